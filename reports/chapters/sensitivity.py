@@ -8,33 +8,33 @@ from reports import tables
 from reports.chapters.chapter import Chapter, Figures
 from reports.figures import sensitivity
 from reports.style import clean
-from workbench.verification.sensitivity.check import signed
+from workbench.verification.sensitivity.check import signed, strongest
 
 
 class Sensitivity(Chapter):
     name = "sensitivity"
     analysis = {
-        "sensitivity": "requirements [{key, claim, margin, unit, slopes [{name, tenth, error, smooth, words}]}], shares [{key, runs, "
-        "failed, numbers [{name, alone, alone_between, whole, whole_between}]}]"
+        "moved_margins": "requirements [{key, claim, margin, unit, slopes [{name, tenth, error, smooth, words}]}], "
+        "shares [{key, runs, failed, numbers [{name, alone, alone_between, whole, whole_between}]}]"
     }
 
     def figures(self, content) -> Figures:
-        found = content.analysis.get("sensitivity")
-        return {"sensitivity": lambda: sensitivity.bars(found)} if found else {}
+        found = content.analysis.get("moved_margins")
+        return {"moved_margins": lambda: sensitivity.bars(found)} if found else {}
 
     def rows(self, content, drawn: list[str]) -> dict:
-        found = content.analysis.get("sensitivity")
+        found = content.analysis.get("moved_margins")
         if not found:
-            return {"sensitivity": None}
+            return {"moved_margins": None}
         slopes = [row for entry in found["requirements"] for row in slope_rows(entry)]
         shares = [row for entry in found.get("shares", ()) for row in share_rows(entry)]
-        return {"sensitivity": {"slopes": slopes, "shares": shares}}
+        return {"moved_margins": {"slopes": slopes, "shares": shares}}
 
 
 def slope_rows(entry: Mapping) -> list[list[str]]:
     """[requirement, number, change of the margin for +10 %, per unit, whether it is smooth there] of those that are drawn."""
     rows = []
-    for s in sensitivity.moving(entry):
+    for s in strongest(entry):
         change = (
             f"{signed(s['tenth'], entry['unit'])} ± {tables.quantity(s['error'], entry['unit'], 2)}"
         )

@@ -8,6 +8,7 @@ import numpy as np
 
 from reports.signals import unit_for
 from reports.style import BLUE, GREY, LIMIT, RED, named, panels
+from workbench.verification.sensitivity.check import strongest
 
 MOST = 4  # requirements drawn
 BARS = 8  # numbers a requirement
@@ -19,25 +20,18 @@ def bars(found: Mapping):
 
     found: {"requirements": [{claim, margin, unit, slopes [{name, tenth, error, smooth}]}]}, see `sensitivity.check`
     """
-    shown = [row for row in found.get("requirements", ()) if moving(row)][:MOST]
+    shown = [row for row in found.get("requirements", ()) if strongest(row)][:MOST]
     if not shown:
         return None
-    most = max(len(moving(row)) for row in shown)
+    most = max(len(strongest(row)[:BARS]) for row in shown)
     fig, axes = panels(len(shown), 1, 0.3 + 0.16 * most, left=1.5, sharex=False, gap=0.55)
     for ax, row in zip(axes[:, 0], shown):
         _panel(ax, row)
     return fig
 
 
-def moving(row: Mapping) -> list[Mapping]:
-    """The numbers that move a margin by more than a millionth of what the strongest does, the strongest first."""
-    known = [s for s in row["slopes"] if s["tenth"] is not None]
-    largest = max((abs(s["tenth"]) for s in known), default=0.0)
-    return [s for s in known if abs(s["tenth"]) > 1e-6 * largest][:BARS]
-
-
 def _panel(ax, row: Mapping) -> None:
-    slopes = moving(row)
+    slopes = strongest(row)[:BARS]
     tenths = np.array([s["tenth"] for s in slopes])
     unit, size = unit_for(row["unit"], tenths)
     places = np.arange(len(slopes))

@@ -1,4 +1,4 @@
-"""`verify-stability` and `workbench init | draw | simulate | compare | sweep | falsify | sensitivity | identify | tune | plan | report | schema`.
+"""`verify-stability`, and `workbench VERB` with a verb for every other thing that is done with a file.
 
 Exit codes of verify-stability: 0 every counted claim holds, 1 some is violated, 2 some is undecided and none violated,
 3 bad input or wrong usage, 130 interrupted; 70 is a fault of the workbench itself. Results go to stdout, messages and

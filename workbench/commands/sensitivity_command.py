@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from workbench.contract.errors import InputError
 from workbench.contract.units import format_quantity as say
-from workbench.verification.sensitivity.check import check_sensitivity, signed
+from workbench.verification.sensitivity.check import check_sensitivity, signed, strongest
 from workbench.verification.sensitivity.claim import Sensitivity
 from workbench.verification.verdict import Verdict
 
@@ -40,19 +40,20 @@ def lines(data: Mapping) -> list[str]:
     found = []
     for row in data["requirements"]:
         found.append(f"{row['claim']}: {say(row['margin'], row['unit'], 3)} left")
-        known = [s for s in row["slopes"] if s["tenth"] is not None]
-        most = max((abs(s["tenth"]) for s in known), default=0.0) or 1.0
-        for s in row["slopes"][:BARS]:
-            if s["tenth"] is None:
-                found.append(f"    {s['name']:<24} runs beside the case end early")
-                continue
-            bar = "█" * max(1, round(12 * abs(s["tenth"]) / most)) if s["tenth"] else ""
-            kink = "" if s["smooth"] or not s["tenth"] else "  not smooth"
-            change = signed(s["tenth"], row["unit"])
-            found.append(
-                f"    {s['name']:<24} {bar:<12} {change:>12} for +10 %  {s['words']}{kink}"
-            )
+        lost = [s["name"] for s in row["slopes"] if s["tenth"] is None]
+        found += [f"    {name:<24} runs beside the case end early" for name in lost]
+        moving = strongest(row)[:BARS]
+        found += [_line(s, row["unit"], abs(moving[0]["tenth"])) for s in moving]
+        if not moving and not lost:
+            found.append("    no number moves it")
     return found
+
+
+def _line(s: Mapping, unit: str, most: float) -> str:
+    bar = "█" * max(1, round(12 * abs(s["tenth"]) / most))
+    change = signed(s["tenth"], unit)
+    kink = "" if s["smooth"] else "  not smooth"
+    return f"    {s['name']:<24} {bar:<12} {change:>12} for +10 %  {s['words']}{kink}"
 
 
 def run_sensitivity(options, case) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -21,6 +22,7 @@ from workbench.verification.sensitivity.slopes import Slope, slopes
 from workbench.verification.verdict import Verdict
 
 KEY = "sensitivity"
+DRAWN = "moved_margins"  # what the report draws
 TEXT = "which numbers move the margins most"
 SOURCE = "differences of runs beside the case; Sobol's indices over ranges"
 TOLD = 3  # numbers in the row
@@ -88,7 +90,7 @@ def check_sensitivity(claim: Sensitivity, run: Any, claims: Sequence, tick: Any)
     found: dict[str, Any] = {"requirements": [_row(v, s, named) for v, s in zip(rows, moved)]}
     if claim.over:
         found["shares"] = _spread(claim, case)
-    run.kept[KEY] = found
+    run.kept[DRAWN] = found
     thin = min(range(len(rows)), key=lambda j: _room(rows[j]))
     return said(_words(rows[thin], moved[thin], named), **found)
 
@@ -120,18 +122,26 @@ def one_unit(named: Sequence[Leaf]) -> tuple[float, str] | None:
 
 
 def per_unit(slope: Slope, named: Sequence[Leaf], unit: str) -> str:
-    """The slope in words: '−0.042 mm per kg'; '' where there is none."""
+    """The slope in words, a unit in which the number is written: '−0.042 mm per kg'; '' where there is none."""
     one = one_unit(named)
     if one is None or not one[0] or not slope.known:
         return ""
     value, of = one
-    grown = say(abs(0.1 * value), of, 3)
-    return f"{signed(slope.tenth, unit)} per {grown}"
+    size, _, shown = say(abs(value), of, 15).partition(" ")
+    grown = math.copysign(0.1 * float(size), value)
+    return f"{signed(slope.tenth / grown, unit)} per {shown or 'unit'}"
 
 
 def signed(value: float, unit: str) -> str:
     """A change with its sign."""
     return f"{'+' if value > 0 else '−' if value < 0 else ''}{say(abs(value), unit, 3)}"
+
+
+def strongest(row: Mapping) -> list[Mapping]:
+    """The slopes of a requirement that are more than a millionth of the largest, the strongest first."""
+    known = [s for s in row["slopes"] if s["tenth"] is not None]
+    largest = max((abs(s["tenth"]) for s in known), default=0.0)
+    return [s for s in known if abs(s["tenth"]) > 1e-6 * largest]
 
 
 def _row(verdict: Verdict, moved: Sequence[Slope], named: Mapping[str, list[Leaf]]) -> dict:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 CONFIDENCE = 0.95
-RESAMPLES = 999
+RESAMPLES = 499
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ class Slope:
 
     @property
     def smooth(self) -> bool:
-        return self.known and self.error <= SMOOTH * abs(self.tenth)
+        return self.known and bool(self.error <= SMOOTH * abs(self.tenth))
 
 
 def slopes(margins: Margins, names: Sequence[str]) -> list[list[Slope]]:
@@ -49,6 +49,9 @@ def slopes(margins: Margins, names: Sequence[str]) -> list[list[Slope]]:
     narrow = (found[:, 2] - found[:, 1]) / STEP
     slope, error = (4 * narrow - wide) / 3, np.abs(narrow - wide)
     return [
-        [Slope(name, 0.1 * slope[i, j], 0.1 * error[i, j]) for i, name in enumerate(names)]
+        [
+            Slope(name, float(0.1 * slope[i, j]), float(0.1 * error[i, j]))
+            for i, name in enumerate(names)
+        ]
         for j in range(found.shape[2])
     ]
