@@ -7,37 +7,59 @@ import numpy as np
 from controllers.mpc.dense import NONE, Dense
 
 
+WIDE = np.longdouble
+LEAST = 1e-300  # what a size of zero is taken for
+
+
 def refined(dense: Dense, θ, λ, steps: int = 6) -> tuple[np.ndarray, np.ndarray, float]:
     """(z, λ, residual) of the active set that λ names: its linear system solved by refinement with extended residuals.
 
     The residual counts every condition of optimality, of all rows and bounds: it is small only if the active set is right.
     H, F and the limits count as exact.
     """
-    wide = np.longdouble
-    H = dense.H.astype(wide)
     n = len(dense.H)
+    H = dense.H.astype(WIDE)
+    f = dense.F.astype(WIDE) @ θ.astype(WIDE) + dense.c1
     A = np.vstack([np.eye(n), dense.G])
-    f = dense.F.astype(wide) @ θ.astype(wide) + dense.c1
-    lower, upper = (edge.astype(wide) for edge in dense.bounds(θ))
-    on = np.flatnonzero(np.abs(λ) > 1e-12 * max(np.abs(λ).max(initial=0.0), 1e-300))
-    edge = np.where(λ[on] > 0, upper[on], lower[on])
-    rows = A[on].astype(wide)
-    k = len(on)
-    K = np.block([[dense.H, A[on].T], [A[on], np.zeros((k, k))]])
-    solution = np.zeros(n + k, dtype=wide)
+    lower, upper = (edge.astype(WIDE) for edge in dense.bounds(θ))
+    active = _active(λ)
+    edge = np.where(λ[active] > 0, upper[active], lower[active])
+    z, μ = _solved(dense.H, H, f, A[active], edge, steps)
+    size = np.abs(f).max(initial=LEAST)
+    rows = A[active].astype(WIDE)
+    stationary = np.abs(f + H @ z + rows.T @ μ).max() / size
+    beyond = _beyond(A.astype(WIDE) @ z, lower, upper)
+    wrong_sign = np.maximum(-μ * np.sign(λ[active]), 0)
+    wrong = wrong_sign.max(initial=0.0) / size
+    full = np.zeros(len(A))
+    full[active] = μ
+    return z.astype(float), full, float(max(stationary, beyond, wrong))
+
+
+def _active(λ) -> np.ndarray:
+    """Rows and bounds whose multipliers are not zero to rounding."""
+    size = np.abs(λ)
+    largest = max(size.max(initial=0.0), LEAST)
+    return np.flatnonzero(size > 1e-12 * largest)
+
+
+def _solved(stored, H, f, A, edge, steps: int) -> tuple[np.ndarray, np.ndarray]:
+    """(z, μ) with H z + Aᵀ μ = −f and A z = edge, refined; stored: H in double precision, which the corrections are found with."""
+    n = len(stored)
+    many = len(A)
+    rows = A.astype(WIDE)
+    K = np.block([[stored, A.T], [A, np.zeros((many, many))]])
+    solution = np.zeros(n + many, dtype=WIDE)
     for _ in range(steps):
         z = solution[:n]
         μ = solution[n:]
-        miss = np.concatenate([-f - H @ z - rows.T @ μ, edge - rows @ z])
-        solution = solution + np.linalg.solve(K, miss.astype(float))
-    z = solution[:n]
-    μ = solution[n:]
-    stationary = np.abs(f + H @ z + rows.T @ μ).max() / np.abs(f).max(initial=1e-300)
-    value = A.astype(wide) @ z
+        missed = np.concatenate([-f - H @ z - rows.T @ μ, edge - rows @ z])
+        solution = solution + np.linalg.solve(K, missed.astype(float))
+    return solution[:n], solution[n:]
+
+
+def _beyond(value, lower, upper):
+    """By how much rows and bounds that are limited are left, 0 where none is."""
     above = np.where(upper < NONE / 2, value - upper, 0)
     below = np.where(lower > -NONE / 2, lower - value, 0)
-    beyond = np.maximum(above, below).max(initial=0.0)
-    wrong = np.maximum(-μ * np.sign(λ[on]), 0).max(initial=0.0) / np.abs(f).max(initial=1e-300)
-    full = np.zeros(len(A))
-    full[on] = μ
-    return z.astype(float), full, float(max(stationary, beyond, wrong))
+    return np.maximum(above, below).max(initial=0.0)

@@ -30,117 +30,152 @@ OUT = 1.02  # times the largest acceleration found: what it may be between two p
 
 def lower_bound(task: Task, way: Way, steps: int = STEPS, cells: int = CELLS) -> float:
     """s; no motion within the limits of speeds, accelerations, joints and flow is faster."""
-    tip = np.concatenate([_tip_times(task, way, e, steps) for e in range(len(way.edges))])
-    q_3 = np.linspace(*task.ranges[2], cells + 1)
-    X, allowed = places(task, way, steps, q_3)
-    low = np.minimum(X[..., 1:], X[..., :-1])
-    high = np.maximum(X[..., 1:], X[..., :-1])
-    bend = (
-        np.abs(np.diff(X, n=2, axis=2)).max(axis=2, initial=0.0)[..., None] / 4
-    )  # twice what a parabola leaves its chord by
-    low = low - bend
-    high = high + bend
-    near = np.pad(allowed, ((0, 0), (1, 1)))
-    open_ = (
-        near[:, :-3] | near[:, 1:-2] | near[:, 2:-1] | near[:, 3:]
-    )  # a cell, or one beside it, has an end within reach
-    width = q_3[1] - q_3[0]
-    holds = lambda q: (q_3[:-1] - 1e-9 <= q) & (q <= q_3[:-1] + width + 1e-9)
-    open_[0] &= holds(task.start)
-    if task.end is not None:
-        open_[-1] &= holds(task.end)
-    J = np.where(open_[-1], 0.0, np.inf)
+    tip = np.concatenate([_tip_times(task, way, edge, steps) for edge in range(len(way.edges))])
+    extensions = np.linspace(*task.ranges[2], cells + 1)
+    positions, allowed = places(task, way, steps, extensions)
+    low, high = _within_cells(positions)
+    open_cells = _open_cells(task, extensions, allowed)
+    remaining = np.where(open_cells[-1], 0.0, np.inf)
     for k in range(len(tip) - 1, -1, -1):
-        out = np.maximum(low[k + 1][:, None, :] - high[k][:, :, None], 0.0)
-        back = np.maximum(low[k][:, :, None] - high[k + 1][:, None, :], 0.0)
-        J = (np.maximum(step_times(task, out - back), tip[k]) + J).min(axis=1)
-        J[~open_[k]] = np.inf
-    return float(J.min())
+        outwards = np.maximum(low[k + 1][:, None, :] - high[k][:, :, None], 0.0)
+        backwards = np.maximum(low[k][:, :, None] - high[k + 1][:, None, :], 0.0)
+        step = np.maximum(step_times(task, outwards - backwards), tip[k])
+        remaining = (step + remaining).min(axis=1)
+        remaining[~open_cells[k]] = np.inf
+    return float(remaining.min())
 
 
-def _tip_times(task: Task, way: Way, e: int, steps: int) -> np.ndarray:
+def _within_cells(positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Least and largest position of every piston in a cell, from those at the cell's ends."""
+    after = positions[..., 1:]
+    before = positions[..., :-1]
+    curved = np.abs(np.diff(positions, n=2, axis=2))
+    bend = curved.max(axis=2, initial=0.0)[..., None] / 4  # twice what a parabola leaves its chord by
+    return np.minimum(after, before) - bend, np.maximum(after, before) + bend
+
+
+def _open_cells(task: Task, extensions: np.ndarray, allowed: np.ndarray) -> np.ndarray:
+    """Which cells an extension may be in at every place: one of their ends, or of a neighbour's, is within reach."""
+    near = np.pad(allowed, ((0, 0), (1, 1)))
+    found = near[:, :-3] | near[:, 1:-2] | near[:, 2:-1] | near[:, 3:]
+    found[0] &= _cells_with(extensions, task.start)
+    if task.end is not None:
+        found[-1] &= _cells_with(extensions, task.end)
+    return found
+
+
+def _cells_with(extensions: np.ndarray, q_3: float) -> np.ndarray:
+    """Which cells hold the extension q_3."""
+    width = extensions[1] - extensions[0]
+    begins = extensions[:-1]
+    return (begins - 1e-9 <= q_3) & (q_3 <= begins + width + 1e-9)
+
+
+def _tip_times(task: Task, way: Way, edge: int, steps: int) -> np.ndarray:
     """(steps,) s that every step of an edge takes at least, by the tip's own speed."""
-    n = steps * FINE
-    l = way.lengths[e]
-    τ = np.arange(n + 1) / n
-    s = ℓ * τ * τ * (3 - 2 * τ)
-    slopes = [_Slopes.at(task, way.edges[e][0], here) for here in s]
-    v = np.array([here.speed() for here in slopes])
-    Δ = np.diff(s)
-    ahead = _risen(slopes, v, Δ)
-    back = _risen(slopes[::-1], v[::-1], Δ[::-1])[::-1]
-    free = Δ / np.maximum(v[1:], v[:-1]) / OUT
+    parts = steps * FINE
+    share = np.arange(parts + 1) / parts
+    along = way.lengths[edge] * share * share * (3 - 2 * share)
+    slopes = [_Slopes.at(task, way.edges[edge][0], here) for here in along]
+    fastest = np.array([here.speed() for here in slopes])
+    parts_long = np.diff(along)
+    ahead = _risen(slopes, fastest, parts_long)
+    back = _risen(slopes[::-1], fastest[::-1], parts_long[::-1])[::-1]
+    free = parts_long / np.maximum(fastest[1:], fastest[:-1]) / OUT
     return np.max([ahead, back, free], axis=0).reshape(steps, FINE).sum(axis=1)
 
 
-def _risen(slopes: list, v: np.ndarray, Δ: np.ndarray) -> np.ndarray:
+def _risen(slopes: list, fastest: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     """(N,) s of every part, out of rest as fast as any extension lets the tip gain speed."""
-    e = 0.0
-    made = []
-    for here, then, top, δ in zip(slopes, slopes[1:], v[1:], Δ):
-        gain = 2 * OUT * max(here.acceleration(np.sqrt(e)), then.acceleration(np.sqrt(e)), 0.0) * δ
-        made.append(2 * δ / max(np.sqrt(e) + np.sqrt(e + gain), 1e-12))
-        e = min(e + gain, (OUT * top) ** 2)
-    return np.array(made)
+    squared = 0.0  # ṡ²
+    times = []
+    for here, then, top, length in zip(slopes, slopes[1:], fastest[1:], lengths):
+        pace = np.sqrt(squared)
+        steepest = max(here.acceleration(pace), then.acceleration(pace), 0.0)
+        gain = 2 * OUT * steepest * length
+        both = np.sqrt(squared) + np.sqrt(squared + gain)
+        times.append(2 * length / max(both, 1e-12))
+        squared = min(squared + gain, (OUT * top) ** 2)
+    return np.array(times)
 
 
 class _Slopes:
     """ẋ = f ṡ + g u, ẍ = f s̈ + g w + A ṡ² + B ṡ u + C u² of all pistons at one place, for SAMPLES extensions: arrays (n, 3)."""
 
     def __init__(self, task: Task, f, g, A, B, C):
-        self.f, self.g, self.A, self.B, self.C = f, g, A, B, C
-        self.v, self.a = (
-            np.array([getattr(c, name) for c in task.crane.cylinders])
-            for name in ("v_max", "a_max")
-        )
+        self.f = f
+        self.g = g
+        self.A = A
+        self.B = B
+        self.C = C
+        self.v = np.array([c.v_max for c in task.crane.cylinders])
+        self.a = np.array([c.a_max for c in task.crane.cylinders])
         self.u = np.linspace(-self.v[2], self.v[2], SPEEDS)
 
     @classmethod
     def at(cls, task: Task, edge, s: float) -> _Slopes:
         """At the length s of an edge; places no extension reaches are left out."""
-        r = np.array([edge(s), edge(s, nu=1), edge(s, nu=2)])
-        q_3 = np.linspace(*task.ranges[2], SAMPLES)
-        step = q_3[1] - q_3[0]
-        q = np.broadcast_arrays(*task.crane.joints(list(r[0]), q_3))
-        near = np.abs(task.crane.stretch(list(r[0]), q_3)) < 1
-        for value, (low, high) in zip(q, task.ranges):
-            slack = np.abs(np.gradient(value, step)) * step
-            near = near & (value >= low - slack) & (value <= high + slack)
-        at = q_3[near]
-        rows = lambda pace: np.repeat(
-            r[:, None, :] * np.array([1.0, pace, pace**2])[:, None, None], len(at), axis=1
-        )
-        along, both, only = (
-            table(task.crane, False, rows(pace), at, np.full(len(at), u), 0.0 * at)
-            for pace, u in ((1.0, 0.0), (1.0, 1.0), (0.0, 1.0))
-        )
-        return cls(task, along.dx, only.dx, along.ddx, both.ddx - along.ddx - only.ddx, only.ddx)
+        derivatives = np.array([edge(s), edge(s, nu=1), edge(s, nu=2)])
+        extensions = _reaching(task, list(derivatives[0]))
+        many = len(extensions)
+
+        def moved(pace: float, u: float):
+            """All pistons while the tip moves at `pace` and the extension at u."""
+            powers = np.array([1.0, pace, pace**2])[:, None, None]
+            rows = np.repeat(derivatives[:, None, :] * powers, many, axis=1)
+            return table(task.crane, False, rows, extensions, np.full(many, u), 0.0 * extensions)
+
+        along = moved(1.0, 0.0)
+        both = moved(1.0, 1.0)
+        only = moved(0.0, 1.0)
+        mixed = both.ddx - along.ddx - only.ddx
+        return cls(task, along.dx, only.dx, along.ddx, mixed, only.ddx)
 
     def speed(self) -> float:
         """Largest ṡ within the cylinders' speeds."""
-        zero = np.zeros((len(self.f), 1, 2))
-        slack = _between(self.f) * MOST * self.v[2] + _between(self.g) * self.v[2]
-        return _most(self.f, self.g, zero, self.v[:2] + slack[:, None, :], self.v[2])
+        nothing = np.zeros((len(self.f), 1, 2))
+        slack = self._slack(self.v[2])
+        return _most(self.f, self.g, nothing, self.v[:2] + slack, self.v[2])
 
     def acceleration(self, pace: float) -> float:
         """Largest s̈ within the cylinders' accelerations at this ṡ, −inf where their speeds do not allow it."""
         u = self.u[None, :, None]
         v = self.f[:, None, :] * pace + self.g[:, None, :] * u
-        h = self.A[:, None, :] * pace**2 + self.B[:, None, :] * pace * u + self.C[:, None, :] * u**2
-        loose = lambda x: _between(x) + _between(x.transpose(1, 0, 2)).transpose(1, 0, 2)
-        able = (np.abs(v) <= self.v + loose(v)).all(axis=2)
-        slack = (
-            loose(h[:, :, :2])
-            + (_between(self.f) * MOST * self.a[2] + _between(self.g) * self.a[2])[:, None, :]
-        )
+        bent = self.A[:, None, :] * pace**2 + self.B[:, None, :] * pace * u
+        h = bent + self.C[:, None, :] * u**2
+        able = (np.abs(v) <= self.v + _around(v)).all(axis=2)
+        slack = _around(h[:, :, :2]) + self._slack(self.a[2])
         return _most(self.f, self.g, h[:, :, :2], self.a[:2] + slack, self.a[2], able)
+
+    def _slack(self, largest: float) -> np.ndarray:
+        """By how much f and g between the samples may change what a piston does; largest: speed or acceleration of the extension."""
+        return (_between(self.f) * MOST * largest + _between(self.g) * largest)[:, None, :]
+
+
+def _reaching(task: Task, place: list) -> np.ndarray:
+    """Samples of the extension at which the crane reaches a place, and those next to them."""
+    extensions = np.linspace(*task.ranges[2], SAMPLES)
+    step = extensions[1] - extensions[0]
+    joints = np.broadcast_arrays(*task.crane.joints(place, extensions))
+    near = np.abs(task.crane.stretch(place, extensions)) < 1
+    for value, (low, high) in zip(joints, task.ranges):
+        slack = np.abs(np.gradient(value, step)) * step
+        near = near & (value >= low - slack) & (value <= high + slack)
+    return extensions[near]
 
 
 def _between(x: np.ndarray) -> np.ndarray:
     """By how much entries may differ from what lies within half a step of them, along the first axis; two pistons."""
-    d = np.abs(np.diff(x[..., :2] if x.ndim == 2 else x, axis=0))
-    pad = [(1, 0)] + [(0, 0)] * (d.ndim - 1), [(0, 1)] + [(0, 0)] * (d.ndim - 1)
-    return np.maximum(*(np.pad(d, p) for p in pad)) / 2
+    steps = np.abs(np.diff(x[..., :2] if x.ndim == 2 else x, axis=0))
+    others = [(0, 0)] * (steps.ndim - 1)
+    before = np.pad(steps, [(1, 0), *others])
+    after = np.pad(steps, [(0, 1), *others])
+    return np.maximum(before, after) / 2
+
+
+def _around(x: np.ndarray) -> np.ndarray:
+    """As `_between`, along the first axis and the second."""
+    return _between(x) + _between(x.transpose(1, 0, 2)).transpose(1, 0, 2)
 
 
 def _most(f, g, h, room, top: float, able=None) -> float:
@@ -148,15 +183,23 @@ def _most(f, g, h, room, top: float, able=None) -> float:
     f = f[:, None, :2]
     g = g[:, None, :2]
     f = np.where(np.abs(f) < 1e-9, 1e-9, f)
-    up, low = (sign * room * np.sign(f) - h for sign in (1, -1))  # y = (edge − g w)/f
-    lines = [(up[..., 0], up[..., 1]), (up[..., 0], low[..., 1]), (low[..., 0], up[..., 1])]
+    up = 1 * room * np.sign(f) - h  # y = (edge − g w)/f
+    low = -1 * room * np.sign(f) - h
+    best = np.full(np.broadcast_shapes(up.shape[:2], f.shape[:2]), -np.inf)
+    for vertex in (top, -top, *_crossings(f, g, up, low)):
+        w = np.clip(vertex, -top, top)
+        moved = g * w[..., None] if np.ndim(w) else g * w
+        y_up = ((up - moved) / f).min(axis=-1)
+        y_low = ((low - moved) / f).max(axis=-1)
+        best = np.maximum(best, np.where(y_low <= y_up + 1e-9, y_up, -np.inf))
+    if able is not None:
+        best = np.where(able, best, -np.inf)
+    return float(np.max(best))
+
+
+def _crossings(f, g, up, low) -> list[np.ndarray]:
+    """w at which the edges of the two pistons' bands cross."""
     D = f[..., 0] * g[..., 1] - f[..., 1] * g[..., 0]
     D = np.where(np.abs(D) < 1e-12, 1e-12, D)
-    crossings = [(f[..., 0] * b - f[..., 1] * a) / D for a, b in lines]
-    best = np.full(np.broadcast_shapes(up.shape[:2], f.shape[:2]), -np.inf)
-    for w in (top, -top, *crossings):
-        w = np.clip(w, -top, top)
-        y_up = ((up - g * w[..., None] if np.ndim(w) else up - g * w) / f).min(axis=-1)
-        y_low = ((low - g * w[..., None] if np.ndim(w) else low - g * w) / f).max(axis=-1)
-        best = np.maximum(best, np.where(y_low <= y_up + 1e-9, y_up, -np.inf))
-    return float(np.max(best if able is None else np.where(able, best, -np.inf)))
+    edges = [(up[..., 0], up[..., 1]), (up[..., 0], low[..., 1]), (low[..., 0], up[..., 1])]
+    return [(f[..., 0] * second - f[..., 1] * first) / D for first, second in edges]

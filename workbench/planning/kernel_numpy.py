@@ -9,99 +9,115 @@ from workbench.planning.task import BIG
 
 def one(step, grid, last: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray]:
     """(J (N+1, n), best (N, n)), one offset after the other; the arguments are those of `Kernel.one`."""
-    N = grid.X.shape[0] - 1
+    stages = grid.X.shape[0] - 1
     n = grid.X.shape[2]
-    J = np.full((N + 1, n), BIG)
-    best = np.full((N, n), -1, np.int32)
-    J[N] = last
-    i = np.arange(n)
-    for k in range(N - 1, -1, -1):
+    J = np.full((stages + 1, n), BIG)
+    best = np.full((stages, n), -1, np.int32)
+    J[stages] = last
+    nodes = np.arange(n)
+    for k in range(stages - 1, -1, -1):
         shift = grid.base[k + 1] - grid.base[k]
         least = np.full(n, BIG)
-        for o in range(
-            int(np.ceil((-reach - shift) / grid.h - 1e-9)),
-            int(np.floor((reach - shift) / grid.h + 1e-9)) + 1,
-        ):
-            j0 = max(0, -o)
-            j1 = min(n, n - o)
-            if j0 >= j1:
+        for offset in _offsets(grid, shift, reach):
+            first = max(0, -offset)
+            end = min(n, n - offset)
+            if first >= end:
                 continue
-            here = i[j0:j1]
-            there = i[j0:j1] + o
-            c = list(grid.C[k][:, here + there]) if grid.C.shape[1] > 1 else []
-            u = np.full(len(here), (shift + grid.h * o) / step.dt)
-            e = step.energy(grid.X[k][:, here], grid.X[k + 1][:, there], c, u, 0.0)
-            e = np.where(grid.ok[k + 1][there] > 0.5, e, BIG) + J[k + 1][there]
-            better = e < least[j0:j1]
-            least[j0:j1] = np.where(better, e, least[j0:j1])
+            here = nodes[first:end]
+            there = here + offset
+            speed = np.full(len(here), (shift + grid.h * offset) / step.dt)
+            costs = _costs(grid, k, here + there)
+            energy = step.energy(grid.X[k][:, here], grid.X[k + 1][:, there], costs, speed, 0.0)
+            energy = np.where(grid.ok[k + 1][there] > 0.5, energy, BIG) + J[k + 1][there]
+            better = energy < least[first:end]
+            least[first:end] = np.where(better, energy, least[first:end])
             best[k][here] = np.where(better, there, best[k][here])
-        J[k] = np.where(grid.ok[k] > 0.5, least, BIG)
-        best[k] = np.where((grid.ok[k] > 0.5) & (least < BIG), best[k], -1)
+        allowed = grid.ok[k] > 0.5
+        J[k] = np.where(allowed, least, BIG)
+        best[k] = np.where(allowed & (least < BIG), best[k], -1)
     return J, best
+
+
+def _offsets(grid, shift: float, reach: float) -> range:
+    """By how many nodes a step that begins `shift` further may move within `reach`."""
+    lowest = int(np.ceil((-reach - shift) / grid.h - 1e-9))
+    highest = int(np.floor((reach - shift) / grid.h + 1e-9))
+    return range(lowest, highest + 1)
+
+
+def _costs(grid, k: int, sums) -> list:
+    """The grid's coefficients of steps whose nodes have these sums; none on a grid without."""
+    return list(grid.C[k][:, sums]) if grid.C.shape[1] > 1 else []
 
 
 def two(
     step, grid, last: np.ndarray, reach: float, push: np.ndarray, M: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """(V (N, n, M), best (N, n, M)); the arguments are those of `Kernel.two`. Axes here: node at k+1, where from, where to."""
-    N = grid.X.shape[0] - 1
+    stages = grid.X.shape[0] - 1
     n = grid.X.shape[2]
-    V = np.full((N, n, M), BIG)
-    best = np.full((N, n, M), -1, np.int32)
-    j = np.arange(n)
-    m = np.arange(M)
-    before = j[:, None] - m + M // 2
-    after = j[:, None] + m - M // 2
-    i = np.clip(before, 0, n - 1)
-    to = np.clip(after, 0, n - 1)
-    near = lambda k, move: np.abs(grid.base[k + 1] - grid.base[k] + grid.h * move) <= reach
-    for k in range(N - 1, -1, -1):
-        came = (
-            (before == i)
-            & near(k, m - M // 2)
-            & (grid.ok[k][i] > 0.5)
-            & (grid.ok[k + 1] > 0.5)[:, None]
-        )
+    V = np.full((stages, n, M), BIG)
+    best = np.full((stages, n, M), -1, np.int32)
+    nodes = np.arange(n)
+    moves = np.arange(M) - M // 2
+    before = nodes[:, None] - moves
+    after = nodes[:, None] + moves
+    origin = np.clip(before, 0, n - 1)
+    target = np.clip(after, 0, n - 1)
+    for k in range(stages - 1, -1, -1):
+        came = (before == origin) & _near(grid, k, moves, reach)
+        came = came & (grid.ok[k][origin] > 0.5) & (grid.ok[k + 1] > 0.5)[:, None]
         x = grid.X[k + 1][:, :, None]
-        x_0 = grid.X[k][:, i]
-        if k == N - 1:
+        x_0 = grid.X[k][:, origin]
+        if k == stages - 1:
             rests = (np.abs(x - x_0) <= push[:, None, None]).all(axis=0)
             least = np.where(rests, last[:, None], BIG)
-            node = np.where(rests, j[:, None], -1)
+            node = np.where(rests, nodes[:, None], -1)
         else:
-            u_0 = (grid.base[k + 1] - grid.base[k] + grid.h * (m - M // 2)) / step.dt
+            goes = (after == target) & _near(grid, k + 1, moves, reach)
             least, node = _next(
                 step,
                 grid,
                 V[k + 1],
                 k + 1,
-                (after == to) & near(k + 1, m - M // 2),
-                to,
+                goes,
+                target,
                 push,
                 2 * x - x_0,
-                u_0,
+                _speeds(step, grid, k, moves),
             )
         rows, columns = np.nonzero(came)
-        V[k][i[rows, columns], columns] = least[rows, columns]
-        best[k][i[rows, columns], columns] = np.where(least < BIG, node, -1)[rows, columns]
+        V[k][origin[rows, columns], columns] = least[rows, columns]
+        kept = np.where(least < BIG, node, -1)
+        best[k][origin[rows, columns], columns] = kept[rows, columns]
     return V, best
 
 
-def _next(step, grid, V, k: int, goes, to, push, ahead, u_0):
+def _near(grid, k: int, moves, reach: float):
+    """Which moves of stage k are within `reach`."""
+    return np.abs(grid.base[k + 1] - grid.base[k] + grid.h * moves) <= reach
+
+
+def _speeds(step, grid, k: int, moves):
+    """Speeds of the moves of stage k."""
+    return (grid.base[k + 1] - grid.base[k] + grid.h * moves) / step.dt
+
+
+def _next(step, grid, V, k: int, goes, target, push, ahead, speed_before):
     """(least (n, M), node (n, M)) of going on from the nodes of stage k; `ahead` (3, n, M): where unchanged speeds would lead."""
-    M = len(u_0)
-    u = (grid.base[k + 1] - grid.base[k] + grid.h * (np.arange(M) - M // 2)) / step.dt
-    y = grid.X[k + 1][:, to]
-    c = (
-        list(grid.C[k][:, np.arange(len(to))[:, None] + to][:, :, None])
-        if grid.C.shape[1] > 1
-        else []
-    )
-    e = step.energy(grid.X[k][:, :, None, None], y[:, :, None], c, u, (u - u_0[:, None]) / step.dt)
-    e = np.where((goes & (grid.ok[k + 1][to] > 0.5))[:, None], e, BIG) + V[:, None]
-    for c in range(3):
-        e = np.where(np.abs(y[c][:, None] - ahead[c][:, :, None]) <= push[c], e, BIG)
-    at = e.argmin(axis=2)
-    return np.minimum(np.take_along_axis(e, at[:, :, None], 2)[:, :, 0], BIG), np.take_along_axis(
-        to, at, 1
-    )
+    M = len(speed_before)
+    n = len(target)
+    speed = _speeds(step, grid, k, np.arange(M) - M // 2)
+    y = grid.X[k + 1][:, target]
+    sums = np.arange(n)[:, None] + target
+    costs = [cost[:, None] for cost in _costs(grid, k, sums)]
+    change = (speed - speed_before[:, None]) / step.dt
+    energy = step.energy(grid.X[k][:, :, None, None], y[:, :, None], costs, speed, change)
+    possible = goes & (grid.ok[k + 1][target] > 0.5)
+    energy = np.where(possible[:, None], energy, BIG) + V[:, None]
+    for piston in range(3):
+        jump = np.abs(y[piston][:, None] - ahead[piston][:, :, None])
+        energy = np.where(jump <= push[piston], energy, BIG)
+    at = energy.argmin(axis=2)
+    least = np.take_along_axis(energy, at[:, :, None], 2)[:, :, 0]
+    return np.minimum(least, BIG), np.take_along_axis(target, at, 1)
