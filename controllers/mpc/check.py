@@ -6,7 +6,6 @@ import numpy as np
 
 from controllers.mpc.dense import NONE, Dense
 
-
 WIDE = np.longdouble
 LEAST = 1e-300  # what a size of zero is taken for
 

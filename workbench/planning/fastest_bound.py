@@ -50,7 +50,9 @@ def _within_cells(positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     after = positions[..., 1:]
     before = positions[..., :-1]
     curved = np.abs(np.diff(positions, n=2, axis=2))
-    bend = curved.max(axis=2, initial=0.0)[..., None] / 4  # twice what a parabola leaves its chord by
+    bend = (
+        curved.max(axis=2, initial=0.0)[..., None] / 4
+    )  # twice what a parabola leaves its chord by
     return np.minimum(after, before) - bend, np.maximum(after, before) + bend
 
 
@@ -148,7 +150,7 @@ class _Slopes:
         return _most(self.f, self.g, h[:, :, :2], self.a[:2] + slack, self.a[2], able)
 
     def _slack(self, largest: float) -> np.ndarray:
-        """By how much f and g between the samples may change what a piston does; largest: speed or acceleration of the extension."""
+        """By how much f and g between samples may change what a piston does; largest: the extension's speed or acceleration."""
         return (_between(self.f) * MOST * largest + _between(self.g) * largest)[:, None, :]
 
 
