@@ -5,7 +5,7 @@ from __future__ import annotations
 from plants.four_bar_geometry import pose
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import GROUND, Actuator, Body, Loop, Pin, Place
-from plants.multibody.planar import Closing, plan
+from plants.multibody.planar import Closing, closings_of
 from workbench.contract.parameters import unchecked
 
 CYLINDER = "c"  # among the names of the mechanism
@@ -36,7 +36,7 @@ def mechanism(p, closings) -> Mechanism:
 
 def closings(p) -> tuple[Closing, ...]:
     """How the loop closes: coupler and rocker follow from the crank, in the branch of the start."""
-    return plan(mechanism(p, ()), [float(z) for z in (p.z_10, *_relative(p))])
+    return closings_of(mechanism(p, ()), [float(z) for z in (p.z_10, *_relative(p))])
 
 
 def called(circuit) -> dict[str, str]:

@@ -24,7 +24,7 @@ from workbench import (
     verify,
 )
 from workbench.cases.file import loads
-from workbench.contract.parameters import Unit, digest, structure
+from workbench.contract.parameters import Unit, digest, graph_key
 from workbench.verification import claims as C
 from workbench.verification import run_claims
 from workbench.verification.certificate_claims import check_sector
@@ -231,14 +231,14 @@ def test_a_class_defined_again_is_another_system():
 
 def test_functions_and_arrays_tell_systems_apart():
     again = lambda k: lambda x, u: k * x + u
-    assert structure(Scalar(again(2.0))) != structure(Scalar(again(3.0)))
+    assert graph_key(Scalar(again(2.0))) != graph_key(Scalar(again(3.0)))
     M = np.zeros(5000)
     other = M.copy()
     other[2500] = 1e-12
     assert (
         repr(M) == repr(other)
-        and structure((M,)) != structure((other,))
-        and structure((M,)) == structure((M.copy(),))
+        and graph_key((M,)) != graph_key((other,))
+        and graph_key((M,)) == graph_key((M.copy(),))
     )
     assert digest((np.array([0.1 + 1e-12]),)) != digest((np.array([0.1]),))
 

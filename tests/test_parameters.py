@@ -18,10 +18,10 @@ from workbench.contract.parameters import (
     digest,
     field_infos,
     fraction,
+    graph_key,
     leaves,
     nonnegative,
     positive,
-    structure,
 )
 from workbench.numerics.calculus import trace
 
@@ -109,7 +109,7 @@ def test_every_number_of_a_machine_can_be_exchanged():
         assert {leaf.path: leaf.value for leaf in leaves(other)} == found | {path: 0.12345}
         assert digest(other) != digest(machine)
         if found[path] not in (0.0, 1.0):
-            assert structure(other) == structure(machine)
+            assert graph_key(other) == graph_key(machine)
 
 
 def test_two_parts_of_one_name_are_refused():
@@ -120,8 +120,8 @@ def test_two_parts_of_one_name_are_refused():
 
 def test_structure_is_all_but_numbers():
     same = replace(CART, m=5.0, wheels=(Wheel("left", 3.0, (0.0, 0.1, 0.2)), *CART.wheels[1:]))
-    assert structure(same) == structure(CART) and digest(same) != digest(CART)
-    assert structure(same, traced=False) != structure(CART, traced=False)
+    assert graph_key(same) == graph_key(CART) and digest(same) != digest(CART)
+    assert graph_key(same, traced=False) != graph_key(CART, traced=False)
     others = (
         replace(CART, gears=4),
         replace(CART, spare=0.4),
@@ -129,7 +129,7 @@ def test_structure_is_all_but_numbers():
         replace(CART, wheels=(Wheel("left", 0.31, (0.1, 0.6, 0.8)), *CART.wheels[1:])),
         replace(CART, pairs=((1, 2),)),
     )
-    assert len({structure(o) for o in (CART, *others)}) == 6
+    assert len({graph_key(o) for o in (CART, *others)}) == 6
     assert digest(CART) == digest(Cart(71.0, tuple(replace(w) for w in CART.wheels)))
 
 

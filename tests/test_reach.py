@@ -14,7 +14,7 @@ from controllers import PID
 from plants import machine
 from workbench import ClosedLoop, Controller, Scenario, Signal, System, linearize, simulate
 from workbench.contract.own_text import own_version
-from workbench.contract.parameters import digest, structure
+from workbench.contract.parameters import digest, graph_key
 from workbench.contract.reach import reached
 from workbench.numerics.calculus import trace
 
@@ -219,19 +219,19 @@ def test_arrays_inside_lists_are_told_apart():
     def holding(last):
         return Law([np.array([*range(2000), 1.0 + last])])
 
-    assert structure(holding(0.0)) == structure(holding(0.0))
-    assert structure(holding(0.0)) != structure(holding(1e-12))
+    assert graph_key(holding(0.0)) == graph_key(holding(0.0))
+    assert graph_key(holding(0.0)) != graph_key(holding(1e-12))
 
 
 def test_a_method_of_this_library_replaced(monkeypatch):
     """A shipped law patched in a notebook, and back."""
     crane = machine("hiab-xs031").plant.locked(extension=0.37)
     loop = ClosedLoop(crane, PID(crane))
-    before, key = own_version(), structure(loop)
+    before, key = own_version(), graph_key(loop)
     monkeypatch.setattr(PID, "command", lambda self, t, z, y, r: [0.0] * len(self.commands))
-    assert own_version() != before and structure(loop) != key
+    assert own_version() != before and graph_key(loop) != key
     monkeypatch.undo()
-    assert own_version() == before and structure(loop) == key
+    assert own_version() == before and graph_key(loop) == key
 
 
 def test_what_does_not_change_keeps_its_trace():
@@ -251,7 +251,7 @@ def test_the_digest_of_a_run_is_free_of_addresses():
     """`digest` goes into logs: code, numbered by this process, is no part of it."""
     law = Law(helper)
     before = digest(law)
-    assert structure(law) != structure(law, traced=False)
+    assert graph_key(law) != graph_key(law, traced=False)
     assert digest(law) == before == digest(Law(helper))
 
 

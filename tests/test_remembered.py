@@ -13,7 +13,7 @@ from test_metered_vdc import ARM
 from controllers import ForcePosition
 from controllers.vdc import VDC
 from workbench import ClosedLoop, Delayed, Sampled, Scenario
-from workbench.contract.parameters import bind, leaves, structure
+from workbench.contract.parameters import bind, graph_key, leaves
 from workbench.contract.remembered import _kept, cannot_change, remembered
 from workbench.run import spaces
 from workbench.run.spaces import pushed, to_joints
@@ -64,7 +64,7 @@ def test_another_object_of_the_same_structure_has_its_own_numbers():
         {leaf.path: leaf.value for leaf in leaves(machine)} for machine in (CRANE, heavier)
     )
     assert other["payload.mass"] == 91.0 != one["payload.mass"]
-    assert structure(CRANE) == structure(heavier)
+    assert graph_key(CRANE) == graph_key(heavier)
 
 
 @pytest.mark.parametrize("delay", [0.0, 1.4e-3])

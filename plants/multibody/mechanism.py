@@ -26,7 +26,7 @@ from plants.multibody import (
 from plants.multibody.abilities import Abilities
 from plants.multibody.equations import Equations
 from plants.multibody.parts import Actuator, Body, Loop, Pin
-from plants.multibody.planar import Closing, plan
+from plants.multibody.planar import Closing, closings_of
 from plants.multibody.points import NamedPoint, PinTable, named_points
 from plants.multibody.starting import resting, start
 from plants.supplies.contract import Supply
@@ -96,7 +96,7 @@ class Mechanism(Abilities, Equations):
         object.__setattr__(self, "kept", self.assembly.kept)
         object.__setattr__(self, "used", self.assembly.used)
         object.__setattr__(
-            self, "closings", plan(self, self.assembly.z) if self.method == "minimal" else ()
+            self, "closings", closings_of(self, self.assembly.z) if self.method == "minimal" else ()
         )
         checks.check_signals(self)
         checks.check_lengths(self)

@@ -203,7 +203,7 @@ def plane(mechanism, k: Closing):
 
 
 # ---- which joints follow from which ---------------------------------------------------------------------------------
-def plan(mechanism, z) -> tuple[Closing, ...]:
+def closings_of(mechanism, z) -> tuple[Closing, ...]:
     """How all loops are closed one after the other from the start z; InputError for a loop that is not of this kind.
 
     Joints that are held are independent first, then those with a drive on them, then those nearest to the ground.

@@ -18,7 +18,7 @@ import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.own_text import own
-from workbench.contract.parameters import structure
+from workbench.contract.parameters import graph_key
 from workbench.contract.system import Controller, Signal, System, names
 
 _passed: set[str] = set()
@@ -47,7 +47,7 @@ def check_law(law: Any, plant: System) -> None:
 
 
 def _once(thing: Any, beside: tuple, check: Callable[[], None]) -> None:
-    key = structure((thing, *beside))
+    key = graph_key((thing, *beside))
     if key not in _passed:
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore", RuntimeWarning)

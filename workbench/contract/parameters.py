@@ -137,7 +137,7 @@ def _bound(value: Scalar, path: Any, info: Any, values: Vector) -> Any:
     return values.get(path, value)
 
 
-def structure(obj: object, traced: bool = True) -> str:
+def graph_key(obj: object, traced: bool = True) -> str:
     """Text that is equal for two objects exactly when they trace to the same graph (numbers as symbols).
 
     Part of it is the code that the objects' classes and functions reach now (`workbench.contract.reach`): where a method, a global
@@ -163,7 +163,7 @@ def _text_and_code(obj: object, traced: bool) -> tuple[str, dict[int, object]]:
 
 
 def _text(obj: Any, traced: bool, code: dict[int, object]) -> str:
-    """The text of `structure`; `code` collects what is text itself: classes and functions that are not this library's."""
+    """The text of `graph_key`; `code` collects what is text itself: classes and functions that are not this library's."""
     if is_dataclass(obj) and not isinstance(obj, type):
         if not own(type(obj)):
             code[id(type(obj))] = type(obj)
@@ -215,7 +215,7 @@ def _shape(value: Scalar, info: Any, traced: Any, code: Any) -> Any:
 
 def digest(obj: object) -> str:
     """Hash of structure and numbers together: two systems with the same digest are the same system."""
-    return hashlib.sha256(structure(obj, traced=False).encode()).hexdigest()[:16]
+    return hashlib.sha256(graph_key(obj, traced=False).encode()).hexdigest()[:16]
 
 
 def check_bounds(obj: Any) -> None:
@@ -275,11 +275,11 @@ __all__ = [
     "digest",
     "field_infos",
     "fraction",
+    "graph_key",
     "label",
     "leaves",
     "nonnegative",
     "positive",
-    "structure",
     "up_to",
     "written",
 ]

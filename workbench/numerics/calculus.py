@@ -17,7 +17,7 @@ import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.own_text import own
-from workbench.contract.parameters import bind, leaves, structure
+from workbench.contract.parameters import bind, graph_key, leaves
 from workbench.contract.scalars import Vector
 from workbench.contract.system import System, names
 
@@ -142,7 +142,7 @@ _traces: dict = {}
 
 def trace(system: System, live: Sequence[str]) -> Traced:
     """Trace every function of `system` once; equal structures share one trace (numbers are symbols)."""
-    key = (structure(system), tuple(live), tuple(sorted(system.defaults())))
+    key = (graph_key(system), tuple(live), tuple(sorted(system.defaults())))
     if key not in _traces:
         if not own(type(system)):
             from workbench.contract.checks import check_plant

@@ -18,7 +18,7 @@ import casadi as ca
 import numpy as np
 
 from workbench.contract.errors import InputError
-from workbench.contract.parameters import bind, leaves, structure
+from workbench.contract.parameters import bind, graph_key, leaves
 from workbench.contract.scalars import Scalar, Vector
 from workbench.numerics.calculus import column, symbols
 from workbench.numerics.compiler import library
@@ -107,7 +107,7 @@ _known: dict[str, _Functions] = {}
 
 def _functions(law: Any) -> _Functions:
     """Traced once for each class of laws, numbers as symbols."""
-    key = structure(law)
+    key = graph_key(law)
     if key not in _known:
         names = tuple(leaf.path for leaf in leaves(law))
         p, entries = symbols("p", len(names))

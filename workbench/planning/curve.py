@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, final
 import casadi as ca
 import numpy as np
 
-from workbench.contract.parameters import bind, leaves, structure
+from workbench.contract.parameters import bind, graph_key, leaves
 from workbench.numerics.calculus import check_constants, directional, symbols
 from workbench.numerics.native import Mapped
 from workbench.planning.pressures import flows
@@ -49,7 +49,7 @@ def moved(crane: Any, weighed: bool, r, dr, ddr, q_3, p, z) -> list:
 
 def graph(crane: Any, weighed: bool) -> tuple[ca.Function, Mapped, list]:
     """`moved` as a function of a row (r, r', r'', q_3, p, z) and the crane's numbers, compiled, and the numbers' paths."""
-    key = (structure(crane), weighed)
+    key = (graph_key(crane), weighed)
     if key not in _made:
         free = [leaf for leaf in leaves(crane) if not leaf.structural]
         P, entries = symbols("P", len(free))

@@ -12,7 +12,7 @@ from pathlib import Path
 import casadi as ca
 import numpy as np
 
-from workbench.contract.parameters import bind, leaves, structure
+from workbench.contract.parameters import bind, graph_key, leaves
 from workbench.numerics.calculus import check_constants, symbols
 from workbench.numerics.native import Mapped, address, library
 from workbench.planning import kernel_numpy
@@ -80,7 +80,7 @@ _compiled: dict = {}
 
 def _made(step, free: list, coefficients: int):
     """(ca.Function energy(x0, x1, c, u, w, P), library or None) of a step's structure, numbers as symbols."""
-    key = (structure(step), coefficients)
+    key = (graph_key(step), coefficients)
     if key not in _compiled:
         P, entries = symbols("P", len(free))
         bound = bind(step, {leaf.path: e for leaf, e in zip(free, entries)})
@@ -184,7 +184,7 @@ _forces: dict = {}
 
 def force_table(crane, coefficients: int) -> Callable:
     """Compiled (r, ṙ, r̈, q_3) → a, b, c (and d) of every cylinder's F = a + b u + c u² + d w."""
-    key = (structure(crane), coefficients)
+    key = (graph_key(crane), coefficients)
     if key not in _forces:
         free = [leaf for leaf in leaves(crane) if not leaf.structural]
         P, entries = symbols("P", len(free))

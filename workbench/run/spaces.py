@@ -12,7 +12,7 @@ import casadi as ca
 import numpy as np
 
 from workbench.contract.errors import InputError
-from workbench.contract.parameters import bind, leaves, structure
+from workbench.contract.parameters import bind, graph_key, leaves
 from workbench.numerics.calculus import column, directional, jacobian_columns, symbols
 from workbench.numerics.native import Mapped
 
@@ -34,7 +34,7 @@ _maps: dict = {}
 def _map(plant, space, kind) -> tuple[Mapped, np.ndarray]:
     """Compiled change-of-space function and the parameters it takes: those of the geometry, no masses."""
     free = [leaf for leaf in leaves(plant) if not leaf.structural]
-    key = (structure(plant), space, kind)
+    key = (graph_key(plant), space, kind)
     if key not in _maps:
         p, entries = symbols("p", len(free))
         bound = bind(plant, {leaf.path: e for leaf, e in zip(free, entries)})

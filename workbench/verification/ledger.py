@@ -19,7 +19,7 @@ import casadi as ca
 import numpy as np
 
 from workbench.contract.capabilities import HasLedger
-from workbench.contract.parameters import bind, leaves, structure
+from workbench.contract.parameters import bind, graph_key, leaves
 from workbench.contract.system import System, innermost
 from workbench.numerics.calculus import column, hoist, symbols
 from workbench.numerics.kept_graphs import Graphs, kept
@@ -275,7 +275,7 @@ _functions: dict = {}
 
 def ledger_function(loop: System, live: tuple[str, ...]) -> LedgerFunction:
     """One compiled ledger per structure of the loop."""
-    key = (structure(loop), live)
+    key = (graph_key(loop), live)
     if key not in _functions:
         _functions[key] = LedgerFunction(loop, live)
     return _functions[key]

@@ -15,7 +15,7 @@ import numpy as np
 from workbench.contract.capabilities import HasValveAccount
 from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.errors import InputError
-from workbench.contract.parameters import structure
+from workbench.contract.parameters import graph_key
 from workbench.contract.system import System, names
 from workbench.contract.wrappers import undelayed
 from workbench.numerics.overflow import may_overflow
@@ -232,7 +232,7 @@ _cores = threading.Lock()  # held by the batch of runs that is under way
 
 def prepare(loop: System, scenario: Scenario, measure: Callable[[Run], object]) -> None:
     """Trace and compile what a run of `loop` and its measurement need, on a short run, once per structure."""
-    key = structure(loop)
+    key = graph_key(loop)
     if key not in _prepared and not loop.hosted:
         step = float(loop.period or scenario.max_step)
         measure(run(loop, replace(scenario, duration=50 * step)))
