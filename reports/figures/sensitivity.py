@@ -24,7 +24,7 @@ def bars(found: Mapping):
     if not shown:
         return None
     most = max(len(strongest(row)[:BARS]) for row in shown)
-    fig, axes = panels(len(shown), 1, 0.3 + 0.16 * most, left=1.5, sharex=False, gap=0.55)
+    fig, axes = panels(len(shown), 1, 0.3 + 0.16 * most, left=1.5, sharex=False, gap=0.8)
     for ax, row in zip(axes[:, 0], shown):
         _panel(ax, row)
     return fig
@@ -42,4 +42,4 @@ def _panel(ax, row: Mapping) -> None:
     ax.invert_yaxis()
     ax.axvline(0.0, color=LIMIT, lw=0.7)
     ax.set_title(named(row["claim"], WIDEST))
-    ax.set_xlabel(f"margin, {unit}, for +10 %" if unit else "margin for +10 %")
+    ax.set_xlabel("margin for +10 %" if unit in ("", "1") else f"margin, {unit}, for +10 %")
