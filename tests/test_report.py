@@ -15,7 +15,7 @@ from plants.manipulator import Manipulator
 from reports import Content, document, rendered, signals, style, tables, write_report
 from reports.chapters.linearised import was_sampled
 from reports.figures import linear as figures_linear
-from workbench.contract.capabilities import LawData
+from workbench.contract.declared import LawData
 from workbench.contract.errors import InputError
 from workbench.contract.system import Signal
 from workbench.run.log import Log, Status

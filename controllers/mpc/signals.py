@@ -8,7 +8,7 @@ import numpy as np
 
 from controllers.mpc.overlap import Overlap, overlap, smoothed, without_overlap
 from controllers.mpc.parts import limit_units
-from workbench.contract.capabilities import LawData
+from workbench.contract.declared import LawData
 from workbench.contract.errors import InputError
 from workbench.contract.system import Signal, controls, find, names
 from workbench.run.targets import target_name

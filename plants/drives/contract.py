@@ -30,7 +30,7 @@ own states, u its own inputs, line the pressures that its supply gives it.
  12. `metering(label)` is what its valves are in a circuit of that name (`plants.valve_circuits.circuit.Section`), of a drive behind
      quasistatic metering valves; None of any other. Such a drive has `damping` [N s/m] and `regenerated(u)`, the opening of
      regeneration, and logs f_p_…, P_h_…, P_r_…; its state rod_… moves with its valves.
- 13. `notched(label)` names the signals of its two chambers behind one spool (`workbench.contract.capabilities.Notched`); None of a
+ 13. `notched(label)` names the signals of its two chambers behind one spool (`workbench.contract.declared.Notched`); None of a
      drive without.
  14. `check_pins(owner)`: InputError, naming the part `owner`, where it cannot sit between two pins.
 
@@ -45,7 +45,7 @@ from abc import ABC, abstractmethod
 from math import inf
 from typing import ClassVar, NamedTuple
 
-from workbench.contract.capabilities import Notched
+from workbench.contract.declared import Notched
 from workbench.contract.errors import InputError
 from workbench.contract.machine_limits import Limit
 from workbench.contract.system import Signal

@@ -15,7 +15,7 @@ from typing import Annotated, ClassVar
 from plants.components.chamber import Oil
 from plants.components.two_chambers import POWERS, TwoChambers
 from plants.drives.contract import Drive, spool_limit
-from workbench.contract.capabilities import Notched
+from workbench.contract.declared import Notched
 from workbench.contract.machine_limits import chamber_limits
 from workbench.contract.parameters import Unit, nonnegative
 from workbench.contract.system import Signal

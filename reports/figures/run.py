@@ -21,7 +21,7 @@ from reports.style import (
     reach,
     symbol,
 )
-from workbench.contract.capabilities import UNKNOWN
+from workbench.contract.declared import UNKNOWN
 from workbench.run.log import Log
 
 

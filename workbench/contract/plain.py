@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
-from workbench.contract.capabilities import LawData
+from workbench.contract.declared import LawData
 from workbench.contract.errors import InputError
 from workbench.contract.own_laws import Commanding, Stepped
 from workbench.contract.own_text import own

@@ -32,7 +32,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from workbench.contract.capabilities import LawData, PlantData
+from workbench.contract.declared import LawData, PlantData
 from workbench.contract.errors import InputError
 from workbench.contract.scalars import Scalar, Vector
 

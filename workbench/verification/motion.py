@@ -55,68 +55,81 @@ class Motion:
                 key="certificate",
                 mend="leave the time-dependent part out, or make it an input with bounds",
             )
-        self.names = own = names(system.states)
-        self.at = [own.index(find(system.states, n, "certificate, box").name) for n in states]
-        held = {
-            s.name: inputs.get(s.name, system.defaults().get(s.name, 0.0)) for s in system.inputs
-        }
-        self.held = {name: float(v) for name, v in held.items() if not np.ndim(v)}
+        self._name(system, states, inputs, parameters)
         self.period = None if system.period is None else float(system.period)
         self.flows = t.n_moving > 0
-        self.varying = tuple(n for n, v in inputs.items() if np.ndim(v)) + tuple(parameters)
-        self.ranges = [
-            tuple(map(float, v))
-            for v in (*(v for v in inputs.values() if np.ndim(v)), *parameters.values())
-        ]
-        x, xs = symbols("x", t.n_states)
+        n = t.n_states
+        x, xs = symbols("x", n)
         w, c, vary, fixed, values = _numbers(system, t, inputs, parameters)
-        at = lambda name, y: getattr(t, name)(0.0, y, w, c)[: t.n_states]
-        η = ca.SX.sym("η", 2 * t.n_states)  # relative changes of the flow and of what jumps
+
+        def at(name, y):
+            return getattr(t, name)(0.0, y, w, c)[:n]
+
+        η = ca.SX.sym("η", 2 * n)  # relative changes of the flow and of what jumps
+        T = ca.SX.sym("T")
         fixed = ca.vertcat(fixed, η)
         jumped = x if self.period is None else at("release", at("jump", x))
         base = ca.vertcat(x, vary, fixed)
-        whole = lift(base, ca.vertcat(column([V([xs[i] for i in self.at])]), at("flow", x), jumped))
-        T = ca.SX.sym("T")
+        supplied_value = column([V([xs[i] for i in self.at])])
+        whole = lift(base, ca.vertcat(supplied_value, at("flow", x), jumped))
         self.fixed = ca.vertcat(fixed, whole.κ, T)
         self.η = slice(len(values), len(values) + η.numel())
         numbers = [*values, *[0.0] * η.numel(), *whole.constants, self.period or 0.0]
         self.values = [box(v, v) for v in numbers]
         self.bear(NEUTRAL)
-        n = t.n_states
+        self.x = x
+        self.vary = vary
+        self.z = ca.vertcat(*[xs[i] for i in self.at], vary)
         value = whole.expression[0]
-        flow = whole.expression[1 : n + 1]
-        jumped = whole.expression[n + 1 :]
-        stays = [jumped[i].element_hash() == x[i].element_hash() for i in range(n)]
-        flow = flow * (1 + η[:n])
-        jumped = ca.vertcat(
-            *[jumped[i] if stays[i] else jumped[i] * (1 + η[n + i]) for i in range(n)]
-        )
-        self.x, self.z, self.vary = x, ca.vertcat(*[xs[i] for i in self.at], vary), vary
-        self.V, self.fall, self.curved = self._bound(value), None, None
-        after = lambda e: ca.substitute([e], [x], [jumped])[0]
+        flow = whole.expression[1 : n + 1] * (1 + η[:n])
+        self.V = self._bound(value)
         if self.period is None:
-            fall = ca.jtimes(value, x, flow)
-            self.fall = self._known(fall)
-            self.curved = [
-                Curvature(self.z, len(self.at), g, self.fixed, self.values) for g in (value, fall)
-            ]
+            self._move_on(value, flow)
             return
+        self._sample(value, flow, _changed(whole.expression[n + 1 :], x, η[n:]), T)
+        self.edges = lift(base, ca.vertcat(supplied_value, at("flow", x)))
+
+    def _name(self, system: System, states: Sequence[str], inputs: dict, parameters: dict) -> None:
+        """Which states are in the box, which inputs are held, and what varies between which bounds."""
+        own = names(system.states)
+        self.names = own
+        self.at = [own.index(find(system.states, n, "certificate, box").name) for n in states]
+        defaults = system.defaults()
+        held = {s.name: inputs.get(s.name, defaults.get(s.name, 0.0)) for s in system.inputs}
+        self.held = {name: float(v) for name, v in held.items() if not np.ndim(v)}
+        between = {name: v for name, v in inputs.items() if np.ndim(v)}
+        self.varying = (*between, *parameters)
+        self.ranges = [tuple(map(float, v)) for v in (*between.values(), *parameters.values())]
+
+    def _move_on(self, value: ca.SX, flow: ca.SX) -> None:
+        """V̇ of a loop in continuous time."""
+        fall = ca.jtimes(value, self.x, flow)
+        self.fall = self._known(fall)
+        own = (self.z, len(self.at))
+        self.curved = [Curvature(*own, part, self.fixed, self.values) for part in (value, fall)]
+
+    def _sample(self, value: ca.SX, flow: ca.SX, jumped: ca.SX, T: ca.SX) -> None:
+        """ΔV of a sampled loop: what jumps, then the Taylor expansion along the flow."""
+        x = self.x
+        self.curved = None
         slopes = [value]
         for _ in range(ORDER if self.flows else 0):
             slopes.append(ca.jtimes(slopes[-1], x, flow))
+
+        def after(expression):
+            return ca.substitute([expression], [x], [jumped])[0]
+
         parts = [T**k / factorial(k) * after(d) for k, d in enumerate(slopes[:ORDER]) if k]
         self.fall = self._known(after(value) - value + sum(parts, ca.SX(0)))
         self._known(jumped[self.at])
+        n = x.numel()
         self.jump = [None if self._outside(jumped[i]) else self._bound(jumped[i]) for i in range(n)]
-        along = ca.vertcat(x, vary)
+        along = ca.vertcat(x, self.vary)
         self.flow = [Bound(along, flow[i], self.fixed, self.values) for i in range(n)]
-        self.rest = (
-            [Bound(along, slopes[k], self.fixed, self.values) for k in (1, ORDER)]
-            if self.flows
-            else None
-        )
+        self.rest = None
+        if self.flows:
+            self.rest = [Bound(along, slopes[k], self.fixed, self.values) for k in (1, ORDER)]
         self.leap = self._known(after(value) - value)
-        self.edges = lift(base, ca.vertcat(column([V([xs[i] for i in self.at])]), at("flow", x)))
 
     def bear(self, change: float) -> None:
         """From now on bounds hold after any relative change of ẋ and of x⁺, entry by entry, of up to so much."""
@@ -225,6 +238,15 @@ class Motion:
             down, above = image(B)
             B = np.maximum(B[0], down), np.minimum(B[1], above)
         return tuple(np.where(ok[:, None], b, e) for b, e in zip(B, (-np.inf, np.inf)))
+
+
+def _changed(jumped: ca.SX, x: ca.SX, η: ca.SX) -> ca.SX:
+    """What jumps, every entry off by a share of itself; an entry that stays is exact."""
+    found = []
+    for i in range(x.numel()):
+        stays = jumped[i].element_hash() == x[i].element_hash()
+        found.append(jumped[i] if stays else jumped[i] * (1 + η[i]))
+    return ca.vertcat(*found)
 
 
 def _fits(system: System, inputs: Mapping) -> None:

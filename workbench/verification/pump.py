@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.contract.capabilities import Notched
+from workbench.contract.declared import Notched
 from workbench.contract.system import innermost
 from workbench.verification.verdict import Assumption
 

@@ -1,0 +1,184 @@
+"""Data that plants and laws may have beyond the contract of every one of them, declared in one place.
+
+Each has a default that says that there is none: an empty tuple, None, False. Nobody asks a plant or a law for an attribute by its
+name. What a plant or a law can do is a Protocol of `workbench.contract.capabilities`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+from workbench.contract.capabilities import HasValveAccount, Named
+
+if TYPE_CHECKING:
+    from workbench.contract.errors import InputError
+
+Value = TypeVar("Value")
+
+
+class Otherwise(Generic[Value]):
+    """A member that an object may have, and its value on those that have none.
+
+    The class itself has no such attribute. A dataclass below it can therefore declare a required field of that name,
+    which a plain class attribute would turn into one with a default.
+    """
+
+    def __init__(self, default: Value):
+        self.default = default
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: object, owner: type) -> Value:
+        if instance is None:
+            raise AttributeError(f"{owner.__name__} has no default of {self.name!r} for its class")
+        return self.default
+
+
+class Notched(NamedTuple):
+    """A cylinder or motor with two chambers behind one spool, and the signals that log its command, spool ("": it is its command),
+    speed and force A_a p_a − A_b p_b."""
+
+    label: str
+    chambers: Any
+    command: str
+    spool: str
+    speed: str
+    force: str
+
+
+class _Itself:
+    def __get__(self, instance: Any, owner: type) -> Any:
+        if instance is None:
+            raise AttributeError(f"{owner.__name__} is a class: only its objects have a plant")
+        return instance
+
+
+class PlantData:
+    """Data that a plant may have; a base of every `System`."""
+
+    # ---- the loop that a system is
+    plant = _Itself()  # of a closed loop, its plant; any other system is its own plant
+    controller = Otherwise[Any](None)  # of a closed loop
+    hosted = Otherwise[bool](False)  # of a closed loop whose law is called from Python
+
+    # ---- actuators and joints, in the order of the commands
+    labels = Otherwise[tuple[str, ...]](())  # of the actuators: what follows x_, p_a, … in names
+    cylinders = Otherwise[tuple](())  # with valves, chambers and friction
+    segments = Otherwise[tuple](())  # what each cylinder moves
+    mechanism = Otherwise[Any](None)  # its bodies, joints, loops and drives
+    axes = Otherwise[Mapping[str, Any]](MappingProxyType({}))  # rotations of its bodies' frames
+    structures = Otherwise[tuple](())  # a crane's parallel–serial structures
+    arms = Otherwise[tuple](())  # behind metering valves
+    n = Otherwise[int](0)  # joints of a machine, whose positions are its first states
+    joint_names = Otherwise[tuple[str, ...]](())
+    spaces = Otherwise[tuple[str, ...]](())  # in which `task` takes references
+    strokes = Otherwise[Sequence](())  # (least, largest) length of what moves it, piston space, m
+    spans = Otherwise[Mapping[str, tuple[float, float]]](MappingProxyType({}))  # of lengths, logged
+
+    @property
+    def friction_laws(self) -> tuple:
+        """Friction of its cylinders, in their order."""
+        return tuple(c.friction for c in self.cylinders)
+
+    @property
+    def has_tool(self) -> bool:
+        """Whether its joints move a tool, which `tool(q)` places in the world."""
+        return "cartesian" in self.spaces
+
+    # ---- supply
+    p_s = Otherwise[Any](None)  # Pa, pressure of the supply, where it is one number
+    p_r = Otherwise[Any](None)  # Pa, of the return line
+    machine = Otherwise[Any](None)  # of a machine on a pump: the machine alone
+    supply_names = Otherwise[tuple[str, ...]](())  # supply pressures that are states
+    lines = Otherwise[tuple[str, ...]](("",))  # from the pump
+    vacuum = Otherwise["float | None"](None)  # Pa, below which the oil is not described
+    pressure_limits = Otherwise[tuple](())  # (lowest, highest), Pa
+
+    no_passivity = Otherwise[str]("")  # why its valves' incremental passivity cannot be claimed
+    supply_range = Otherwise["tuple[float, float] | None"](None)  # Pa, that they never leave
+
+    @property
+    def p_top(self) -> Any:
+        """Highest pressure of its supply, Pa, where that is one number."""
+        return self.p_s
+
+    @property
+    def notched(self) -> tuple[Notched, ...]:
+        """Two chambers behind one spool, those it has."""
+        return tuple(
+            Notched(
+                k, c, f"u_{k}", f"u_s_{k}" if c.valve.lag != "ideal" else "", f"dx_{k}", f"f_p{k}"
+            )
+            for k, c in zip(self.labels, self.cylinders)
+        )
+
+    @property
+    def valves(self) -> Any:
+        """What accounts for its metering valves and proves what their circuit can (`HasValveAccount`, …); None without such."""
+        return self if isinstance(self, HasValveAccount) else None
+
+    # ---- what suits it
+    demo_path = Otherwise["tuple[float, ...] | None"](None)  # joints a little away from the start
+    velocity_gain = Otherwise["float | None"](None)  # velocity of an actuator per unit of command
+    velocity_gains = Otherwise[tuple[float, ...]](())  # one an actuator
+    loop_rate = Otherwise[float](45.0)  # 1/s, of a position loop
+    integral_rate = Otherwise["float | None"](None)  # 1/s, K_i/K_p; None: a ninth of `loop_rate`
+    cuts_commands = Otherwise[bool](False)  # beyond their limits, without a word
+    adaptive = Otherwise[Any](None)  # `workbench.numerics.adaptive.Adaptive`
+    fixed = Otherwise[Any](None)  # `workbench.numerics.adaptive.Fixed`
+    integrator = Otherwise[Any](None)  # its own
+    longest_step = Otherwise["float | None"](None)  # s, that its integration bears
+    in_words = Otherwise[str]("")  # how it is assembled
+    linear_twin = Otherwise[str]("")  # shipped machine that is linear and like it
+
+    @property
+    def title(self) -> str:
+        """What messages call it: its name, else what it is."""
+        return self.name if isinstance(self, Named) else type(self).__name__
+
+
+UNKNOWN = PlantData()  # a plant of which nothing is known
+
+
+class LawData:
+    """What a law may have beside its equations; a base of every `Controller` and of laws called from Python."""
+
+    inner = Otherwise[Any](None)  # of a wrapper, the law or wrapper inside it
+    model = Otherwise[Any](None)  # what it takes the plant to be
+    period = Otherwise["float | None"](None)  # s, of a sampled law
+    open = False  # True: controls it does not command are the scenario's
+    supplies = Otherwise[tuple[str, ...]](())  # signals of supply pressure that it is told
+    waits = Otherwise[bool](False)  # for a pump that is late
+    ahead = Otherwise[int](0)  # samples of the reference that it sees in advance
+    follows = Otherwise[tuple](())  # outputs that a predictive law tracks
+    limits = Otherwise[tuple](())  # of outputs, which a predictive law keeps
+    u_max = Otherwise[Any](None)  # its own limit of every command, either way
+    x_0 = Otherwise[tuple](())  # states that it is linear around
+
+    @staticmethod
+    def suited(plant: Any) -> dict[str, Any]:
+        """Settings that suit this plant, where they are not the law's own defaults."""
+        return {}
+
+    @staticmethod
+    def unfit(model: Any) -> InputError | None:
+        """Why the law cannot be built for the model; None where it can."""
+        return None
+
+    @classmethod
+    def units_on(cls, model: Any = None, signals: Sequence[str] = ()) -> dict[str, str]:
+        """Units of the numbers that follow the plant's signals: field → unit."""
+        return {}
+
+    @staticmethod
+    def tunings() -> dict[str, type]:
+        """Ways of finding its gains: name → options."""
+        return {}
+
+    @classmethod
+    def design(cls, model: Any, **values: Any) -> Any:
+        """The law for a model: built from its numbers, where nothing is to be solved for."""
+        return cls(model=model, **values)  # type: ignore[call-arg]
