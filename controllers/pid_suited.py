@@ -6,7 +6,7 @@ from typing import Any
 
 
 def suited(plant) -> dict[str, Any]:
-    """Settings for a plant the defaults are not made for: one without valves, whose command sets a velocity.
+    """Settings for a plant without valves, whose command sets a velocity: PID's defaults are made for valves.
 
     With velocity gain k (`plant.velocity_gain`): K_p = 45 s⁻¹/k, K_i = 5 s⁻¹ K_p, feed-forward 1/k; its own limit. A plant
     may name a rate of its own (`plant.loop_rate`, 1/s) in place of 45 s⁻¹, then K_i is a ninth of that times K_p, or

@@ -36,7 +36,7 @@ def refined(dense: Dense, θ, λ, steps: int = 6) -> tuple[np.ndarray, np.ndarra
 
 
 def _active(λ) -> np.ndarray:
-    """Rows and bounds whose multipliers are not zero to rounding."""
+    """Indices of the rows and bounds whose multiplier is larger than rounding."""
     size = np.abs(λ)
     largest = max(size.max(initial=0.0), LEAST)
     return np.flatnonzero(size > 1e-12 * largest)

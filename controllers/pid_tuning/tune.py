@@ -134,7 +134,7 @@ def rounded(loop: ClosedLoop, free: Sequence[str]) -> ClosedLoop:
 @final
 @dataclass(frozen=True)
 class ByRelay:
-    """Gains by a rule from a relay experiment on every actuator in turn, the others under the law as it is.
+    """Gains by a tuning rule. A relay experiment runs on one actuator after the other, while the present law drives the others.
 
     rule, structure  see `rules`; N: derivative time over its filter's
     amplitude        of the relay, in the commands' unit; by default a tenth of their limit

@@ -1,4 +1,4 @@
-"""What the laws of all drives share whose oil is between a valve and a piston: servo valves, throttled circuits, IEHAs.
+"""The laws of drives with oil between a valve and a piston share this text: servo valves, throttled circuits, IEHAs.
 
     u_fr = ḟ_pr/β + h ẋ + ℓ + k_x (ẋ_r − ẋ) + k_f (f_pr − f_p)                           (90), (92)
 
@@ -17,7 +17,7 @@ from workbench.contract.system import Signal
 
 @dataclass(frozen=True)
 class OilPart(Part):
-    """The law of one such drive. k_x in m (of a motor in m³/rad²), βk_f in 1/s."""
+    """The law of one drive with oil between a valve and a piston. k_x in m (of a motor in m³/rad²), βk_f in 1/s."""
 
     takes: ClassVar[tuple[str, ...]] = ("k_x", "βk_f")
 

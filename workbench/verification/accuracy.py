@@ -31,7 +31,7 @@ def errors(run: Run) -> dict[str, float]:
 
 
 def within_accuracy(run: Run, verdicts: Sequence[Verdict]) -> list[Verdict]:
-    """The verdicts with those undecided whose margin is below the run's own error, and one on the accuracy that was asked for."""
+    """The verdicts and a row on the requested accuracy; a verdict whose margin is below the run's own error is undecided."""
     known = errors(run)
     found = [beyond_error(verdict, run, known) for verdict in verdicts]
     return found if run.scenario.accuracy is None else [*found, asked(run, known)]

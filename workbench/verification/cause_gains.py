@@ -29,7 +29,7 @@ def feeds_forward(law) -> bool:
 
 
 def usual_law(law, model):
-    """The law as it is by default for a model; None where it has no defaults that are made for such a model."""
+    """The law with its default gains for a model; None where the law has no default gains for a model of this kind."""
     suited = law.suited(model)
     if feeds_forward(law) and not model.cylinders and "K_p" not in suited:
         return None

@@ -248,7 +248,7 @@ def asked_speed(run) -> tuple[float, str]:
 
 
 def slowed(reference, factor: float = 4.0):
-    """The same path `factor` times as slowly; None for a reference that stands still or has no pace of its own."""
+    """The reference `factor` times as slow; None for a reference that stands still or states no speed."""
     if reference is None:
         return None
     own = {f.name for f in fields(reference)} if is_dataclass(reference) else set()

@@ -206,7 +206,7 @@ def shown(run: Run, hosted: bool) -> tuple[float, object]:
 
 
 def kicked(run: Run, scenario) -> list:
-    """The same scenario from other starts, those of practical stability, its reference where it was."""
+    """The scenario from the starts of the claim on practical stability; its reference does not move with the start."""
     still = replace(scenario, reference=run.demand.reference or scenario.reference)
     return [scenario_from(run, start, still) for start in drawn(run, KICKS, SPREAD)]
 
@@ -258,7 +258,7 @@ def parts(run: Run) -> list[float]:
 
 # ---- what the ledger says -------------------------------------------------------------------------------------------
 def _ranked(run: Run, tried: list[Trial]) -> list[Trial]:
-    """Of what the model has wrong, the numbers first whose correction takes most from the model's terms along the run."""
+    """Wrong numbers of the model, sorted by how much their correction reduces the model's terms along the run."""
     path, model = believed(run.loop)
     own = [t for t in tried if t.kind == "model" and all(p.startswith(path) for p in t.numbers)]
     if model is None or len(own) < 2 or not has_ledger(run.loop):

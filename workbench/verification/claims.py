@@ -160,7 +160,7 @@ class SampleTimeLimit(_Checked):
 @final
 @dataclass(frozen=True)
 class DelayLimit(_Checked):
-    """Largest delay from sample to valve at which the practical claim still holds from the scenario's own start (likewise)."""
+    """Largest delay from sample to valve at which the practical claim still holds from the scenario's own start."""
 
     check: ClassVar[str] = "limits.check_delay"
     takes: ClassVar[tuple[str, ...]] = ("bound", "practical", "tick")

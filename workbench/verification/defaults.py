@@ -136,7 +136,7 @@ def _settle(about: _Loop) -> float:
 
 
 def _linear(about: _Loop, unasked: list) -> list:
-    """Linear plants: stability of the loop as it is. Cranes: margins of the linearised loop, for information (at the end)."""
+    """A linear plant's loop is asked for linear stability. Margins of a crane's linearised loop are information (`_machine`)."""
     if about.jointed or not about.closed or not about.linear:
         return []
     if about.predictive is None and about.loop.no_derivative:

@@ -53,7 +53,7 @@ def longer(scenario, duration: float | None = None):
 
 
 def walking(run: Run, settle: float) -> Run:
-    """A run whose settled part walks the path too: the same, or where most of its path is over by then, the longer one.
+    """A run that still follows the path after settling: this run, or one that lasts longer where most of the path comes before.
 
     What is left of v while a machine rests bounds nothing that happens while it moves.
     """
@@ -69,7 +69,7 @@ def walking(run: Run, settle: float) -> Run:
 
 
 def undisturbed(run: Run, duration: float) -> Run:
-    """The run itself over `duration`, with the reference it had; one that is long enough already serves as it is."""
+    """The run over `duration` under the reference it had; a run that lasts long enough is not simulated again."""
     if duration <= run.scenario.length() and run.log.status.completed:
         reference = run.demand.reference or run.scenario.reference
         return replace(run, scenario=replace(run.scenario, reference=reference, duration=duration))
@@ -81,7 +81,7 @@ def undisturbed(run: Run, duration: float) -> Run:
 
 
 def lasting(run: Run, settle: float) -> Run:
-    """The run, or where it ends within the time allowed for settling, the same over twice that time."""
+    """The run; where it ends within the time allowed for settling, a run over twice that time."""
     if run.log.time[-1] > settle or not run.log.status.completed:
         return run
     return undisturbed(run, 2 * settle)

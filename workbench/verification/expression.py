@@ -90,7 +90,7 @@ def formula(text: str, names: Sequence[str]) -> Callable[[Sequence], Any]:
 
 
 def _check_constants(tree, text: str) -> None:
-    """InputError for a part without signals that has no value, such as 0/0 or exp(1e9)."""
+    """Raise InputError where a constant part of the expression has no finite value, such as 0/0 or exp(1e9)."""
     with np.errstate(all="ignore"):
         for part in _constant_parts(tree):
             if not np.isfinite(_value(part, {})):

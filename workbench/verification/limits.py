@@ -166,7 +166,7 @@ def check_delay(
 def check_parameter(
     claim, run: Run, bound: float | None, practical: Verdict | None = None, tick=None
 ) -> Verdict:
-    """How far a parameter of the true plant may move, the controller's model as it is."""
+    """How far a parameter of the true plant may move while the controller keeps its model."""
     from workbench.contract.parameters import bind
     from workbench.contract.system import ClosedLoop
 

@@ -208,7 +208,7 @@ def break_loop(A, B, C, i: int = 0, T: float | None = None) -> LinearSystem:
 
 
 def balanced(sys: LinearSystem) -> LinearSystem:
-    """The same transfer function with states scaled by powers of two (exact) so that rows and columns are alike."""
+    """Balance a state-space model: powers of two, which are exact, scale its states until rows and columns are of like size."""
     from scipy.linalg import matrix_balance
 
     n = len(sys.A)

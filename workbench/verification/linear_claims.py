@@ -198,7 +198,7 @@ def _no_matrix(key: Any, text: Any, why: Any, claim: Any) -> Verdict:
 
 # ---- parameters in a box --------------------------------------------------------------------------------------------------
 def check_robust(claim: Any, run: Any, tick: Any = None) -> Verdict:
-    """Every parameter in the box, the law as it is."""
+    """Stability for every parameter in the box; the law does not change with the parameters."""
     loop, at = run.loop, point(run.loop.plant, claim.at)
     try:
         family, limits = family_of(loop, at, ranges(loop, claim))

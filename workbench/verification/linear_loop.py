@@ -160,7 +160,7 @@ def stepped(loop, where: Point) -> Callable:
 
 
 def late_command(loop, where: Point, i: int) -> LateCommand:
-    """Command i of a sampled loop, whose delay is asked for; the delay it has already is taken out of the matrix."""
+    """Command i of a sampled loop, for a search over its delay; the loop's present delay is taken out of the matrix."""
     law, (A, B, C) = linear_law(loop), flat(loop, where)
     delays = np.full(B.shape[1], law.delay)
     delays[i] = 0.0
@@ -210,7 +210,7 @@ def closed_matrix(loop, where: Point) -> np.ndarray:
 
 
 def refuse_turning(plant) -> None:
-    """Raise InputError where the flow depends on time itself, as that of a pump whose pistons are seen one by one."""
+    """Raise InputError where the flow depends on time explicitly, as that of a pump modelled piston by piston."""
     xs, us = (symbols(c, len(s))[1] for c, s in (("x", plant.states), ("u", plant.inputs)))
     t = ca.SX.sym("t")
     if ca.depends_on(column(plant.rhs(t, xs, us)), t):

@@ -280,7 +280,7 @@ def chambers(plant, state) -> dict[str, tuple[str, object]]:
 
 
 def steep_states(found) -> list[str]:
-    """Names of the states whose rows of A are not finite, in the first of these linearisations that has some."""
+    """States whose rows of A are not finite: names from the first linearisation in which there are such rows."""
     for loc in found:
         rows = np.isfinite(loc.A).all(axis=1)
         if not rows.all():

@@ -81,7 +81,7 @@ class Mode:
 
     @property
     def words(self) -> str:
-        """Such as "grows by e in 3.1 s, swinging with a period of 6.2 s (q_1, dq_1)"."""
+        """The mode in words, for example "grows by e in 3.1 s, swinging with a period of 6.2 s (q_1, dq_1)"."""
         who = f"({', '.join(self.states)})"
         if not (self.grows or self.decays):
             return f"neutral {who}"

@@ -12,7 +12,7 @@ from workbench.verification.verdict import Verdict
 
 
 def check_passivity(claim: IncrementalPassivity, run: Run) -> Verdict:
-    """The verdict of the plant's valves. Raises InputError for a plant without such."""
+    """The verdict that the plant's metering valves give. Raises InputError for a plant without metering valves."""
     plant = run.loop.plant
     valves = plant.valves
     if not isinstance(valves, HasPassivity):
@@ -21,7 +21,7 @@ def check_passivity(claim: IncrementalPassivity, run: Run) -> Verdict:
 
 
 def check_unique(claim: UniqueVelocity, run: Run) -> Verdict:
-    """The verdict of the plant's valves. Raises InputError for a plant without such."""
+    """The verdict that the plant's metering valves give. Raises InputError for a plant without metering valves."""
     plant = run.loop.plant
     valves = plant.valves
     if not isinstance(valves, HasUniqueness):

@@ -71,7 +71,7 @@ def _shared(plant, belief) -> list[str]:
 
 
 def _point(run, claims):
-    """(x, u, words): where a claim says, else the instant of the run whose command is nearest its rms."""
+    """(x, u, words) of the operating point: a claim's, else the instant of the run at which the command is nearest its rms."""
     from workbench.verification.linear_loop import refuse_turning
 
     plant = run.loop.plant

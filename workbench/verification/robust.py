@@ -81,7 +81,7 @@ def robust_stability(
 def _proven(
     said: Callable[..., Verdict], mode: str, limits, used: int, P, change: float
 ) -> Verdict:
-    """The proof, whose data bear a relative change `change`."""
+    """The proof together with `change`, the largest relative change of its data for which it stands."""
     looked = f"{used} sub-boxes" if used else f"{2 ** len(limits)} vertices"
     return said(
         True,

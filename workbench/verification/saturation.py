@@ -1,4 +1,4 @@
-"""An inner estimate of the region of attraction of a linear plant whose linear controller saturates.
+"""An inner estimate of the region of attraction of a linear plant under a linear controller that saturates.
 
     ẋ = A x + B sat(K x)  or  x⁺ = A x + B sat(K x),   |sat_i| ≤ u_max,i
 

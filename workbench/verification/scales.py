@@ -44,7 +44,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class Scales:
-    """What is large for a machine; None where it states no such number.
+    """A large value of a quantity for a machine; None where the machine states none.
 
     energy    J      supply pressure times the volume its chambers have
     pressure  Pa     supply pressure
@@ -86,13 +86,13 @@ def energy_scale(plant: System) -> Scale | None:
 
 
 def storage_floor(run) -> float:
-    """v [J] below which a run's accompanying function, and any energy, is rounding; 0 for a plant without such a scale."""
+    """Energy [J] below which v and every other energy of a run count as rounding; 0 for a plant that states no energy scale."""
     scale = energy_scale(run.loop.plant)
     return 0.0 if scale is None else FRACTION**2 * scale.value
 
 
 def power_floor(run) -> float:
-    """v̇ [W] below which a power is rounding: that of `storage_floor` within a second; 0 without such a scale."""
+    """Power [W] below which a power counts as rounding: `storage_floor` within a second; 0 without an energy scale."""
     return storage_floor(run) / SECOND
 
 

@@ -131,7 +131,7 @@ def _fall(A, B, C, low, high, slope, P, τ, λ, criterion: str, T: float | None)
 
 
 def _check_criterion(loop: Sector, criterion: str) -> None:
-    """InputError for a criterion that is none, or not for such a loop."""
+    """Raise InputError for an unknown criterion, and for one that does not apply to this kind of loop."""
     if criterion not in CRITERIA:
         raise InputError(
             f"criterion {criterion!r}", key="criterion", mend=f"choose from {', '.join(CRITERIA)}"

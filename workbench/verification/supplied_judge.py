@@ -115,7 +115,7 @@ class Judge(Search):
         )
 
     def _searched(self, say: Callable[..., Verdict], γ: float, m: float, top: float) -> Verdict:
-        """The verdict of the search between the ball, whose level is m, and the level γ."""
+        """The verdict of the search over the set between the ball, on which V is at most m, and {V ≤ γ}."""
         shots = self._shots()
         example = self._example(shots, shots, top)
         state, used, found = ("false", 0, example) if example else self._search(top, γ)
@@ -144,7 +144,7 @@ class Judge(Search):
         )
 
     def _more(self, top: float, γ: float, used: int) -> float:
-        """The largest relative change of the data among a few for which the same search succeeds, with twice the boxes."""
+        """The largest of a few relative changes of the data for which the search still succeeds with twice the boxes."""
         kept = self.budget, self.progress
         self.progress, most = None, NEUTRAL
         for self.change in CHANGES:

@@ -19,7 +19,7 @@ def variant(
     delay: float | None = None,
     capacity: int | None = None,
 ) -> tuple[ClosedLoop, Scenario]:
-    """The loop with another sample time or delay; everything else as it is."""
+    """The loop with another sample time or delay; plant, law and all other settings are unchanged."""
     controller = loop.controller
     inner_delay = 0.0
     if isinstance(controller, Delayed):

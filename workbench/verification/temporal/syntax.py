@@ -69,7 +69,7 @@ Expression = Number | Constant | Name | Sum | Product | Call
 
 @dataclass(frozen=True)
 class Comparison:
-    """left < right, and likewise <=, > and >=."""
+    """A comparison left < right, left <= right, left > right or left >= right."""
 
     operator: Literal["<", "<=", ">", ">="]
     left: Expression
