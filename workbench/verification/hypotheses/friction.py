@@ -52,7 +52,7 @@ def rubs(label: str) -> tuple[str, ...]:
 
 
 def passive(run, label, law, known, top: float) -> Assumption:
-    """Friction with memory takes power, its storage counted: the observer has the same law, speeds are small, states in its domain."""
+    """With its storage counted, friction with memory takes power: same law observed, speeds small, states in its domain."""
     what = f"friction of cylinder {label} ({type(law).__name__}) passive with its own storage"
     limit = law.power_limit()
     source = "storage ½σ_0(ẑ − z)², and of the film"
