@@ -22,26 +22,17 @@ from typing import Annotated, Literal, final
 
 import numpy as np
 
-from plants import four_bar_bodies, scales
+from plants import four_bar_bodies
 from plants import four_bar_geometry as geometry
 from plants.components.circuit import ThrottledCircuit
+from plants.four_bar_abilities import FourBarAbilities
 from plants.four_bar_geometry import Pose
 from plants.multibody import reduced
-from plants.multibody.built import Built
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.planar import Closing
 from plants.multibody.starting import holding_forces
 from workbench.contract.errors import InputError
-from workbench.contract.machine_limits import (
-    Holding,
-    Limit,
-    chamber_limits,
-    command_limits,
-    span_limits,
-)
 from workbench.contract.parameters import Unit, check_bounds, positive
-from workbench.contract.system import Signal
-from workbench.numerics.adaptive import Fixed
 from workbench.run.steps import Steps
 
 # U_ref (46); "t ≤ 9 s" there means from 8 s on.
@@ -50,7 +41,7 @@ WORK_CYCLE = Steps("output", (0.0, 1.0, 2.5, 5.0, 8.0), (0.0, 10.0, 0.0, -10.0, 
 
 @final
 @dataclass(frozen=True)
-class FourBar(Built):
+class FourBar(FourBarAbilities):
     """Equations in the module's docstring. Input U_ref [V]; integrated by equal steps of 1 ms.
 
     `branch`: which of its two poses the loop is assembled in, the coupler "above" or "below" the line from its pin to E.
@@ -80,22 +71,6 @@ class FourBar(Built):
     branch: Literal["above", "below"] = "above"
     circuit: ThrottledCircuit = ThrottledCircuit()
     closings: tuple[Closing, ...] = field(init=False, repr=False, compare=False, default=())
-
-    fixed = Fixed(1e-3)
-    loop_rate = 8.0  # 1/s, what a position loop can have: the oil spring and the mechanism swing at 26 Hz, hardly damped
-    pressure_names = ("p_1", "p_2", "p_3")
-    monitors = (
-        Signal("z_2", "rad", "coupler, relative to the crank"),
-        Signal("z_3", "rad", "rocker, relative to the coupler"),
-        Signal("s", "m", "length of the cylinder"),
-        Signal("ds", "m/s", "its rate"),
-        Signal("tilt", "rad", "crank from the vertical, grows with s"),
-        Signal("F_c", "N", "force of the cylinder"),
-        Signal("F_mu", "N", "friction of the cylinder"),
-        Signal("E_pot", "J", "potential energy"),
-        Signal("E_kin", "J", "kinetic energy"),
-        Signal("E_oil", "J", "energy of compressed oil and bent bristles"),
-    )
 
     def __post_init__(self):
         check_bounds(self)
@@ -134,100 +109,6 @@ class FourBar(Built):
     @property
     def beginning(self) -> dict:
         return {"z_10": self.z_10, "F_0": None}
-
-    # ---- signals ----------------------------------------------------------------------------------------------------
-    @property
-    def states(self):
-        return (
-            Signal("z_1", "rad", "crank angle"),
-            Signal("dz_1", "rad/s", "its rate"),
-            *self.circuit.states(),
-        )
-
-    @property
-    def inputs(self):
-        return self.circuit.inputs()
-
-    @property
-    def outputs(self):
-        return (self.monitors[2], self.monitors[3], *self.states[:5], self.monitors[4])
-
-    def limits(self):
-        return {"U_ref": (-self.circuit.limit, self.circuit.limit)}
-
-    def as_shipped(self):
-        from plants.shipped import like  # which imports this file
-
-        return like(self)
-
-    def scales(self):
-        return scales.of_four_bar(self)
-
-    @property
-    def spans(self):
-        """What the cylinder can span, m."""
-        return {"s": self.circuit.range}
-
-    def machine_limits(self):
-        """Stroke, crank angles at which the loop closes, vacuum, spool, command."""
-        ((low, high),) = self.joint_range()
-        crank = Limit(
-            "crank",
-            ("z_1",),
-            low,
-            high,
-            "rad",
-            "stroke",
-            "where the loop closes and the cylinder turns the crank",
-            "L_0",
-        )
-        U = self.circuit.U_max
-        spool = Limit(
-            "spool",
-            ("U",),
-            -U,
-            U,
-            "V",
-            "valve",
-            "travel of the spool",
-            "circuit.U_max",
-            bearable=True,
-        )
-        return (
-            *span_limits(self),
-            crank,
-            *chamber_limits(self.pressure_names, 0.0),
-            spool,
-            *command_limits(self),
-        )
-
-    def holding(self, x, u):
-        """Force of the cylinder by virtual work, against the circuit's."""
-        return (
-            Holding(
-                "cylinder",
-                float(self.holding_force(x[0])),
-                *self.circuit.bears(),
-                "N",
-                self.circuit.bears_by(),
-                "circuit.p_P",
-            ),
-        )
-
-    @property
-    def p_s(self):
-        """Supply pressure, Pa."""
-        return self.circuit.p_P
-
-    @property
-    def p_r(self):
-        """Return pressure, Pa."""
-        return self.circuit.p_T
-
-    @property
-    def velocity_gain(self):
-        """That of the circuit, m/(s V)."""
-        return self.circuit.velocity_gain
 
     # ---- geometry ---------------------------------------------------------------------------------------------------
     def pose(self, z_1) -> Pose:

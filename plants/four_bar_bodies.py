@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from plants.four_bar_geometry import pose
+from plants.multibody.closings import closings_of
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import GROUND, Actuator, Body, Loop, Pin, Place
-from plants.multibody.planar import Closing, closings_of
+from plants.multibody.planar import Closing
 from workbench.contract.parameters import unchecked
 
 CYLINDER = "c"  # among the names of the mechanism

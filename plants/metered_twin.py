@@ -17,7 +17,7 @@ from typing import Annotated, final
 import numpy as np
 
 from plants import arm_bodies, delegation
-from plants.drives.compressible_rod import VALVES, CompressibleRod
+from plants.drives.compressible_rod import VALVES, CompressibleRod, Flows
 from plants.metered_arms import MeteredArms
 from plants.multibody.built import Built
 from plants.multibody.mechanism import Mechanism
@@ -167,6 +167,10 @@ class MeteredTwin(Built):
     def _rod(self, arm) -> CompressibleRod:
         own = {"β": self.β, "V_h": self.V_h, "V_r": self.V_r, "G": self.G, "w": self.w}
         return unchecked(CompressibleRod, rod=arm_bodies.rod(arm), **own)
+
+    def section(self, row, P, P_h, P_r) -> Flows:
+        """Flows of one section with its row as `Circuit.rows` has it."""
+        return self._rod(self.of.arms[0]).flows(row, P, P_h, P_r)
 
     def out(self, t, x):
         return self.of.out(t, x[: 3 * len(self.names)])

@@ -21,7 +21,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from plants.components.spatial import ZERO3, _add, _mul, _sub, add, dot, power, scale, sub
-from plants.multibody.tree import Inertia, Tree
+from plants.multibody.branching import Tree
+from plants.multibody.tree import Inertia
 
 _PAIRS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))  # entries of a symmetric block
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from plants.components.spatial import ZERO3, add, dot, scale, sub
-from plants.multibody.tree import Tree
+from plants.multibody.branching import Tree
 
 
 class Lump(NamedTuple):

@@ -24,9 +24,10 @@ from plants.multibody import (
     strokes,
 )
 from plants.multibody.abilities import Abilities
+from plants.multibody.closings import closings_of
 from plants.multibody.equations import Equations
 from plants.multibody.parts import Actuator, Body, Loop, Pin
-from plants.multibody.planar import Closing, closings_of
+from plants.multibody.planar import Closing
 from plants.multibody.points import NamedPoint, PinTable, named_points
 from plants.multibody.starting import resting, start
 from plants.supplies.contract import Supply

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from plants.multibody import coordinates, signals, surroundings, tree
+from plants.multibody import branching, coordinates, signals, surroundings
 from plants.multibody.assembly import Assembly, assemble
+from plants.multibody.branching import Tree
 from plants.multibody.parts import Actuator, Body, Loop, Pin
 from plants.multibody.planar import Closing
 from plants.multibody.starting import in_words
-from plants.multibody.tree import Tree
 from plants.supplies.contract import Supply
 from workbench.contract.system import Signal, System
 
@@ -47,7 +47,7 @@ class Vocabulary(System):
 
     @property
     def tree(self) -> Tree:
-        return tree.tree(self.bodies)
+        return branching.tree(self.bodies)
 
     @property
     def assembly(self) -> Assembly:
