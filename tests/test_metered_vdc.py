@@ -398,7 +398,7 @@ def test_oil_that_yields_costs_little_but_has_no_ledger():
     )
     e = np.abs(log.array("θ_1_d") - log.array("θ_1"))[log.time > 0.5]
     assert log.status.completed and 1e-5 < e.max() < 2e-3
-    with pytest.raises(InputError, match="knows no MeteredTwin"):
+    with pytest.raises(InputError, match="knows no CompressibleRod"):
         verify(loop, Scenario(duration=0.1), [C.Identity()])
 
 
@@ -427,7 +427,7 @@ def test_example_holds():
 @pytest.mark.parametrize(
     "law, plant, words",
     [
-        ("VDC", "type: MeteredTwin", "choose PID"),
+        ("VDC", "type: MeteredTwin", "no law for the drive of actuator 1, a CompressibleRod"),
         ("VDC", "machine: ieha-control", "PID"),
         ("MeteredVDC", "type: MeteredArms", "write 'law: VDC', and k_m in place of k_x"),
     ],

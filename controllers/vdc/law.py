@@ -161,9 +161,7 @@ class VDC(Forces):
         """The dissipation ledger of this law on `plant`. Raises InputError for a plant of another kind than the model."""
         from controllers.vdc.ledger import MachineLedger
 
-        if plant.mechanism is None:
-            raise InputError(
-                f"VDC: its ledger is that of bodies and drives, and knows no {type(plant).__name__}",
-                mend="verify it on the model's kind of plant; simulate runs it on this one",
-            )
+        wrong = suited.unaccounted(self.parts, plant)
+        if wrong:
+            raise wrong
         return MachineLedger(self, plant)

@@ -24,6 +24,24 @@ def unfit(model) -> InputError | None:
     return _unserved(machine) or (None if model.structures else _loose(model))
 
 
+def unaccounted(parts, plant) -> InputError | None:
+    """Why a law of these parts has no ledger on a plant, if it has none: every drive must be of a kind that its part serves."""
+    machine = plant.mechanism
+    if machine is None:
+        unknown = [plant]
+    else:
+        drives = (machine.actuators[i].drive for i in coordinates.driven(machine))
+        unknown = [
+            drive for part, drive in zip(parts, drives) if not isinstance(drive, part.serves)
+        ]
+    if not unknown:
+        return None
+    return InputError(
+        f"VDC: its ledger is that of bodies and drives, and knows no {type(unknown[0]).__name__}",
+        mend="verify it on the model's kind of plant; simulate runs it on this one",
+    )
+
+
 def _unserved(model: Mechanism) -> InputError | None:
     """Why this law cannot serve a mechanism, if it cannot."""
     if not coordinates.independent(model):
