@@ -53,17 +53,21 @@ class PID(ActuatorSignals):
     K_i: Annotated[tuple[float, ...], Unit("V/(m s)"), "integral gains", nonnegative] = (5.0,)
     K_d: Annotated[tuple[float, ...], Unit("V s/m"), "derivative gains", nonnegative] = (0.0,)
     τ: Annotated[float, Unit("s"), "time constant of the derivative's filter", positive] = 0.02
-    feed: Literal["none", "gain", "flow"] = "flow"
+    feed: Annotated[Literal["none", "gain", "flow"], "feed-forward of the wanted velocity"] = "flow"
     K_v: Annotated[
         tuple[float, ...], Unit("V s/m"), "feed-forward gains, feed 'gain'", nonnegative
     ] = (40.0,)
-    damping: Literal["none", "pressure"] = "pressure"
+    damping: Annotated[Literal["none", "pressure"], "dynamic pressure feedback, or none"] = (
+        "pressure"
+    )
     K_f: Annotated[
         tuple[float, ...], Unit("V/N"), "dynamic pressure feedback, per force", nonnegative
     ] = (1.2e-5,)
     τ_p: Annotated[float, Unit("s"), "time constant of the pressure filters", positive] = 0.33
     u_max: Annotated[float, Unit("V"), "limit of every command, both ways", positive] = 10.0
-    anti_windup: Literal["back", "clamp", "none"] = "back"
+    anti_windup: Annotated[
+        Literal["back", "clamp", "none"], "what keeps the integral from winding up at a limit"
+    ] = "back"
     T_t: Annotated[float, Unit("s"), "tracking time of the back-calculation", positive] = 0.2
     δ: Annotated[
         float, Unit("1"), "share of the valves' overlap that is compensated", nonnegative

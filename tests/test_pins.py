@@ -124,7 +124,7 @@ def test_the_keys_of_a_drawing_are_in_the_schema_with_their_units():
     ]
     body = bodies[0]
     assert "kg m^2" in body["I_zz"]["description"] and "body.pin" in body["at"]["description"]
-    assert "in m" in str(schema["$defs"]["Pin"]["properties"]["point"]["description"])
+    assert "in m" in str(schema["$defs"]["Pin (named)"]["properties"]["point"]["description"])
 
 
 def test_a_coordinate_stands_where_it_acts_and_nowhere_else():

@@ -3,18 +3,24 @@
 import copy
 import json
 import random
-from typing import get_args
+from dataclasses import dataclass
+from typing import Annotated, get_args
 
 import jsonschema
 from rig import FULL, HIAB, Rig
 
 from plants.components.friction import Friction
 from plants.manipulator import Manipulator
+from plants.shipped import PLANTS
 from workbench.cases.build import build
+from workbench.cases.file import laws
+from workbench.cases.file_schema import case_schema
+from workbench.cases.meanings import ALIKE, meaning
 from workbench.cases.node import Node
-from workbench.cases.schema import json_schema
+from workbench.cases.schema import json_schema, written
 from workbench.cases.yaml_input import parse, read
 from workbench.contract.errors import InputError
+from workbench.verification.claims import Claim
 
 WORDS = [
     None,
@@ -140,14 +146,68 @@ def test_schema_of_the_shipped_crane():
     assert valid(plant | {"oil": {"beta": "1.2 GPa"}, "type": "Manipulator"})
 
 
+def plain(defs, key):
+    """What may stand at a key, without tag and source."""
+    either = defs[key["$ref"].rsplit("/")[-1]]["anyOf"]
+    return either[0]["anyOf"]
+
+
+def test_every_key_of_a_case_file_is_described_in_little_room():
+    schema = case_schema(PLANTS, laws(), Claim)
+    bare = [
+        (name, key)
+        for name, definition in schema["$defs"].items()
+        for key, value in definition.get("properties", {}).items()
+        if name != "tagged" and "description" not in value and "/properties/" not in str(value)
+    ]
+    assert not bare
+    text = written(schema)
+    assert json.loads(text) == json.loads(json.dumps(schema))
+    assert len(text.encode()) <= 150_000
+
+
+def test_a_meaning_is_said_once_by_the_annotation_or_the_docstring():
+    @dataclass(frozen=True)
+    class Oven:
+        """An oven that bakes.
+
+        heat     watts it takes,
+                 at most
+        door, lid  how it is shut. inner: a second door; outer: the first.
+
+        It is hot. grill: whether it has one.
+        """
+
+        heat: float = 1.0
+        door: str = ""
+        lid: str = ""
+        inner: str = ""
+        outer: str = ""
+        grill: bool = False
+        depth: Annotated[float, "how deep"] = 0.0
+        name: str = ""
+
+    assert {
+        key: meaning(Oven, key) for key in ("heat", "lid", "inner", "outer", "grill", "depth")
+    } == {
+        "heat": "watts it takes, at most",
+        "lid": "how it is shut",
+        "inner": "a second door",
+        "outer": "the first",
+        "grill": "whether it has one",
+        "depth": "how deep",
+    }
+    assert meaning(Oven, "name") == ALIKE["name"]
+
+
 def test_schema_helps_while_typing():
     defs = json_schema(Manipulator)["$defs"]
     bore = defs["Cylinder"]["properties"]["bore"]
     assert bore["description"] == "piston diameter, in m, greater than zero"
-    assert {"type": "number", "exclusiveMinimum": 0.0} in bore["anyOf"]
-    assert {"$ref": "#/$defs/quantity"} in bore["anyOf"]
+    assert {"type": "number", "exclusiveMinimum": 0.0} in plain(defs, bore)
+    assert {"$ref": "#/$defs/quantity"} in plain(defs, bore)
     assert defs["Valve"]["properties"]["lag"]["default"] == "ideal"
-    assert {"enum": ["ideal", "first", "second"]} in defs["Valve"]["properties"]["lag"]["anyOf"]
+    assert {"enum": ["ideal", "first", "second"]} in plain(defs, defs["Valve"]["properties"]["lag"])
     assert defs["Cylinder"]["properties"]["friction"]["properties"]["type"]["enum"] == [
         law.__name__ for law in get_args(Friction)
     ]

@@ -78,8 +78,8 @@ class MPC(AskedOfMPC):
     observer: Observer | None = None
     terminal: Literal["none", "cost", "set"] = "cost"
     room: Annotated[float, Unit("1"), "share of every range kept for steady states", fraction] = 0.5
-    relinearise: bool = False
-    iterations: int = 1
+    relinearise: Annotated[bool, "a model of its own for every sample ahead"] = False
+    iterations: Annotated[int, "how often a sample's prediction is gone over"] = 1
     working: Mapping[str, float] | None = None
     smooth: Annotated[
         float, Unit("m/s"), "speed over which friction turns round at least, along a path", positive

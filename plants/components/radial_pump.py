@@ -55,7 +55,7 @@ class RadialPump:
     P_rp: Annotated[float, Unit("Pa"), "pressure at the intake", nonnegative] = 10e5
     k_p: Annotated[float, Unit("m^3/(s Pa)"), "leakage of one piston", nonnegative] = 1e-14
     ε: Annotated[float, Unit("1"), "sine of the angle over which a port opens", positive] = 0.05
-    N: int = 15
+    N: Annotated[int, "number of pistons"] = 15
 
     def __post_init__(self):
         check_bounds(self)

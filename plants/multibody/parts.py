@@ -53,7 +53,7 @@ class Body:
     """
 
     name: str
-    parent: str = GROUND
+    parent: Annotated[str, "the body that it hangs on, by name"] = GROUND
     joint: Literal["revolute", "prismatic", "spherical", "fixed"] = "revolute"
     point: Annotated[tuple[float, ...], Unit("m"), "joint in the parent's frame"] = ORIGIN
     axis: Annotated[tuple[float, ...], Unit("1"), "axis of the joint in the parent's frame"] = (

@@ -9,13 +9,13 @@ from typing import Any
 
 from workbench.cases import form
 from workbench.cases.controller import ALIKE
-from workbench.cases.schema import json_schema
+from workbench.cases.schema import Names, json_schema
 
 
 def case_schema(plants: Any, laws: Mapping[str, type], claims: Any) -> dict:
     """Schema of a case file with these plants (a hint), control laws and claims (a union)."""
     defs = {}
-    known = {}
+    known = Names()
 
     def part(declared) -> dict:
         body = json_schema(declared, names=known)
@@ -76,7 +76,10 @@ def _add_tunings(laws, defs: dict, part: Callable) -> None:
         methods = cls.tunings()
         ways = part(reduce(or_, methods.values()))
         for method, way in methods.items():
-            defs[way.__name__]["properties"]["method"] = {"const": method}
+            defs[way.__name__]["properties"]["method"] = {
+                "description": "how the gains are found",
+                "const": method,
+            }
         defs[cls.__name__]["properties"]["tuning"] = {
             "description": "how the gains are found, instead of given",
             "anyOf": [{"enum": list(methods)}, ways, {"type": "null"}],

@@ -25,7 +25,7 @@ Number = str | float  # a number or "2 bar", whose unit is that of the signal it
 class Recorded:
     """A path recorded in a file of comma-separated values: time, component 1, …; SI units."""
 
-    file: str
+    file: Annotated[str, "time, component 1, …, one instant a line; s and SI units"]
     space: Space
 
 
@@ -36,10 +36,13 @@ Reference = Waypoints | Sine | Hold | Spline | Steps | Deviated | Recorded
 class Shipped:
     """A shipped machine by name (or a file with a plant: section), and what is different here."""
 
-    machine: str
+    machine: Annotated[str, "name of a shipped machine, or a file with a plant: section"]
     change: Mapping[str, Any] = field(default_factory=dict)
     friction: Any = None
-    lock: Mapping[str, Annotated[float, Unit("m")]] = field(default_factory=dict)
+    lock: Annotated[
+        Mapping[str, Annotated[float, Unit("m")]],
+        "prismatic joints that are held: extension: 0.5 m",
+    ] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -81,9 +84,9 @@ class Loop:
 
     sample_time: Annotated[Literal["continuous"] | float, Unit("s"), "sample time", positive] = 1e-3
     delay: Annotated[float, Unit("s"), "dead time from sample to valve", nonnegative] = 0.0
-    filter: Filter | tuple[Filter, ...] = ()
-    noise: Noise | tuple[Noise, ...] = ()
-    quantise: Quantise | tuple[Quantise, ...] = ()
+    filter: Annotated[Filter | tuple[Filter, ...], "low-pass filters of measured signals"] = ()
+    noise: Annotated[Noise | tuple[Noise, ...], "white noise on measured signals"] = ()
+    quantise: Annotated[Quantise | tuple[Quantise, ...], "steps by which signals are measured"] = ()
     limit: Annotated[
         Number | None, Unit("1"), "largest command, both ways, in the commands' unit", positive
     ] = None
@@ -99,11 +102,17 @@ class Loop:
 class Run:
     """A scenario: reference, duration, where to start, what disturbs."""
 
-    reference: Reference | None = None
+    reference: Annotated[Reference | None, "the path that is wanted"] = None
     duration: Annotated[float | None, Unit("s"), "length of the run", positive] = None
-    start: tuple[Number, ...] | None = None
-    offset: Mapping[str, Number] = field(default_factory=dict)
-    disturbances: Mapping[str, Any] = field(default_factory=dict)
+    start: Annotated[
+        tuple[Number, ...] | None, "where the machine begins, in its own coordinates"
+    ] = None
+    offset: Annotated[
+        Mapping[str, Number], "how far states begin from the start: q_1: 0.02 rad"
+    ] = field(default_factory=dict)
+    disturbances: Annotated[
+        Mapping[str, Any], "disturbance inputs by name: a value, or a reference such as Sine"
+    ] = field(default_factory=dict)
     seed: Annotated[int, Unit("1"), "seed of all noise", nonnegative] = 0
     log_period: Annotated[float | None, Unit("s"), "distance of logged instants", positive] = None
     max_step: Annotated[float, Unit("s"), "longest integrator step", positive] = 1e-3
@@ -118,7 +127,7 @@ class LQR:
     ]
     R: Annotated[float | tuple[float, ...], Unit("1"), "weights of the commands, 1/unit²", positive]
     integral: Annotated[float | None, Unit("1"), "weight of the summed errors", positive] = None
-    tracked: tuple[str, ...] = ()
+    tracked: Annotated[tuple[str, ...], "outputs that follow references"] = ()
     u_max: Annotated[float | None, Unit("1"), "limit of every command, both ways", positive] = None
     model: Model | None = None
 

@@ -7,10 +7,13 @@ by the program only. Each dataclass is one definition under $defs.
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
 from typing import Any
+from urllib.parse import quote
 
 from workbench.cases import shape
+from workbench.cases.meanings import brief, meaning
 from workbench.cases.node import Node
 from workbench.contract.parameters import Bound, Info
 
@@ -23,17 +26,37 @@ _TAG = {
     "enum": [*shape.TAGS, "", None],
     "description": "; ".join(f"{tag}: {meaning}" for tag, meaning in shape.TAGS.items()),
 }
+_TEXT = {"type": ["string", "null"]}
+_TAGGED = {
+    "type": "object",
+    "required": ["value"],
+    "additionalProperties": False,
+    "properties": {"value": {}, "tag": _TAG, "source": _TEXT, "note": _TEXT},
+}
+_NAMED = (
+    " (named)"  # a definition whose `name` may be left out, since the key that it stands at says it
+)
 _SELECTOR = f"^({'|'.join(shape.SELECTORS)})$"
 
 
-def json_schema(declared: Any, title: str = "", names: dict[type, str] | None = None) -> dict:
+@dataclasses.dataclass
+class Names:
+    """The names under $defs that are taken: of classes, and of values that many keys share (by their schema)."""
+
+    classes: dict[type, str] = dataclasses.field(default_factory=dict)
+    values: dict[str, str] = dataclasses.field(default_factory=dict)
+
+
+def json_schema(declared: Any, title: str = "", names: Names | None = None) -> dict:
     """Schema of a file that holds one `declared` (a dataclass or any hint `build` understands).
 
-    names: class → its name under $defs, filled in; one dict for several schemas lets their $defs be put together.
+    names: what is called how under $defs, filled in; the same one for several schemas lets their $defs be put together.
     """
+    names = names or Names()
     writer = _Writer(
-        {"quantity": _QUANTITY, "tag": _TAG, "text": {"type": ["string", "null"]}},
-        {} if names is None else names,
+        {"quantity": _QUANTITY, "tagged": _TAGGED},
+        names.classes,
+        names.values,
     )
     body = writer.value(declared)
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema"} | (
@@ -42,10 +65,27 @@ def json_schema(declared: Any, title: str = "", names: dict[type, str] | None = 
     return {**head, **body, "$defs": writer.defs}
 
 
+def written(schema: dict) -> str:
+    """The schema as JSON, a line for each of its sections and definitions."""
+
+    def line(value: object) -> str:
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+    def block(members: dict) -> str:
+        return "{\n" + ",\n".join(f"{line(k)}:{line(v)}" for k, v in members.items()) + "\n}"
+
+    parts = (
+        f"{line(key)}:{block(value) if key in ('properties', '$defs') else line(value)}"
+        for key, value in schema.items()
+    )
+    return "{\n" + ",\n".join(parts) + "\n}"
+
+
 @dataclasses.dataclass
 class _Writer:
     defs: dict[str, dict]
     names: dict[type, str]
+    commons: dict[str, str]
 
     def value(self, declared: Any, outer: Info | None = None) -> dict:
         """Schema of whatever may stand for `declared`: the options, and each of them as {value: …, tag: …}."""
@@ -60,7 +100,17 @@ class _Writer:
         tagged = not any(shape.table(o) for o in wanted.options) and not any(
             "value" in shape.entries(c) for c in wanted.classes
         )
-        return {"anyOf": [*plain, _tagged(plain)] if tagged else plain, **_selector(wanted)}
+        return (self.common(plain) if tagged else {"anyOf": plain}) | _selector(wanted)
+
+    def common(self, plain: list[dict]) -> dict:
+        """$ref to the definition of "one of these, or one of these with its tag and source", written once each."""
+        text = json.dumps(plain)
+        if text not in self.commons:
+            self.commons[text] = f"v{len(self.commons) + 1}"
+        name = self.commons[text]
+        tagged = _to("tagged") | {"properties": {"value": _to(name, "anyOf", "0")}}
+        self.defs[name] = {"anyOf": [{"anyOf": plain}, tagged]}
+        return _to(name)
 
     def option(self, option: Any, wanted: shape.Hint) -> list[dict]:
         """Schemas of one option of a hint."""
@@ -98,46 +148,49 @@ class _Writer:
     def reference(self, cls: type, without_name: bool = False) -> dict:
         """$ref to the definition of `cls`, written when first met; `without_name` where a mapping's key is its name."""
         if cls not in self.names:
-            taken = {*self.names.values(), "quantity", "tag", "text"}
+            taken = {*self.names.values(), "quantity", "tagged"}
             self.names[cls] = (
                 shape.called(cls)
                 if shape.called(cls) not in taken
                 else f"{cls.__module__}.{cls.__name__}"
             )
-        name = self.names[cls] + (" (named)" if without_name else "")
+        name = self.names[cls]
         if name not in self.defs:
             self.defs[name] = {}  # a class may contain itself
-            self.defs[name] = self.definition(cls, without_name)
-        return {"$ref": "#/$defs/" + name.replace(" ", "%20")}
+            whole = self.definition(cls, name)
+            if "name" in shape.entries(cls):
+                self.defs[name + _NAMED] = whole
+                required = shape.entries(cls)["name"].required
+                whole = _to(name + _NAMED) | ({"required": ["name"]} if required else {})
+            self.defs[name] = whole
+        return _to(name + _NAMED if without_name else name)
 
-    def definition(self, cls: type, without_name: bool) -> dict:
-        """An object with the keys of `cls` and no others."""
+    def definition(self, cls: type, name: str) -> dict:
+        """An object with the keys of `cls` and no others; its name, if it has one, may be the key that it stands at."""
         keys = shape.entries(cls)
-        properties = {}
+        stored = name + _NAMED if "name" in keys else name
+        properties: dict[str, dict] = {}
         conditions = {}
         required = []
+        for key, entry in keys.items():
+            properties[key] = {**self.value(entry.declared), **_described(cls, entry)}
         for spelling, key in shape.spellings(cls).items():
-            properties[spelling] = {**self.value(keys[key].declared), **_described(keys[key])}
+            if spelling != key:
+                properties[spelling] = _to(stored, "properties", key)
         for key, entry in keys.items():
             ways = shape.given_by(cls, key)
-            for way in ways:
-                others = {other: False for other in ways if other != way}
-                if others:
-                    conditions.setdefault(way, {"properties": {}})["properties"] |= others
-            if entry.required and not (without_name and key == "name"):
+            for place, way in enumerate(ways[:-1]):
+                others = dict.fromkeys(ways[place + 1 :], False)
+                conditions.setdefault(way, {"properties": {}})["properties"] |= others
+            if entry.required and key != "name":
                 required.append(
                     {"anyOf": [{"required": [way]} for way in ways]}
                     if ways[1:]
                     else {"required": ways}
                 )
-        found = {
-            "type": "object",
-            "properties": properties,
-            "patternProperties": {},
-            "additionalProperties": False,
-        }
+        found = {"type": "object", "properties": properties, "additionalProperties": False}
         if not any(s in keys for s in shape.SELECTORS):
-            found["patternProperties"][_SELECTOR] = {"const": shape.called(cls)}
+            found["patternProperties"] = {_SELECTOR: {"const": shape.called(cls)}}
         if conditions:
             found["dependentSchemas"] = conditions
         if required:
@@ -146,6 +199,12 @@ class _Writer:
         return (
             {"description": text[0]} if text and not text[0].startswith(f"{cls.__name__}(") else {}
         ) | found
+
+
+def _to(*path: str) -> dict:
+    """$ref to a definition, or to something inside it."""
+    steps = (quote(step.replace("~", "~0").replace("/", "~1")) for step in path)
+    return {"$ref": "#/$defs/" + "/".join(steps)}
 
 
 def _selector(wanted: shape.Hint) -> dict:
@@ -157,22 +216,6 @@ def _selector(wanted: shape.Hint) -> dict:
     return {"properties": {shape.SELECTORS[0]: {"enum": [shape.called(c) for c in wanted.classes]}}}
 
 
-def _tagged(plain: list[dict]) -> dict:
-    """{value: …, tag: …, source: …, note: …} around any of these."""
-    text = {"$ref": "#/$defs/text"}
-    return {
-        "type": "object",
-        "required": ["value"],
-        "additionalProperties": False,
-        "properties": {
-            "value": {"anyOf": plain},
-            "tag": {"$ref": "#/$defs/tag"},
-            "source": text,
-            "note": text,
-        },
-    }
-
-
 def _limits(info: Info | None) -> dict:
     bound = info.bound if info else Bound()
     low, high = ("exclusiveMinimum", "exclusiveMaximum") if bound.strict else ("minimum", "maximum")
@@ -181,7 +224,7 @@ def _limits(info: Info | None) -> dict:
     }
 
 
-def _described(entry: shape.Entry) -> dict:
+def _described(cls: type, entry: shape.Entry) -> dict:
     """Description and default of a key."""
     wanted = shape.hint(entry.declared)
     unit = wanted.info.unit if wanted.info else ""
@@ -189,7 +232,12 @@ def _described(entry: shape.Entry) -> dict:
     given = f"instead of {', '.join(entry.shorthand.gives)}" if entry.shorthand else ""
     text = ", ".join(
         part
-        for part in (wanted.meaning, "" if unit in ("", "1") else f"in {unit}", words, given)
+        for part in (
+            brief(meaning(cls, entry.key)),
+            "" if unit in ("", "1") else f"in {unit}",
+            words,
+            given,
+        )
         if part
     )
     simple = not entry.required and not entry.shorthand and _plain(entry.default)

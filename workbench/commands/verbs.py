@@ -155,15 +155,14 @@ def do_sensitivity(options, arguments) -> int:
 
 
 def do_schema(options, arguments) -> int:
-    import json
-
     from plants.shipped import PLANTS
     from workbench.cases.file import laws
     from workbench.cases.file_schema import case_schema
+    from workbench.cases.schema import written
     from workbench.commands import terminal
     from workbench.verification.claims import Claim
 
-    terminal.say(json.dumps(case_schema(PLANTS, laws(), Claim), ensure_ascii=False, indent=1))
+    terminal.say(written(case_schema(PLANTS, laws(), Claim)))
     return 0
 
 

@@ -60,7 +60,7 @@ class Hold:
     """r(t) = point, for ever. `point` is a tuple, or "start" for where the machine is."""
 
     space: Space
-    point: Point = "start"
+    point: Annotated[Point, "where it is held; start: where the machine is"] = "start"
 
     def __post_init__(self):
         check_space(self.space)
@@ -206,8 +206,8 @@ class Sine:
     """
 
     space: Space
-    centre: Point
-    amplitude: tuple[float, ...]
+    centre: Annotated[Point, "centre c; start: where the machine is"]
+    amplitude: Annotated[tuple[float, ...], "amplitude A of every component"]
     frequency: Annotated[float, Unit("Hz"), "frequency f", positive]
     phase: Annotated[float | tuple[float, ...], Unit("rad"), "phase φ, one or one a component"] = (
         0.0

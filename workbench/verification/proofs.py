@@ -240,7 +240,9 @@ class Supplied(Checked):
     box: Mapping[str, tuple[Number, Number]]
     ball: float | Mapping[str, Number]
     level: float | None = None
-    centre: Mapping[str, Number] = field(default_factory=dict)
+    centre: Annotated[
+        Mapping[str, Number], "centre of the ball, state → value; zero by default"
+    ] = field(default_factory=dict)
     inputs: Mapping[str, Number | tuple[Number, Number]] = field(default_factory=dict)
     parameters: Mapping[str, tuple[Number, Number]] = field(default_factory=dict)
     budget: int = 100_000

@@ -197,5 +197,7 @@ class Unasked(_Checked):
 
     check: ClassVar[str] = "unasked.check_unasked"
 
-    items: tuple[tuple[str, str], ...] = ()
+    items: Annotated[
+        tuple[tuple[str, str], ...], "what cannot be asked, and why; filled in by the program"
+    ] = ()
     counted: bool = False
