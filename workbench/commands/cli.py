@@ -19,6 +19,7 @@ from workbench.commands.parser import _Parser, _parser
 from workbench.commands.verbs import (
     do_compare,
     do_draw,
+    do_explain,
     do_falsify,
     do_identify,
     do_init,
@@ -142,6 +143,8 @@ def _case_verbs(verb) -> None:
     )
     _case_argument(p)
     sensitivity_options(p)
+    p = verb("explain", do_explain, "say what a key of case files means: unit, default, example")
+    p.add_argument("path", help="the key, with what it is in as far as needed: controller.VDC.λ")
     verb("schema", do_schema, "print the JSON schema of case files, for editors")
 
 

@@ -152,6 +152,23 @@ def do_sensitivity(options, arguments) -> int:
 
     _check_outputs({"json": options.json}, options.file)
     return run_sensitivity(options, read_case(options.file))
+def do_explain(options, arguments) -> int:
+    from plants.shipped import PLANTS
+    from workbench.cases.file import laws
+    from workbench.cases.form import SECTIONS
+    from workbench.commands import terminal
+    from workbench.commands.explain import find, in_words, section_in_words, sections
+    from workbench.verification.claims import Claim
+
+    words = [word for word in options.path.split(".") if word]
+    if not words:
+        raise InputError("the path is empty", mend="name a key, like controller.λ")
+    known = sections(PLANTS, laws(), Claim)
+    if len(words) == 1 and words[0] in SECTIONS:
+        terminal.say(section_in_words(words[0], known.get(words[0], {})))
+    else:
+        terminal.say(in_words(find(words, known)))
+    return 0
 
 
 def do_schema(options, arguments) -> int:

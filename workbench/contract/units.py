@@ -100,8 +100,13 @@ def _called(unit: str) -> tuple[str, str]:
     return CALLED.get(unit, (f"a quantity in {unit}", f"0.5 {unit}"))
 
 
+def example(unit: str) -> str:
+    """A quantity of that unit as one writes it: 80 mm for m."""
+    return _called(unit)[1]
+
+
 def _example(unit: str) -> str:
-    like = _called(unit)[1]
+    like = example(unit)
     return (
         f"write a number, like {like}"
         if unit == "1"

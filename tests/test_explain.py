@@ -1,0 +1,46 @@
+"""`workbench explain`: the meaning of a key, its unit, default and an example, by the path one would write."""
+
+import pytest
+
+from workbench.commands.cli import main
+
+
+def said(capsys, path):
+    """What the command prints for a path that it knows."""
+    assert main(["explain", path]) == 0
+    return capsys.readouterr().out
+
+
+def test_a_number_has_meaning_unit_range_default_and_example(capsys):
+    text = said(capsys, "controller.VDC.λ")
+    assert "position gains" in text and "in 1/s, greater than zero" in text
+    assert "default: 8 1/s" in text and "example: λ: 8 1/s" in text
+    assert text == said(capsys, "controller.VDC.lambda")
+
+
+def test_names_of_parts_and_levels_left_out_lead_to_the_same_key(capsys):
+    text = said(capsys, "plant.Manipulator.lift.cylinder.valve.dead_band")
+    assert "overlap: spool travel that opens nothing" in text and "Manipulator" in text
+    assert "overlap: spool travel that opens nothing" in said(capsys, "valve.dead_band")
+
+
+def test_a_part_is_shown_with_its_keys_and_once_for_each_meaning(capsys):
+    text = said(capsys, "plant.drives.lift.valve")
+    assert text.count("  dead_band  overlap") == 1, "the same part twice"
+    assert "MicroValve" in text and "frequency  natural frequency of the spool, Hz" in text
+
+
+def test_claims_and_sections(capsys):
+    assert "within   (claims · PracticalStability)" in said(
+        capsys, "claims.practical-stability.within"
+    )
+    assert "Tool error after settling" in said(capsys, "claims.tracking")
+    assert "sampling, delay" in said(capsys, "loop")
+
+
+@pytest.mark.parametrize(
+    ("path", "hint"), [("controller.lamda", "lambda"), ("plnt", "did you mean"), (".", "empty")]
+)
+def test_unknown_words_get_the_nearest(capsys, path, hint):
+    assert main(["explain", path]) == 3
+    assert hint in capsys.readouterr().err
