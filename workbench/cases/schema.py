@@ -100,16 +100,17 @@ class _Writer:
         tagged = not any(shape.table(o) for o in wanted.options) and not any(
             "value" in shape.entries(c) for c in wanted.classes
         )
-        return (self.common(plain) if tagged else {"anyOf": plain}) | _selector(wanted)
+        chosen = _selector(wanted)
+        return self.common(plain, chosen) if tagged else {"anyOf": plain, **chosen}
 
-    def common(self, plain: list[dict]) -> dict:
+    def common(self, plain: list[dict], chosen: dict) -> dict:
         """$ref to the definition of "one of these, or one of these with its tag and source", written once each."""
-        text = json.dumps(plain)
+        text = json.dumps([plain, chosen])
         if text not in self.commons:
             self.commons[text] = f"v{len(self.commons) + 1}"
         name = self.commons[text]
         tagged = _to("tagged") | {"properties": {"value": _to(name, "anyOf", "0")}}
-        self.defs[name] = {"anyOf": [{"anyOf": plain}, tagged]}
+        self.defs[name] = {"anyOf": [{"anyOf": plain}, tagged], **chosen}
         return _to(name)
 
     def option(self, option: Any, wanted: shape.Hint) -> list[dict]:
