@@ -203,7 +203,7 @@ def test_a_meaning_is_said_once_by_the_annotation_or_the_docstring():
 def test_schema_helps_while_typing():
     defs = json_schema(Manipulator)["$defs"]
     bore = defs["Cylinder"]["properties"]["bore"]
-    assert bore["description"] == "piston diameter, in m, greater than zero"
+    assert bore["description"] == "piston diameter, in m, > 0"
     assert {"type": "number", "exclusiveMinimum": 0.0} in plain(defs, bore)
     assert {"$ref": "#/$defs/quantity"} in plain(defs, bore)
     assert defs["Valve"]["properties"]["lag"]["default"] == "ideal"

@@ -15,7 +15,7 @@ from urllib.parse import quote
 from workbench.cases import shape
 from workbench.cases.meanings import brief, meaning
 from workbench.cases.node import Node
-from workbench.contract.parameters import Bound, Info
+from workbench.contract.parameters import Bound, Info, nonnegative, positive
 
 _QUANTITY = {
     "type": "string",
@@ -33,6 +33,7 @@ _TAGGED = {
     "additionalProperties": False,
     "properties": {"value": {}, "tag": _TAG, "source": _TEXT, "note": _TEXT},
 }
+_SHORT = {positive.words: "> 0", nonnegative.words: "≥ 0"}
 _NAMED = (
     " (named)"  # a definition whose `name` may be left out, since the key that it stands at says it
 )
@@ -214,7 +215,8 @@ def _selector(wanted: shape.Hint) -> dict:
         shape.SELECTORS[0] in shape.entries(c) for c in wanted.classes
     ):
         return {}
-    return {"properties": {shape.SELECTORS[0]: {"enum": [shape.called(c) for c in wanted.classes]}}}
+    names = [shape.called(cls) for cls in wanted.classes]
+    return {"properties": {shape.SELECTORS[0]: {"description": "which of these", "enum": names}}}
 
 
 def _limits(info: Info | None) -> dict:
@@ -230,6 +232,7 @@ def _described(cls: type, entry: shape.Entry) -> dict:
     wanted = shape.hint(entry.declared)
     unit = wanted.info.unit if wanted.info else ""
     words = shape.bound_words(wanted.info.bound) if wanted.info else ""
+    words = _SHORT.get(words, words)
     given = f"instead of {', '.join(entry.shorthand.gives)}" if entry.shorthand else ""
     text = ", ".join(
         part
