@@ -90,7 +90,8 @@ class ClosedLoop(System):
 
     @property
     def inputs(self) -> tuple[Signal, ...]:
-        free = tuple(self.plant.inputs[i] for i in self._free)
+        given = self.plant.inputs
+        free = tuple(given[i] for i in self._free)
         return (*free, *self.controller.references)
 
     @property
@@ -100,9 +101,10 @@ class ClosedLoop(System):
     @property
     def monitors(self) -> tuple[Signal, ...]:
         """What the plant tells, its outputs that are in no log otherwise, what the law tells, the commands."""
+        measured = self.plant.outputs
         return (
             *self.plant.monitors,
-            *(self.plant.outputs[i] for i in self.shows),
+            *(measured[i] for i in self.shows),
             *self.controller.monitors,
             *self.controller.commands,
         )

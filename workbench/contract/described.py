@@ -31,10 +31,15 @@ def field_infos(cls: type) -> dict[str, Info | None]:
 def described(obj: Any) -> dict[str, Info | None]:
     """`field_infos` of the object's class, in the units it states itself (`units()`: field → unit) where they follow others'."""
     infos = field_infos(obj.__class__)
-    own = obj.units() if isinstance(obj, StatesUnits) else {}
+    own = obj.units() if _states_units(obj.__class__) else {}
     return (
         infos | {name: _restated(infos[name], unit) for name, unit in own.items()} if own else infos
     )
+
+
+@cache
+def _states_units(cls: type) -> bool:
+    return issubclass(cls, StatesUnits)
 
 
 def _restated(info: Info | None, unit: str) -> Info:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import cache
 from types import FunctionType
 from typing import Any, TypeVar
 
@@ -41,8 +42,21 @@ class Leaf:
 
 def label(item: object, index: int) -> str:
     """Path element of a tuple's member: its `name` where it has one, else its place."""
-    name = item.name if isinstance(item, Named) else ""
+    kind: Any = type(item)
+    if kind in _WITHOUT_NAMES:
+        return str(index)
+    named = _is_named(kind) if is_dataclass(item) else isinstance(item, Named)
+    name = item.name if named else ""  # type: ignore[attr-defined]
     return name if isinstance(name, str) and name else str(index)
+
+
+_WITHOUT_NAMES = (float, int, tuple, str, bool)
+
+
+@cache
+def _is_named(kind: Any) -> bool:
+    """Whether objects of a dataclass are `Named`: by the class, as every part of every system is asked."""
+    return any(field.name == "name" for field in fields(kind)) or "name" in dir(kind)
 
 
 def leaves(obj: object) -> Iterator[Leaf]:

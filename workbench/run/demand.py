@@ -40,12 +40,13 @@ class Demand:
     """Arrays of a loop's inputs for one scenario; `at(t)` gives (N, n_live) for the live inputs.
 
     live: input names that vary or differ from their default.
-    x0: initial state of the run. A reference that begins at "start" begins where the machine stands before
+    x0: initial state of the run, which `start` keeps. A reference that begins at "start" begins where the machine stands before
     `scenario.offset` moves it: the offset is the error of the run at t = 0.
     """
 
     def __init__(self, loop: System, scenario: Scenario, x0: np.ndarray):
         self.loop, self.scenario = loop, scenario
+        self.start = x0
         inputs = {s.name: s for s in loop.inputs}
         check_disturbances(scenario, inputs)
         wanted = [s.name for s in loop.inputs if s.kind == "reference"]

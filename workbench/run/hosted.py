@@ -49,8 +49,8 @@ def simulate_hosted(
     hidden in it leaks from run to run (what a function closes over is not copied). Raises InputError when the law fails
     or returns what is no command, with the time and, for an exception, file and line.
     """
-    x0 = start_state(loop, scenario)
-    demand = demand or Demand(loop, scenario, x0)
+    demand = demand or Demand(loop, scenario, start_state(loop, scenario))
+    x0 = demand.start
     g = grid(loop, scenario)
     times = np.arange(g.n) * g.T
     demand.check(times)

@@ -135,9 +135,7 @@ def _once(loop, scenario, demand, rows: Rows, compiled, progress, halvings: int 
         from workbench.run.hosted import simulate_hosted
 
         return simulate_hosted(loop, scenario, progress, compiled, rows, demand, halvings=halvings)
-    ready = Fused(
-        loop, scenario, demand, start_state(loop, scenario), rows, compiled, progress, halvings
-    )
+    ready = Fused(loop, scenario, demand, demand.start, rows, compiled, progress, halvings)
     return finish(loop, scenario, demand, ready.inputs, *ready.run())
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from workbench.contract.capabilities import HasTask
 from workbench.contract.errors import InputError
+from workbench.contract.remembered import remembered
 from workbench.contract.system import System, names
 from workbench.run.deviated import Deviated
 from workbench.run.reference import Hold, Sine, Waypoints
@@ -77,6 +78,10 @@ def target_name(name: str, order: int) -> str:
 
 
 def _task_names(plant, space):
+    return remembered(("task names", space), plant, lambda: _names_of_task(plant, space))
+
+
+def _names_of_task(plant, space) -> list[str]:
     if space not in plant.spaces:
         return []
     try:
