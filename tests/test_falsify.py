@@ -1,6 +1,6 @@
 """Search for counter-examples: edges in closed form, both sides, the smallest deviation, a case file that runs bit for bit."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp, log
 from typing import Annotated
 
@@ -23,14 +23,17 @@ from workbench import (
 )
 from workbench.commands.cli import main
 from workbench.contract.parameters import digest
+from workbench.contract.wrappers import Noisy
 from workbench.run.simulate import described
 from workbench.sweep.counterexample import counterexample
+from workbench.verification import default_claims
+from workbench.verification.defaults import DRAWS
 from workbench.verification.requirement_claims import Requirement
 from workbench.verification.run import run
 from workbench.verification.search.claim import Falsify
 from workbench.verification.search.directions import directions, moved
 from workbench.verification.search.falsify import check_falsify
-from workbench.verification.search.minimise import GENERATION, minimise
+from workbench.verification.search.minimise import FIRST, minimise
 from workbench.verification.search.of_plant import Number
 from workbench.verification.search.score import score
 from workbench.verification.search.shrink import HALVINGS, shrunk
@@ -206,7 +209,7 @@ def test_a_narrow_corner_is_found(n):
         return np.linalg.norm(places - target, axis=1) - 0.1
 
     minimise(n, values, 400, 5, lambda scores: bool(np.min(scores) < 0))
-    assert sum(asked) < 400 and max(asked) <= GENERATION
+    assert sum(asked) < 400 and max(asked) <= FIRST
 
 
 def test_a_budget_below_one_generation():
@@ -321,3 +324,32 @@ def test_wrong_names_in_a_file_are_refused_at_their_line(tmp_path, capsys):
     assert main(["falsify", str(path)]) == 3
     said = capsys.readouterr().err
     assert "payload.mess" in said and "wrong.yaml" in said
+
+
+# ---- by default ----------------------------------------------------------------------------------------------------
+def noisy():
+    plant = Lag()
+    law = Noisy(Feedback(plant, ((0.3,),), ((1.0,),)), 0.02)
+    return ClosedLoop(plant, Sampled(law, 10e-3))
+
+
+def test_other_draws_of_a_stated_noise_are_searched_by_default():
+    """A loop with noise is asked for a few other seeds; a loop without is asked nothing that nobody stated."""
+    (asked,) = [c for c in default_claims(noisy(), SCENARIO) if isinstance(c, Falsify)]
+    assert list(asked.over) == ["seed"] and asked.budget == DRAWS
+    assert not [c for c in default_claims(lag(), SCENARIO) if isinstance(c, Falsify)]
+
+
+def test_another_draw_that_violates_is_told_by_its_seed():
+    """x stays below a limit by a hair under the case's own noise; the draw that is told breaks it, and counts."""
+    most = float(simulate(noisy(), SCENARIO).array("x")[50:].max())
+    limit = Requirement(f"always[500 ms, end] (x < {most + 1e-9!r} m)", "near")
+    (asked,) = [c for c in default_claims(noisy(), SCENARIO) if isinstance(c, Falsify)]
+    verdict = check_falsify(asked, run(noisy(), SCENARIO), (limit,))
+    seed = int(verdict.data["counterexample"]["seed"])
+    assert verdict.holds is False and verdict.counted and f"seed = {seed}" in verdict.worst
+    other = simulate(noisy(), replace(SCENARIO, seed=seed)).array("x")[50:].max()
+    assert other > most
+    far = replace(limit, sentence=f"always[500 ms, end] (x < {most + 1.0!r} m)")
+    quiet = check_falsify(asked, run(noisy(), SCENARIO), (far,))
+    assert quiet.holds is None and not quiet.counted and f"in {DRAWS} runs" in quiet.worst

@@ -5,14 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from small import Feedback
-from test_falsify import FILE, LATE, SCENARIO, Lag, lag
+from test_falsify import FILE, LATE, SCENARIO, Lag, lag, noisy
 
 from controllers import VDC
 from plants.components.friction import LuGre
 from workbench import ClosedLoop, InputError, Sampled, Waypoints, changed, load, simulate
 from workbench.cases.file import loads
 from workbench.contract.parameters import digest
-from workbench.contract.wrappers import Delayed, Noisy
+from workbench.contract.wrappers import Delayed
 from workbench.run.deviated import Deviated
 from workbench.run.simulate import described
 from workbench.sweep.counterexample import counterexample
@@ -26,12 +26,6 @@ from workbench.verification.search.of_plant import Number, forces_of_friction
 from workbench.verification.search.of_scenario import Seed
 
 WALK = Waypoints("output", ("start", (0.5,), "start"), 0.8)
-
-
-def noisy():
-    plant = Lag()
-    law = Noisy(Feedback(plant, ((0.3,),), ((1.0,),)), 0.02)
-    return ClosedLoop(plant, Sampled(law, 10e-3))
 
 
 def crane(plant):

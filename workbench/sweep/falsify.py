@@ -15,7 +15,7 @@ from workbench.sweep.outcome import Outcome
 from workbench.verification.search.claim import Falsify
 from workbench.verification.search.direction import Direction
 from workbench.verification.search.falsify import along, check_falsify
-from workbench.verification.search.minimise import GENERATION
+from workbench.verification.search.minimise import FIRST, GENERATION
 from workbench.verification.search.score import Score
 from workbench.verification.verdict import Verdict
 
@@ -130,7 +130,7 @@ def _with_progress(case: Case, claim: Falsify, kept: KeptRuns, quiet: bool) -> V
     with terminal.progress(not quiet) as tell, case.located():
 
         def tick() -> None:
-            done[0] += GENERATION
+            done[0] += FIRST if done[0] == 0 else GENERATION
             tell(min(0.99, done[0] / claim.budget), "searching")
 
         tell(0.0, "searching")

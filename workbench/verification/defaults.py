@@ -25,9 +25,11 @@ from workbench.verification.ledger import has_ledger
 from workbench.verification.machine import limits_of
 from workbench.verification.run import error_unit
 from workbench.verification.scales import scales
+from workbench.verification.search.of_scenario import MOST_SEED
 
 FEW = 2  # other starts of a predictive law: each of its samples solves a program
 BRIEF = 10.0  # s: what each of them lasts, unless something is not back by then
+DRAWS = 8  # of the noise that a loop states: a few per cent of what the other claims cost
 SHORT = 3.0  # s: limits are not scanned on runs shorter than this
 ON_PATH = 0.1  # of a path's size: tracking error allowed by default on a plant without a tool
 ON_SCAN = 0.2  # likewise, in scans of limits
@@ -109,6 +111,7 @@ def defaults(loop: System, scenario: Scenario | None) -> tuple:
         *_machine(about, unasked),
         *_predictive(about),
     ]
+    found += _other_draws(about, found)
     if unasked:
         found.append(run_claims.Unasked(tuple(unasked), counted=not about.closed))
     return tuple(found)
@@ -184,6 +187,18 @@ def _requirements(about: _Loop, size: float, unasked: list) -> list:
         floor = {"floor": STILL * size} if size and not about.jointed else {}
         found.append(run_claims.Settled(**floor, rest=law is None))
     return found
+
+
+def _other_draws(about: _Loop, asked: list) -> list:
+    """A small search over other draws of the noise that the loop states itself.
+
+    It is the one search that varies nothing beyond what the case says: how far a load, an oil or a start may be off is nobody's
+    to assume but the user's.
+    """
+    noisy = any(s.kind == "noise" for s in about.loop.inputs)
+    if not noisy or about.hosted or not any(claim.searched for claim in asked):
+        return []
+    return [C.Falsify(over={"seed": (0, MOST_SEED)}, budget=DRAWS)]
 
 
 def _machine(about: _Loop, unasked: list) -> list:

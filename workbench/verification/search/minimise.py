@@ -1,6 +1,7 @@
-"""Where to look next: corners and an even spread first, then CMA-ES from the nearest run, restarted where it has settled.
+"""Where to look next: corners and an even spread first, then CMA-ES from the nearest run, restarted where it gains no more.
 
-Places are vectors in [−1, 1]ⁿ. A generation is as many runs as go side by side.
+Places are vectors in [−1, 1]ⁿ. A generation is as many runs as go side by side in the lanes of one core. A restart begins at the
+nearest of FIRST places drawn at random.
 
 Source: [Hansen16] for CMA-ES, by the library cma; Sobol's sequence by SciPy.
 """
@@ -13,8 +14,11 @@ from collections.abc import Callable
 import numpy as np
 
 CORNERS = 8  # of the box, at most, drawn at random in a box of more
-SPREAD = 0.35  # first standard deviation of CMA-ES, half a range being 1
-GENERATION = 16  # runs
+SPREAD = 0.25  # first standard deviation of CMA-ES, half a range being 1
+FIRST = 16  # places before CMA-ES
+GENERATION = 8  # places of CMA-ES at once
+PATIENCE = 6  # generations
+PROGRESS = 0.05  # of the best score that so many generations have to gain
 
 
 def minimise(
@@ -29,14 +33,19 @@ def minimise(
     It ends when `budget` places were asked for, or `enough` (given the latest scores) says so.
     """
     rng = np.random.default_rng(seed)
-    places = _first(dimensions, min(GENERATION, budget), rng)
-    scores = values(places)
-    left = budget - len(places)
-    begin = places[int(np.argmin(scores))]
-    while left > 0 and not enough(scores):
+    places = _first(dimensions, min(FIRST, budget), rng)
+    left = budget
+    while len(places):
+        scores = values(places)
+        left -= len(places)
+        if left <= 0 or enough(scores):
+            return
+        begin = places[int(np.argmin(scores))]
         used, scores = _evolved(begin, values, left, int(rng.integers(1, 2**31)), enough)
         left -= used
-        begin = rng.uniform(-1.0, 1.0, dimensions)
+        if enough(scores):
+            return
+        places = rng.uniform(-1.0, 1.0, (min(FIRST, left), dimensions))
 
 
 def _first(n: int, count: int, rng: np.random.Generator) -> np.ndarray:
@@ -61,7 +70,7 @@ def _evolved(
     seed: int,
     enough: Callable[[np.ndarray], bool],
 ) -> tuple[int, np.ndarray]:
-    """(places asked for, latest scores) of CMA-ES from `begin` until it settles."""
+    """(places asked for, latest scores) of CMA-ES from `begin` until it gains no more."""
     import cma
 
     n = len(begin)
@@ -78,11 +87,18 @@ def _evolved(
     start[:n] = 0.98 * begin
     search = cma.CMAEvolutionStrategy(start, SPREAD, options)
     used, scores = 0, np.array([np.inf])
+    best, since = np.inf, 0
     while used < most and not search.stop():
         asked = search.ask()
         scores = values(np.array([place[:n] for place in asked[: most - used]]))
         used += len(scores)
         if enough(scores) or len(scores) < len(asked):
+            break
+        low = min(float(np.min(scores)), 1e6)
+        gained = low < best - PROGRESS * abs(best) if np.isfinite(best) else True
+        since = 0 if gained else since + 1
+        best = min(best, low)
+        if since >= PATIENCE:
             break
         search.tell(asked, [float(min(s, 1e6)) for s in scores])
     return used, scores
