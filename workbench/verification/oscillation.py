@@ -114,7 +114,7 @@ FEWEST = 16  # samples in the settled half that a search for oscillations needs
 SLOW = 0.25  # s: what a cubic over this time follows (to about 5 Hz) is a command's work, the rest is chatter
 
 
-BEYOND = float(np.finfo(float).max)  # what is more than any bound, as a number
+BEYOND = 1e100  # what is more than any bound, as a number
 
 
 @dataclass(frozen=True)

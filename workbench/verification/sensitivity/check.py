@@ -101,7 +101,7 @@ def groups(plant: Any, asked: Sequence[str]) -> dict[str, list[Leaf]]:
         return {name: numbers(plant, name) for name in asked}
     found: dict[str, list[Leaf]] = {}
     for leaf in leaves(plant):
-        if leaf.value and not isinstance(leaf.value, (bool, int)):
+        if leaf.value and not isinstance(leaf.value, (bool, int)) and np.isfinite(leaf.value):
             found.setdefault(".".join(leaf.path.split(".")[-2:]), []).append(leaf)
     return found
 
