@@ -6,9 +6,9 @@ The map has a line a test: how long it takes, whether it passes, and the functio
 from __future__ import annotations
 
 import json
-import sys
 import time
 from collections import defaultdict
+from cProfile import Profile
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -105,29 +105,22 @@ def _tests_of(path: Path) -> list[str]:
 
 def reached(session, items, into: Path) -> int:
     """Run the tests of one file; write a line a test: how long it took, whether it passed, the functions it entered."""
-    entered: dict[int, CodeType] = {}  # by identity: to hash code is to hash all its constants
-
-    def trace(frame, event, argument):
-        code = frame.f_code
-        entered[id(code)] = code
-
     with into.open("a", encoding="utf-8") as stream:
         for item, following in zip(items, [*items[1:], None]):
-            entered.clear()
             failed = session.testsfailed
             begun = time.process_time()
-            sys.settrace(trace)
+            profile = Profile(builtins=False)  # counts calls in C: a trace in Python triples the time
+            profile.enable()
             try:
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
             finally:
-                sys.settrace(None)
+                profile.disable()
+            entered = [row.code for row in profile.getstats() if isinstance(row.code, CodeType)]
             row = {
                 "test": item.nodeid,
                 "seconds": time.process_time() - begun,
                 "passed": session.testsfailed == failed,
-                "functions": sorted(
-                    {name for code in entered.values() if (name := own_name(code))}
-                ),
+                "functions": sorted({name for code in entered if (name := own_name(code))}),
             }
             stream.write(json.dumps(row, ensure_ascii=False) + "\n")
             stream.flush()

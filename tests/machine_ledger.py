@@ -20,9 +20,14 @@ def loop_of(law: VDC, plant=None) -> ClosedLoop:
 
 def at_random(loop: ClosedLoop, seed: int = 0, count: int = 6) -> Balance:
     """The balance at random states near the machine's start, references and held commands anywhere."""
+    t, x, w, live = states_at_random(loop, seed, count)
+    return LedgerFunction(loop, live)(loop, t, x, w)
+
+
+def states_at_random(loop: ClosedLoop, seed: int, count: int) -> tuple:
+    """(t, x, w, names of w): random states near the machine's start, references and held commands anywhere."""
     rng = np.random.default_rng(seed)
     live = tuple(s.name for s in loop.inputs if s.kind == "reference")
-    ledger = LedgerFunction(loop, live)
     start = np.array(loop.initial(), float)
     x = np.tile(start, (count, 1))
     for i, s in enumerate(loop.states):
@@ -34,7 +39,7 @@ def at_random(loop: ClosedLoop, seed: int = 0, count: int = 6) -> Balance:
     w = 0.3 * rng.normal(size=(count, len(live)))
     w[:, : plant.n] = np.array(goal, float) + 0.02 * rng.normal(size=(count, plant.n))
     assert names(plant.states)[: plant.n] == list(plant.joint_names)
-    return ledger(loop, np.zeros(count), x, w)
+    return np.zeros(count), x, w, live
 
 
 def open_cuts(b: Balance) -> dict[str, float]:

@@ -1,0 +1,356 @@
+"""Small parts of the verifier and of laws on inputs made for them: held by a table, see `stored`."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import casadi as ca
+import numpy as np
+import pytest
+from small import Feedback, Linear
+from stored import held, members
+from test_mpc_claims import GOOD
+from test_returning import line, regulated
+from test_sector import loop as in_sector
+
+from controllers.pid import PID
+from controllers.pid_tuning.oscillation import fundamental, held_fundamental, limit_cycle
+from controllers.pid_tuning.relay_law import Relay
+from controllers.pid_tuning.rules import gains
+from controllers.riccati import riccati
+from plants.multibody import coordinates
+from plants.multibody.mechanism import Mechanism
+from plants.multibody.parts import Body, Pin
+from tests.linear_systems import random_loop
+from workbench import ClosedLoop, Delayed, Hold, Sampled, Scenario, Signal
+from workbench.verification import cause_wiring, norms, oscillation
+from workbench.verification.binomial import lower, upper
+from workbench.verification.limited import unlimited
+from workbench.verification.limited_loop import limited
+from workbench.verification.linear_loop import point
+from workbench.verification.margin_verdicts import _around, _turned
+from workbench.verification.returning import Judged, returns, thinned
+from workbench.verification.run import run
+from workbench.verification.saturation import Region
+from workbench.verification.search.minimise import minimise
+from workbench.verification.search.shrink import shrunk
+from workbench.verification.sector_search import largest_sector
+from workbench.verification.settled import _rest
+from workbench.verification.starts import drawn, pose, positions, scenario_from, sizes
+from workbench.verification.temporal.sentence import read
+from workbench.verification.terminal_claims import bears, sees_state
+
+TIME = np.linspace(0.0, 12.0, 3000)
+
+
+# ---- limits inside a law ----------------------------------------------------------------------------------------------
+def bounded() -> list:
+    """Minima and maxima of expressions, and which of them are limits."""
+    x = ca.SX.sym("x", 2)
+    v = 2 * x[0] - x[1]
+    clipped = ca.fmin(ca.fmax(v, -1.5), 2.0)
+    said = []
+    for e in (
+        clipped,
+        ca.fmax(ca.fmin(v, 2.0), -1.5),
+        ca.fmin(ca.fmax(v, 2.0), -1.5),
+        ca.fmin(v, 2.0),
+        ca.fmax(clipped, -1.5),
+        ca.fmax(clipped, -1.0),
+        ca.fmin(clipped, 2.0),
+        ca.fmin(clipped, 1.0),
+        ca.fmin(ca.fmin(v, 2.0), 1.0),
+        ca.fmax(v, x[0]),
+        ca.fmin(0.3, 0.4 * x[0]) + ca.fmax(x[1], 0.1) * 2,
+    ):
+        made, limits, which = unlimited(x, e)
+        free = [limit.ψ for limit in limits]
+        f = ca.Function("f", [x, *free], [made])
+        at = [np.array(f([0.7, -0.4], *(0.1 * (k + 1) for k in range(len(free))))).ravel()]
+        said.append([at, which, [[limit.low, limit.high] for limit in limits]])
+    return said
+
+
+def limits_of_loops() -> list:
+    """Matrices of loops with a limit, at several points."""
+    plant = Linear(((0.0, 1.0), (1.3, 0.2)), ((0.0,), (1.7,)), ((1.0, 0.0),), x0=(0.1, 0.0))
+    law = PID(plant, K_p=(4.0,), K_i=(2.0,), K_d=(1.5,), feed="none", damping="none", u_max=0.9)
+    found = []
+    for made in (Sampled(law, 0.02), Delayed(Sampled(law, 0.02), 0.03)):
+        loop = ClosedLoop(plant, made)
+        found.append(limited(loop, point(plant, {}), [0.0] * len(made.references)))
+    return [{k: getattr(f, k) for k in f.__dataclass_fields__} | members(f) for f in found]
+
+
+# ---- regions, sectors -------------------------------------------------------------------------------------------------
+def region(T) -> dict:
+    """What a stored region says of itself, of changed ones, and of starts."""
+    A, B, K = np.array([[0.0, 1.0], [1.3, 0.2]]), np.array([[0.0], [1.7]]), np.array([[-3.1, -2.2]])
+    P = np.array([[9.0, 5.0], [5.0, 6.0]])
+    own = Region(A, B, K, np.array([0.9]), None, P, np.array([[-1.7, -1.4]]), np.array([2.0]))
+    if T:
+        own = replace(own, A=np.eye(2) + T * A, B=T * B, T=T)
+    others = {
+        "as it is": own,
+        "turned": replace(own, P=P + np.array([[0.0, 0.1], [0.0, 0.0]])),
+        "no multiplier": replace(own, τ=np.array([0.0])),
+        "no limit": replace(own, u_max=np.array([0.0])),
+        "not definite": replace(own, P=P - 8 * np.eye(2)),
+        "another gain": replace(own, G=0.2 * K),
+        "large": replace(own, P=0.5 * P),
+        "small": replace(own, P=20 * P),
+    }
+    return {
+        name: [one.check(), *(one.bears(c) for c in (1e-12, 1e-6, 1e-3, 1e-2, 0.1))]
+        if name not in ("not definite",)
+        else one.check()
+        for name, one in others.items()
+    } | {
+        "form": own._form().floats(),
+        "largest": own._largest(np.abs(own.A), np.abs(own.B), np.abs(K)),
+        "reach": [own.reach(x) for x in ([1.0, 0.0], [0.2, -0.3], [0.0, 0.0])],
+        "holds": [own.holds(x) for x in ([0.3, 0.0], [0.34, 0.0], [0.1, -0.1])],
+    }
+
+
+def sectors() -> list:
+    """Largest sectors with few and with many tries, up to a most."""
+    return [
+        largest_sector(in_sector(1.0), rounds=1)[0],
+        largest_sector(in_sector(1.0), rounds=3)[0],
+        largest_sector(in_sector(1.0), rounds=6)[0],
+        largest_sector(in_sector(9.0), rounds=4)[0],
+        largest_sector(in_sector(1.0), most=2.0)[0],
+        largest_sector(in_sector(0.5, low=-0.2), rounds=5)[0],
+        largest_sector(in_sector(1.0, 0.2, 1.5), "jury-lee", rounds=4)[0],
+    ]
+
+
+def terminal() -> list:
+    """What a terminal cost bears."""
+    W, c = sees_state(GOOD)
+    return [bears(GOOD, W, k * c, δ) for k in (0.7, 1.0, 3.0) for δ in (1e-12, 1e-9, 1e-7, 1e-5)]
+
+
+def frequencies() -> list:
+    """Cuts of the frequency axis and zeros among them."""
+    found = []
+    for seed in (2, 3, 4, 5, 7):
+        loop = random_loop(seed)
+        ω = norms.cuts(loop, False)
+        found.append([ω, norms.cuts(loop, True), norms.between(ω, loop.top)])
+    zeros = [
+        norms.crossings(f, np.array([0.5, 1.0, 2.0, 3.0]), 10.0)
+        for f in (lambda w: w - 1.0, lambda w: (w - 2.0) ** 2 * 1e-3, lambda w: w - 20.0)
+    ]
+    return [found, zeros, _around(0.5), _turned(0.3)]
+
+
+# ---- wires ------------------------------------------------------------------------------------------------------------
+def wires() -> dict:
+    """Every single fault of wires on the numbers 1, 2, 3 …, and the one fitted to a known residual."""
+    measured = [
+        Signal(n, u) for n, u in (("a", "m"), ("b", "m"), ("c", "Pa"), ("d", "m"), ("e", "m"))
+    ]
+    law = SimpleNamespace(measured=measured, commands=[Signal("u", "V"), Signal("v", "V")])
+    y, u = [1.0, 2.0, 3.0, 4.0, 5.0], [7.0, 8.0]
+    found = {k: [e.words, *e[1:3]] for k, e in enumerate(cause_wiring.edits(law))}
+    said: dict = {k: [w, a(y), b(u)] for k, (w, a, b) in found.items()}
+    for k, wanted in enumerate(([0.37, 2.0, 3.0, 4.0, 5.0], [1.0, 2.0, 30.5, 4.0, 5.0])):
+        off = lambda edit, wanted=wanted: float(
+            np.linalg.norm(np.subtract(edit[1](y), wanted))
+            + np.linalg.norm(np.subtract(edit[2](u), u))
+        )
+        best = cause_wiring.fitted(law, off)
+        said[f"fitted {k}"] = [best[0], best[1](y), best[2](u)]
+    return said
+
+
+# ---- runs -------------------------------------------------------------------------------------------------------------
+def coming_back() -> dict:
+    """How far two runs are apart, and how that falls."""
+    found = {}
+    for name, plant in {"falls": line(-0.8, 2.0), "slow": line(-0.05), "grows": line(0.1)}.items():
+        loop = regulated(plant)
+        still = run(loop, Scenario(6.0))
+        moved = run(loop, Scenario(6.0, offset={"x0": 0.1, "x1": -0.05}))
+        asked = [Judged("y0", ("y0",), "1", 1e-3), Judged("y1", ("y1",), "1", 1e-2)]
+        found[name] = returns(moved, still, asked)
+    t, d = np.linspace(0, 5, 1003), np.abs(np.sin(np.linspace(0, 40, 1003)))
+    return found | {"thinned": thinned(t, d)}
+
+
+def tails() -> list:
+    """What tails of many kinds are called, with their numbers."""
+    return [
+        _rest("x", TIME, error, 1e-4, noise)
+        for error in (
+            1e-3 * np.exp(-2 * TIME),
+            np.exp(-0.2 * TIME),
+            2e-2 * np.exp(-0.15 * TIME) * np.sin(5 * TIME),
+            2.6e-3 * np.sin(2 * np.pi * 0.3 * TIME),
+            1e-3 * TIME,
+            1e-2 * np.sin(0.4 * TIME),
+            3e-4 * np.sin(9 * TIME) + 2e-3,
+        )
+        for noise in (False, True)
+    ]
+
+
+def swings() -> list:
+    """Ranges of commands that are used, and what is left of them without the slow part."""
+    t = np.arange(0.0, 4.0, 2e-3)
+    found = []
+    for fast, size in ((40.0, 0.3), (9.0, 0.1), (200.0, 0.02)):
+        u = np.sin(1.3 * t) + size * np.sin(2 * np.pi * fast * t)
+        found.append(
+            [
+                oscillation.smoothed(u, 2e-3),
+                oscillation.swinging(u - np.sin(1.3 * t), 2e-3),
+                oscillation.range_used(u, 2e-3, -10.0, 10.0),
+            ]
+        )
+    return found
+
+
+def starts() -> dict:
+    """Other starts of a loop."""
+    plant = line(-0.8, 2.0)
+    own = run(regulated(plant), Scenario(2.0, Hold("output", (0.0, 0.0))))
+    listed = drawn(own, 4, 0.1)
+    return {
+        "positions": positions(plant),
+        "sizes": sizes(own, 0.1),
+        "drawn": listed,
+        "poses": [pose(own, s) for s in listed],
+        "scenarios": [scenario_from(own, s, own.scenario) for s in listed],
+    }
+
+
+def sentences() -> list:
+    """Robustness of sentences on a known course, at every kind of window."""
+    t = np.linspace(0.0, 5.0, 251)
+    units = {"x": "m", "v": "m/s", "time": "s"}
+    columns = {"x": np.sin(2 * t) * np.exp(-0.3 * t), "v": np.cos(2 * t), "time": t}
+    found = []
+    for text in (
+        "always[1 s, 3 s] (x < 0.7 m)",
+        "eventually[0.5 s, end] (abs(x) < 0.1 m and v > 0 m/s)",
+        "always (x > 0.1 m -> eventually[0 s, 2 s] (x < 0 m))",
+        "(x < 0.9 m) until[0.2 s, 2 s] (v < -0.5 m/s)",
+        "not (always[0 s, 1 s] (x^2 + 0.1 m^2 < 0.5 m^2))",
+        "historically[0 s, 1 s] (x > -1 m)",
+        "once[0.1 s, 0.4 s] (v > 0.9 m/s)",
+        "always[4 s, 7 s] (x < 1 m)",
+    ):
+        try:
+            found.append([text, read(text, units).on(t, columns)])
+        except Exception as why:  # noqa: BLE001 - what is refused is said in words
+            found.append([text, str(why)])
+    return found
+
+
+def searched() -> list:
+    """Where a search goes, and what is left of a counter-example."""
+    seen = []
+
+    def value(x):
+        seen.append(list(map(float, x)))
+        return float((x[0] - 0.3) ** 2 + abs(x[1] + 0.2))
+
+    values = lambda rows: np.array([value(r) for r in rows])
+    minimise(2, values, 40, 3, lambda scores: min(scores) < 1e-3)
+    near = shrunk(np.array([0.8, -0.6, 0.3]), lambda x: x[0] - x[1] > 0.5)
+    return [len(seen), seen[:16], near]
+
+
+# ---- laws -------------------------------------------------------------------------------------------------------------
+def relays() -> dict:
+    """A relay's steps, and cycles of known waves."""
+    plant = Linear(((0.0,),), ((1.0,),), ((1.0,),))
+    law = Relay(Feedback(plant, ((0.5,),)), plant.outputs[0], plant.inputs[0], 0.4, bias=0.1)
+    t = np.arange(0.0, 3.0, 2e-3)
+    e = np.sin(2 * np.pi * 1.7 * t) + 0.1
+    side = np.where(np.sin(2 * np.pi * 1.7 * t + 0.6) > 0, 1.0, -1.0)
+    u = 0.3 * side + 0.05
+    return {
+        "steps": [
+            law.step_at(0.01, 0.0, [side], [y], [])
+            for side in (-1.0, 1.0)
+            for y in (-0.2, 0.0, 0.3)
+        ],
+        "shown": law.monitor(0.0, [1.0], [0.2], []),
+        "cycle": [limit_cycle(t, side, e, u, ε) for ε in (0.0, 0.05, 2.0)],
+        "waves": [fundamental(e[:1000], 2), held_fundamental(u[:1000], 2)],
+        "rules": [
+            gains(3.0, 0.7, rule, structure)
+            for rule in ("ziegler-nichols", "tyreus-luyben", "astrom-hagglund")
+            for structure in ("PI", "PID")
+        ],
+    }
+
+
+def regulators() -> list:
+    """Riccati equations with and without cross weights."""
+    rng = np.random.default_rng(3)
+    A, B = rng.normal(size=(4, 4)), rng.normal(size=(4, 2))
+    M = rng.normal(size=(6, 6))
+    W = M @ M.T
+    return [
+        riccati(A, B, W[:4, :4], W[4:, 4:], W[:4, 4:]),
+        riccati(A, B, np.diag([1.0, 0.0, 2.0, 0.5]), np.diag([0.1, 3.0])),
+        riccati(A, B, np.diag([1.0, 1e-4, 2.0, 0.5]), np.diag([1e-6, 3e4])),
+    ]
+
+
+def tools() -> list:
+    """Where a mechanism's tool is: branches, axes up and down, a joint that slides and one that is held."""
+    given = {"mass": 1.0, "com": (0.2, 0.05, 0.0), "inertia": (0.1, 0.2, 0.3, 0.0, 0.0, 0.0)}
+    up, down, along = (0.0, 0.0, 1.0), (0.0, 0.0, -1.0), (1.0, 0.0, 0.0)
+    bodies = (
+        Body("a", "ground", "revolute", point=(0.1, 0.2, 0.0), axis=up, **given),
+        Body("b", "a", "revolute", point=(0.5, 0.0, 0.0), axis=down, **given),
+        Body("c", "b", "prismatic", point=(0.4, 0.1, 0.0), axis=along, **given),
+        Body("d", "a", "revolute", point=(0.2, 0.3, 0.0), axis=up, **given),
+    )
+    found = []
+    for body, at in (("c", (0.3, 0.05, 0.0)), ("d", (0.1, 0.0, 0.0)), ("a", (0.2, 0.1, 0.0))):
+        own = Mechanism(bodies, tcp=Pin(body, at))
+        found.append(
+            [coordinates.place(own, q) for q in ([0.3, 0.4, 0.2, -0.5], [1.0, -0.2, 0.1, 0.9])]
+        )
+    return found
+
+
+CASES = {
+    "bounded": bounded,
+    "limits of loops": limits_of_loops,
+    "region, flow": lambda: region(None),
+    "region, samples": lambda: region(0.05),
+    "sectors": sectors,
+    "terminal": terminal,
+    "frequencies": frequencies,
+    "wires": wires,
+    "coming back": coming_back,
+    "tails": tails,
+    "swings": swings,
+    "starts": starts,
+    "sentences": sentences,
+    "searched": searched,
+    "relays": relays,
+    "regulators": regulators,
+    "tools": tools,
+    "binomial": lambda: [
+        [upper(k, n, α), lower(k, n, α)]
+        for k, n in ((0, 10), (3, 20), (20, 20))
+        for α in (0.01, 0.1)
+    ],
+}
+
+
+def within(case: str) -> float:
+    return 1e-7
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_numbers_of_parts_are_those_of_the_table(case):
+    held("parts", case, CASES[case], within(case))
