@@ -70,6 +70,7 @@ def flat(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 def _row(value: Any, path: str) -> Iterator[tuple[str, Any]]:
     array = _numeric(value)
     if array is None or array.size <= LONG:
+        yield f"{path}.count", len(value)
         for i, inner in enumerate(value):
             yield from flat(inner, f"{path}[{i}]")
         return
@@ -113,8 +114,12 @@ def table_of(value: Any) -> dict[str, Any]:
 
 
 def _group(path: str) -> str:
-    """Where a number stands: entries of one row are neighbours."""
-    return re.sub(r"\[\d+\]$", "", re.sub(r"\.(sum with .*|largest)$", "", path))
+    """Where a number stands: entries of one row are neighbours, and all of one object in a row of them, or of one mapping."""
+    whole = re.sub(r"\.(sum with .*|largest)$", "", path)
+    if whole != path or path.endswith("]"):
+        return re.sub(r"\[\d+\]$", "", whole)
+    row, bracket, _ = path.rpartition("]")
+    return row + bracket or path.rpartition(".")[0]
 
 
 def _kept(one: Any, largest: float) -> Any:
@@ -127,11 +132,9 @@ def _kept(one: Any, largest: float) -> Any:
 
 # ---- what differs ---------------------------------------------------------------------------------------------------
 def differences(kept: dict[str, Any], found: dict[str, Any], relative: float) -> list[str]:
-    """In words, every entry that is another one."""
-    found = {path: one for path, one in found.items() if kept.get(path) != OPEN}
+    """In words, every entry that is another one, or gone. A new name is none: rows of numbers have their count."""
     kept = {path: one for path, one in kept.items() if one != OPEN}
     said = [f"{path}: {kept[path]!r}, now nothing" for path in kept if path not in found]
-    said += [f"{path}: nothing, now {found[path]!r}" for path in found if path not in kept]
     largest: dict[str, float] = {}
     for path, one in kept.items():
         if isinstance(one, float):

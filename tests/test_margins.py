@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from tests.linear_systems import random_loop, response, s, system
+from workbench.contract.errors import InputError
 from workbench.verification.linear import LinearSystem, break_loop, feedback, loop_at, series
 from workbench.verification.margin_verdicts import margin_verdicts
 from workbench.verification.margins import (
@@ -214,6 +215,13 @@ def test_break_loop_and_loop_at():
             same = loop_at(LinearSystem(A, B, K, np.zeros((2, 2)), T), i)
             np.testing.assert_allclose(same.A, L.A, atol=1e-14)
             np.testing.assert_allclose(same.at(0.7), L.at(0.7), rtol=1e-12)
+
+
+@pytest.mark.parametrize("i", [-1, 2])
+def test_a_channel_that_is_not_there_is_refused(i):
+    loop = LinearSystem(-np.eye(2), np.eye(2), np.eye(2), np.zeros((2, 2)), None)
+    with pytest.raises(InputError, match=f"channel {i} of a 2×2 loop"):
+        loop_at(loop, i)
 
 
 def test_loop_at_with_feedthrough_is_the_return_ratio():

@@ -158,3 +158,14 @@ def test_cost_falls_by_the_stage_cost():
         assert after <= V - stage + 1e-9 * V
         steps += np.count_nonzero(s.λ) > 0
     assert steps >= 3
+
+
+def test_the_largest_of_a_row_is_bounded_from_both_sides():
+    """|δ₁| ≤ 2, |δ₂| ≤ 3 cut by δ₁ − δ₂ ≤ 1: the least of δ₁ + δ₂ is −5 and the largest 5; without limits there is none."""
+    M, b = np.eye(2), np.array([2.0, 3.0])
+    H, h = np.array([[1.0, -1.0]]), np.array([1.0])
+    assert largest(M, b, np.array([1.0, 1.0]), H, h) == pytest.approx(5.0)
+    assert largest(M, b, np.array([-1.0, -1.0]), H, h) == pytest.approx(5.0)
+    assert largest(M, b, np.array([1.0, -2.0]), H, h) == pytest.approx(4.0)
+    assert largest(M, b, np.array([-1.0, 2.0]), H[:0], h[:0]) == pytest.approx(8.0)
+    assert largest(M[:1], b[:1], np.array([0.0, 1.0]), H[:0], h[:0]) == np.inf

@@ -306,3 +306,9 @@ def test_windows_have_no_loop_over_samples(monkeypatch):
     least(rng.normal(size=len(t)), window.first, window.last)
     assert calls, "the filter is the one that is counted"
     assert len(calls) <= 20
+
+
+def test_equal_steps_are_known_from_two_samples_on():
+    """One distance for all of them, else none; also where the first samples are at one instant."""
+    for time, step in (([0.0], None), ([0.0, 0.5], 0.5), ([1.0, 1.0], None), ([0, 0.1, 0.3], None)):
+        assert Instants(np.array(time, float), True).step == step

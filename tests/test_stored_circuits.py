@@ -15,10 +15,12 @@ from plants.components.valve import Valve, nominal
 from plants.drives.contract import Line
 from plants.drives.metered_section import MeteredSection
 from plants.valve_circuits import Γ, Λ, operating
+from plants.valve_circuits.accounts import section as accounts
 from plants.valve_circuits.closed import Γ as Γ_closed
 from plants.valve_circuits.closed import Λ as Λ_closed
 from plants.valve_circuits.closed import sides
 from plants.valve_circuits.crossed import crossed, passed
+from plants.valve_circuits.diagnosis import _chamber, _pump, suspects
 from plants.valve_circuits.inverse import opening, velocity, whole
 from plants.valve_circuits.kernel import pumped, section
 from plants.valve_circuits.quick import quick
@@ -155,6 +157,24 @@ def valves() -> dict:
     return found
 
 
+def blamed(held: bool) -> list:
+    """Who is suspected where the balances of a section and of its pump leave oil over."""
+    rng = np.random.default_rng(17)
+    found = []
+    for k in range(4):
+        P, P_h, P_r = rng.uniform(20e5, 200e5, (3, 30))
+        k_v = [2e-6, 0.0, 0.0, 1e-6, 0.0] if k % 2 else [2e-6, 1e-6, 3e-6, 0.0, 5e-7]
+        row = [0.02, 0.01, 190e5, 230e5, *k_v]
+        s = accounts.Section(row, rng.normal(size=30) * 0.05, 0.02 * P_h - 0.01 * P_r, P_h, P_r)
+        flows = {"1": accounts.section_flows(s, P)}
+        supply = (3e-3, 360e5, 1e-6 * (k > 1))
+        left = [_chamber(s, flows["1"], side, 3e-3) for side in "hr"]
+        pump = _pump({"1": s}, flows, supply, P)
+        said = suspects(np.linspace(0, 1, 30), {"1": s}, flows, supply, P, held)
+        found.append([flows, accounts.losses(s, flows["1"]), left, pump, said])
+    return found
+
+
 def steps():
     """Arms in steps of their own."""
     plant = MeteredArms(arms=(Arm(), Arm("2", L_m=0.7, θ_0=-0.3)))
@@ -185,6 +205,8 @@ CASES = {
     "metered rod": lambda: drive(ROD, [2e-4]),
     "valves": valves,
     "steps": steps,
+    "blamed": lambda: blamed(False),
+    "blamed, the pump's pressure a state": lambda: blamed(True),
     **{f"friction, {k}": (lambda law=law: friction(law)) for k, law in enumerate(LAWS)},
 }
 

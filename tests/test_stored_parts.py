@@ -1,7 +1,8 @@
 """Small parts of the verifier and of laws on inputs made for them: held by a table, see `stored`."""
 
-from dataclasses import replace
+from dataclasses import MISSING, fields, replace
 from types import SimpleNamespace
+from typing import get_args
 
 import casadi as ca
 import numpy as np
@@ -12,18 +13,24 @@ from test_mpc_claims import GOOD
 from test_returning import line, regulated
 from test_sector import loop as in_sector
 
+import controllers
+import plants
 from controllers.pid import PID
+from controllers.pid_tuning import ByDiskMargin, ByRelay
 from controllers.pid_tuning.oscillation import fundamental, held_fundamental, limit_cycle
 from controllers.pid_tuning.relay_law import Relay
 from controllers.pid_tuning.rules import gains
 from controllers.riccati import riccati
+from plants.metered_arm import MotorArm
 from plants.multibody import coordinates
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Body, Pin
+from plants.valve_circuits import Openings, Pump, Section
 from tests.linear_systems import random_loop
 from workbench import ClosedLoop, Delayed, Hold, Sampled, Scenario, Signal
 from workbench.verification import cause_wiring, norms, oscillation
 from workbench.verification.binomial import lower, upper
+from workbench.verification.claims import Claim
 from workbench.verification.limited import unlimited
 from workbench.verification.limited_loop import limited
 from workbench.verification.linear_loop import point
@@ -321,8 +328,44 @@ def tools() -> list:
     return found
 
 
+def defaults() -> dict:
+    """What a user gets who says nothing: defaults of claims, laws, supplies and components."""
+    found = {}
+    for kind in (*get_args(Claim), *KINDS):
+        own = [f for f in fields(kind) if f.init and f.default is not MISSING]
+        found[kind.__name__] = {f.name: f.default for f in own}
+    return found
+
+
+KINDS = (
+    *(
+        controllers.PID,
+        controllers.VDC,
+        controllers.MPC,
+        controllers.LQR,
+        controllers.ForcePosition,
+    ),
+    *(controllers.Observer, controllers.Limit, ByDiskMargin, ByRelay, Relay),
+    *(plants.Valve, plants.Walls, plants.Oil, plants.Cylinder, plants.Motor, plants.Arm, MotorArm),
+    *(plants.IEHA, plants.LinearActuator, plants.FourBar, plants.ThrottledCircuit),
+    *(plants.LuGre, plants.ModifiedLuGre, plants.BengisuAkay, plants.BrownMcPhee, plants.Stribeck),
+    *(plants.SharedPump, plants.InstantPump, plants.ConstantPressure, plants.LoadSensing),
+    *(plants.MeteredArms, plants.MeteredTwin, plants.MeteredCrane, plants.Mechanism, Body, Pin),
+    *(plants.IEHADrive, plants.MeteredSection, plants.MeteredRod, plants.ServoCylinder),
+    *(Pump, Section, Openings, Scenario),
+)
+
+
+def written() -> list:
+    """Matrices that a linear system keeps cannot be written over; a horizon may be one sample."""
+    loop = random_loop(3)
+    return [[M.flags.writeable for M in (loop.A, loop.B, loop.C, loop.D)], replace(GOOD, N=1).N]
+
+
 CASES = {
     "bounded": bounded,
+    "defaults": defaults,
+    "written": written,
     "limits of loops": limits_of_loops,
     "region, flow": lambda: region(None),
     "region, samples": lambda: region(0.05),

@@ -6,6 +6,9 @@ from draws import plant_inputs, plant_state
 from stored import held, members
 from test_every_plant import FUNCTIONS, PLANTS
 
+from plants.planar_crane import planar_crane, planar_cranes
+from plants.planar_whole import reduced
+
 ASKED = (
     "initial",
     "defaults",
@@ -30,7 +33,31 @@ def numbers(name: str) -> dict:
     return found
 
 
-CASES = {name: (lambda name=name: numbers(name)) for name in PLANTS}
+def planar(crane) -> dict:
+    """What a crane in its plane gives at drawn joints and along a drawn motion of its tip."""
+    rng = np.random.default_rng(7)
+    low, high = np.array(crane.joint_range()).T
+    found = {"itself": members(crane, ASKED)}
+    for k in range(3):
+        q = list(low + (high - low) * rng.uniform(0.2, 0.8, 3))
+        r = crane.tip(q)
+        found[f"at {k}"] = {
+            "pistons": crane.pistons(q),
+            "levers": crane.levers(q),
+            "tip": r,
+            "joints": crane.joints(r, q[2]),
+            "stretch": crane.stretch(r, q[2]),
+            "motion": crane.motion(r, *rng.normal(size=(2, 2)), q[2], *rng.normal(size=2)),
+            "forces": crane.forces(q, rng.normal(size=3), rng.normal(size=3)),
+        }
+    return found
+
+
+CASES = {name: (lambda name=name: numbers(name)) for name in PLANTS} | {
+    f"in its plane, {name}": (lambda name=name: planar(planar_crane(name)))
+    for name in planar_cranes()
+}
+CASES["in its plane, reduced"] = lambda: planar(reduced(PLANTS["hiab-xs031"]))
 
 
 def within(case: str) -> float:
