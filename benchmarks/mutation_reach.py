@@ -109,7 +109,9 @@ def reached(session, items, into: Path) -> int:
         for item, following in zip(items, [*items[1:], None]):
             failed = session.testsfailed
             begun = time.process_time()
-            profile = Profile(builtins=False)  # counts calls in C: a trace in Python triples the time
+            profile = Profile(
+                builtins=False
+            )  # counts calls in C: a trace in Python triples the time
             profile.enable()
             try:
                 item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)

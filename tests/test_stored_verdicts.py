@@ -71,9 +71,10 @@ def asked(loop, scenario, claims=CLAIMS, arrays=False) -> dict:
 
 
 def plain(verdict) -> dict:
-    """A verdict without the certificate's own digits."""
+    """A verdict without the certificate's own digits and without its wording: what it found, and where it is worst."""
     data = {k: v for k, v in verdict.data.items() if k != "certificate"}
-    return {**verdict.as_dict(), "data": data}
+    kept = {k: v for k, v in verdict.as_dict().items() if k not in ("claim", "source")}
+    return {**kept, "data": data}
 
 
 SINE = Scenario(3.0, Sine("output", "start", (0.1,), 0.5))
@@ -278,10 +279,13 @@ def metered() -> dict:
 CASES = LOOPS
 
 
+SMALL = 1e-9  # residuals of accounts that close: rounding
+
+
 def within(case: str) -> float:
     return 1e-6
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_numbers_of_verdicts_are_those_of_the_table(case):
-    held("verdicts", case, CASES[case], within(case))
+    held("verdicts", case, CASES[case], within(case), SMALL)
