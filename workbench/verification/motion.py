@@ -91,9 +91,10 @@ class Motion:
 
     def _name(self, system: System, states: Sequence[str], inputs: dict, parameters: dict) -> None:
         """Which states are in the box, which inputs are held, and what varies between which bounds."""
-        own = names(system.states)
-        self.names = own
-        self.at = [own.index(find(system.states, n, "certificate, box").name) for n in states]
+        self.names = names(system.states)
+        self.at = [
+            self.names.index(find(system.states, n, "certificate, box").name) for n in states
+        ]
         defaults = system.defaults()
         held = {s.name: inputs.get(s.name, defaults.get(s.name, 0.0)) for s in system.inputs}
         self.held = {name: float(v) for name, v in held.items() if not np.ndim(v)}
