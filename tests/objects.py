@@ -17,11 +17,13 @@ from controllers.mpc.parts import Limit
 from plants import MeteredCrane, MotorArm, machine
 from plants.components.cylinder import Cylinder, Walls
 from plants.components.valve import Nominal
+from plants.drives.compressible_rod import CompressibleRod
 from plants.drives.metered_section import MeteredSection
 from plants.load_sensing import LoadSensed, TwoLines
 from plants.multibody.parts import Loop
 from plants.multibody.points import NamedPoint
 from plants.supplies.each import EachPressure
+from plants.supplies.two_lines import SelectedLines
 from workbench import Delayed, Filtered, Sampled
 from workbench.identification.signals import PRBS, Chirp, MultiSine, Pulse
 from workbench.numerics.interop import LinearPlant
@@ -130,6 +132,8 @@ GIVEN = {
     "Mechanism": lambda: CART,
     "Walls": lambda: Walls(B_h=7e8, V_ha=1e-4, V_hb=1e-4),
     "MeteredRod": lambda: mechanisms.ROD,
+    "CompressibleRod": lambda: CompressibleRod(mechanisms.ROD),
+    "SelectedLines": lambda: SelectedLines(("c",)),
     "MeteredSection": lambda: MeteredSection(Cylinder(0.06, 0.035, 0.55), 0.0),
     "ServoCylinder": lambda: mechanisms.lift().actuators[0].drive,
     "EachPressure": lambda: EachPressure((90e5, 140e5)),
