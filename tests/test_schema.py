@@ -209,8 +209,6 @@ def test_schema_helps_while_typing():
     assert defs["Valve"]["properties"]["lag"]["default"] == "ideal"
     assert {"enum": ["ideal", "first", "second"]} in plain(defs, defs["Valve"]["properties"]["lag"])
     friction = defs[defs["Cylinder"]["properties"]["friction"]["$ref"].rpartition("/")[2]]
-    assert friction["properties"]["type"]["enum"] == [
-        law.__name__ for law in get_args(Friction)
-    ]
+    assert friction["properties"]["type"]["enum"] == [law.__name__ for law in get_args(Friction)]
     assert defs["Frame"]["additionalProperties"] is False
     assert "instead of R" in defs["Frame"]["properties"]["about_z"]["description"]

@@ -152,6 +152,8 @@ def do_sensitivity(options, arguments) -> int:
 
     _check_outputs({"json": options.json}, options.file)
     return run_sensitivity(options, read_case(options.file))
+
+
 def do_explain(options, arguments) -> int:
     from plants.shipped import PLANTS
     from workbench.cases.file import laws
