@@ -52,8 +52,8 @@ plant: {machine: hiab-xs031, lock: {extension: 0.5 m}}
 controller: {law: VDC}
 loop: {sample_time: 2 ms}
 scenario:
-  reference: {type: Waypoints, space: cartesian, points: [start, [2.5 m, 1 m]], leg: 1 s}
-  duration: 1.2 s
+  reference: {type: Waypoints, space: cartesian, points: [start, [2.5 m, 1 m]], leg: 1.5 s}
+  duration: 1.6 s
 """
 BARS = """
 plant: four-bar
