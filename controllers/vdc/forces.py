@@ -11,6 +11,7 @@ from controllers.vdc.vocabulary import Reading, Vocabulary
 from plants.drives.contract import Line
 from plants.multibody import coordinates, drive_forces
 from plants.multibody.mechanism import Mechanism
+from workbench.contract.once import once
 from workbench.numerics.calculus import directional
 
 
@@ -33,6 +34,7 @@ class Forces(Vocabulary):
         λ = self._each(self.λ, self.machine.n)
         return required_motion(self.model, self.space, λ, q, qd, τ_d, τ1, τ2)
 
+    @once
     def required(self, q, qd, τ, plant=None, around=None) -> bodies.Needed:
         """Required motion and forces of the model's bodies; of those of the mechanism `plant`, where surroundings are given.
 
@@ -93,6 +95,7 @@ class Forces(Vocabulary):
             self.machine, need.at, bodies.every(self.machine, springs, forces)
         )
 
+    @once
     def sought(self, z, y, r, f_pr_rate=None) -> Sought:
         """Everything the law forms at one instant; ḟ_pr as `derivative` says unless given."""
         m, ẑ = self.read(y, r), self.observed(z)

@@ -7,6 +7,7 @@ import numpy as np
 from plants.multibody import articulated, linear, loops, planar, planar_rates, reduced, tree
 from plants.multibody.lumped import lumped
 from plants.multibody.tree import Motion
+from workbench.contract.once import once
 
 DAMPED = 1e-4  # of the diagonal of Φ_z M⁻¹ Φ_zᵀ
 NEWTON = 2  # chord steps of a projection: an error ε of the size-1 mechanism becomes ε³
@@ -23,6 +24,7 @@ def damping(mechanism) -> float:
     return DAMPED if len(mechanism.used) > len(mechanism.kept) else 0.0
 
 
+@once
 def accelerations(mechanism, motion: Motion, rates, pulls, around=None) -> tuple[list, list]:
     """(z̈, λ), see `Mechanism.accelerations`."""
     own = tree.inertias(lumped(mechanism.bodies, mechanism.tree), motion)

@@ -16,6 +16,7 @@ from plants.multibody.acting import Pull
 from plants.multibody.surroundings import Surroundings
 from plants.multibody.tree import REST, Ground, Motion
 from plants.multibody.vocabulary import Vocabulary
+from workbench.contract.once import once
 
 
 class Equations(Vocabulary):
@@ -23,6 +24,7 @@ class Equations(Vocabulary):
 
     gravity: tuple[float, ...]
 
+    @once
     def split(self, x):
         """(all z, all ż, states of every drive) of the state vector."""
         zs, vs = self.own
@@ -36,10 +38,12 @@ class Equations(Vocabulary):
             )
         return z, rates, parts
 
+    @once
     def moving(self, z, rates, ground: Ground = REST) -> Motion:
         """Poses, columns and, with rates, velocities of all bodies, at any positions."""
         return tree.move(self.bodies, self.tree, z, rates, None, ground)
 
+    @once
     def closed(self, z, rates, ground: Ground = REST) -> Motion:
         """As `moving`, at positions that close all loops: in closed form, without angles of the joints that follow."""
         known = reduced.directions(self, z) if self.closings else None
@@ -68,6 +72,7 @@ class Equations(Vocabulary):
         """z ⊕ δ: positions after a small motion δ, given as rates times time; quaternions of unit length."""
         return tree.moved(self.bodies, self.tree, z, δ)
 
+    @once
     def pulls(self, motion: Motion, z, rates, own, u) -> list[Pull]:
         """What every actuator does; own, u None: lengths and rates only."""
         return acting.pulls(self, motion, z, rates, own, u)

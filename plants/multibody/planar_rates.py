@@ -20,6 +20,7 @@ from plants.multibody import planar
 from plants.multibody.parts import unit
 from plants.multibody.planar import Closing, rotated
 from plants.multibody.tree import Motion
+from workbench.contract.once import once
 
 
 class Link(NamedTuple):
@@ -110,6 +111,7 @@ def _velocity(chain: Chain, point, many: int, rates) -> list:
     return v
 
 
+@once
 def jacobian(mechanism, z) -> list[list]:
     """Φ_z of all closings, two rows each."""
     table = []
@@ -122,6 +124,7 @@ def jacobian(mechanism, z) -> list[list]:
     return table
 
 
+@once
 def biases(mechanism, z, rates, required) -> list:
     """(Φ_z)˙ ż_r along the true rates, of all closings, two numbers each."""
     found = []

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from plants.multibody import linear
 from plants.multibody.planar import closed, turned
+from workbench.contract.once import once
 
 
 def dependent(mechanism) -> list[int]:
@@ -17,6 +18,7 @@ def dependent(mechanism) -> list[int]:
     return [mechanism.tree.v[j][0] for k in mechanism.closings for j in k.unknown]
 
 
+@once
 def positions(mechanism, y) -> list:
     """All positions from the independent ones; every dependent joint has one."""
     T, given = mechanism.tree, iter(y)
@@ -29,6 +31,7 @@ def positions(mechanism, y) -> list:
     return z
 
 
+@once
 def directions(mechanism, z) -> dict[int, tuple]:
     """(cosine, sine) of every dependent joint that turns, by number of its body."""
     found: dict[int, tuple] = {}

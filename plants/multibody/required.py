@@ -36,6 +36,7 @@ from plants.multibody import linear, planar_rates, reduced
 from plants.multibody.loops import opposite, plain_sum
 from plants.multibody.lumped import lumped
 from plants.multibody.tree import REST, ZERO6, Ground, Motion, crossed
+from workbench.contract.once import once
 
 
 class Required(NamedTuple):
@@ -65,6 +66,7 @@ class Lines(NamedTuple):
 
 
 # ---- motion ---------------------------------------------------------------------------------------------------------
+@once
 def whole(mechanism, q, qd, ground: Ground = REST) -> Whole:
     """All of a mechanism (method minimal) at independent positions and rates, on a ground that moves so."""
     z = reduced.positions(mechanism, list(q)) if mechanism.closings else list(q)
@@ -104,6 +106,7 @@ def swept(mechanism, motion: Motion, rates, accelerations, ground: Ground = REST
     return Required(Z, rate)
 
 
+@once
 def required(
     mechanism, at: Whole, qd_r, qdd_r, κ=0.0, ground: Ground = REST
 ) -> tuple[list, Required]:
@@ -121,11 +124,13 @@ def required(
 
 
 # ---- forces ---------------------------------------------------------------------------------------------------------
+@once
 def net_wrenches(mechanism, motion: Motion, wanted: Required, gravity=None) -> list:
     """F*_r of every body about the origin, weight included; with Z_r = Z the true F*. gravity: the mechanism's unless given."""
     return _nets(mechanism, mechanism.bodies, motion, wanted, gravity)
 
 
+@once
 def lumped_wrenches(mechanism, motion: Motion, wanted: Required, gravity=None) -> list:
     """As `net_wrenches`, with all that is fixed to a body on that body: the same forces of the joints for less."""
     lumps = lumped(mechanism.bodies, mechanism.tree)
@@ -186,6 +191,7 @@ def projected(B, τ) -> list:
 
 
 # ---- actuators ------------------------------------------------------------------------------------------------------
+@once
 def lines(mechanism, at: Whole) -> Lines:
     """Lengths of all actuators and how they depend on joints and coordinates."""
     pulls = mechanism.pulls(at.motion, at.z, at.rates, None, None)

@@ -23,6 +23,7 @@ from typing import NamedTuple
 from plants.components.spatial import ZERO3, add, cross, dot, plus, power, scale, turn
 from plants.multibody import required
 from plants.multibody.tree import REST, ZERO6, Ground, Motion
+from workbench.contract.once import once
 from workbench.contract.system import Signal
 
 AXES = "xyz"
@@ -68,6 +69,7 @@ def defaults(mechanism) -> dict[str, float]:
     return {f"g_{axis}": -value for axis, value in zip(AXES, mechanism.gravity)}
 
 
+@once
 def given(mechanism, u) -> Surroundings:
     """What all inputs u say of them."""
     stated = _stated(mechanism)

@@ -37,6 +37,7 @@ from plants.components.spatial import (
 )
 from plants.multibody.branching import Tree
 from plants.multibody.parts import unit
+from workbench.contract.once import once
 
 ZERO6 = (ZERO3, ZERO3)
 
@@ -219,6 +220,7 @@ def inertia(body, r, R) -> Inertia:
     return Inertia(body.mass, h, [*(e + all_round for e in J[:3]), *J[3:]])
 
 
+@once
 def inertias(bodies, motion: Motion) -> list[Inertia]:
     """M̄_j of every body."""
     return [inertia(body, r, R) for body, r, R in zip(bodies, motion.r, motion.R)]

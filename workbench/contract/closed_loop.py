@@ -8,6 +8,7 @@ from typing import Any, final
 
 from workbench.contract.checks import check_law, check_plant
 from workbench.contract.errors import InputError
+from workbench.contract.once import once
 from workbench.contract.plain import Plain, joined
 from workbench.contract.scalars import Scalar, Vector
 from workbench.contract.system import Signal, System, controls, find, innermost, names
@@ -135,6 +136,7 @@ class ClosedLoop(System):
     def initial(self) -> Sequence[float]:
         return [*self.plant.initial(), *self.controller.initial()]
 
+    @once
     def parts(self, t: Scalar, x: Vector, w: Vector) -> Any:
         """(plant state, controller memory, measurement, reference, plant input) at (t, x, w)."""
         n = len(self.plant.states)

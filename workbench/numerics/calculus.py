@@ -16,6 +16,7 @@ import casadi as ca
 import numpy as np
 
 from workbench.contract.errors import InputError
+from workbench.contract.once import traced
 from workbench.contract.own_text import own
 from workbench.contract.parameters import bind, graph_key, leaves
 from workbench.contract.scalars import Vector
@@ -169,6 +170,7 @@ def _kept_trace(system: System, live: tuple[str, ...]) -> Traced:
     return Traced(**found.functions, **words)
 
 
+@traced()
 def _trace(system: System, live: tuple[str, ...]) -> Traced:
     free = [leaf for leaf in leaves(system) if not leaf.structural]
     p, entries = symbols("p", len(free))

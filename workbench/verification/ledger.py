@@ -19,6 +19,7 @@ import casadi as ca
 import numpy as np
 
 from workbench.contract.capabilities import HasLedger
+from workbench.contract.once import traced
 from workbench.contract.parameters import bind, graph_key, leaves
 from workbench.contract.system import System, innermost
 from workbench.numerics.calculus import column, hoist, symbols
@@ -217,6 +218,7 @@ class LedgerFunction:
         )
 
 
+@traced()
 def _ledger_graphs(loop: System, live: tuple[str, ...]) -> Graphs:
     """The ledger as expressions of (t, x, w): all of it, and the storage alone; which rows and columns it has."""
     free = [leaf for leaf in leaves(loop) if not leaf.structural]
