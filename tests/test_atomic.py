@@ -155,6 +155,15 @@ class Interrupting:
         sys.settrace(None)
 
 
+@pytest.fixture
+def young():
+    """What was there before the test is not looked through by each collection of it."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+@pytest.mark.usefixtures("young")
 @pytest.mark.parametrize(
     "act",
     (lambda path: write_atomic(path, lambda stream: stream.write(b"new")), check_writable),
