@@ -228,7 +228,10 @@ def data(content: Content, drawn: list[str]) -> dict:
         "sampled": content.controller is not None and content.controller.period is not None,
     }
     for chapter in chapters.CHAPTERS:
-        front |= chapter.rows(content, drawn)
+        rows = chapter.rows(content, drawn)
+        if twice := front.keys() & rows.keys():
+            raise ValueError(f"chapter {chapter.name}: {', '.join(sorted(twice))} is taken already")
+        front |= rows
     return front
 
 

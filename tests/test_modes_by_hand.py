@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from workbench.contract.declared import Notched
 from workbench.verification.frozen_time import ON_THE_WAY, SPEED, TracedPoints
 from workbench.verification.modes import Mode, Modes, Place, modes_of
 from workbench.verification.pump import filled, steady
@@ -127,7 +128,8 @@ def asked(f_p, u, dx, p_s=1.6e7):
         log=SimpleNamespace(array=log.get, time=np.arange(float(len(u)))),
         loop=SimpleNamespace(plant=SimpleNamespace(p_r=3e5)),
     )
-    return filled(run, 1, c, np.full(len(u), p_s)), c
+    one = Notched("1", c, "u_1", "", "dx_1", "f_p1")
+    return filled(run, one, np.full(len(u), p_s)), c
 
 
 def test_a_load_that_runs_away_from_the_oil():

@@ -107,7 +107,7 @@ def test_the_example_holds():
     case = load(EXAMPLE)
     assert case.plant.assembly.mobility == 2
     verdicts = verify(case.loop, replace(case.scenario, duration=4.0), case.claims)
-    assert [v.key for v in verdicts if v.holds is not True] == []
+    assert [v.key for v in verdicts if v.counted and v.holds is not True] == []
 
 
 def test_the_example_in_closed_form_is_the_same():

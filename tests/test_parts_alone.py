@@ -344,7 +344,7 @@ def test_what_counts_by_default():
     made = [kind() for kind in kinds if complete(kind)]
     assert len(made) >= 15
     information = {type(claim).__name__ for claim in made if not claim.counted}
-    assert information == {"Hypotheses", "Inequality", "Linear"}
+    assert information == {"Hypotheses", "Inequality", "Linear", "Sensitivity"}
     assert all(kind.counted for kind in kinds if not complete(kind))
 
 

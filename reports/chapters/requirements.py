@@ -27,7 +27,7 @@ class Requirements(Chapter):
         entries = (content.analysis.get("requirements") or {}).values()
         return {
             "requirements": [row for entry in entries for row in sentence_rows(entry)],
-            "limits": [row for verdict in content.verdicts for row in limit_rows(verdict)],
+            "machine_limits": [row for verdict in content.verdicts for row in limit_rows(verdict)],
         }
 
 

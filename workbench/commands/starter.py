@@ -19,6 +19,7 @@ from workbench.contract.units import format_quantity, quantity
 from workbench.contract.wrappers import Sampled
 from workbench.run.reference import Waypoints
 from workbench.verification.requirements import error_units
+from workbench.verification.run_claims import Unasked
 
 HEAD = """\
 # {name}: {law} on the demo path. Check it with:  verify-stability {file}
@@ -178,6 +179,8 @@ def _claims(claims: tuple, plant: Any) -> Iterator[str]:
     swinging = error_units(plant)[0] if plant.has_tool else followed
     units = {"floor": Info(swinging), "error": Info(followed)}
     for claim in claims:
+        if isinstance(claim, Unasked):
+            continue  # what cannot be asked of a loop is found out each time
         simple = (
             (key, replace(hint, info=hint.info or units.get(key)))
             for key, hint in _simple(type(claim))

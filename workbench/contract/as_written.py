@@ -22,6 +22,7 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Protocol
 
+from workbench.contract.once import once
 from workbench.contract.own_text import OWN, TRACED, home, own, own_version
 from workbench.contract.reach import LIBRARIES
 
@@ -49,6 +50,7 @@ FIELD = type(
     vars(namedtuple("_", "a"))["a"]
 )  # what stands for a default in the class of a named tuple
 REMEMBERING = type(cache(len))  # what `functools.cache` makes of a function
+SHARED = once(len).__code__  # of every function that is marked `once`
 PLAIN = (
     type,
     ABCMeta,
@@ -173,9 +175,9 @@ def _is_written(function: FunctionType, module: str, written: set[CodeType]) -> 
 
 
 def _function(value: Any) -> FunctionType | None:
-    """The function behind a name: itself, or inside a property, a class method, a cache."""
+    """The function behind a name: itself, or inside a property, a class method, a cache, what is built once in a trace."""
     if isinstance(value, FunctionType):
-        return value
+        return _function(value.__closure__[0].cell_contents) if value.__code__ is SHARED else value  # type: ignore[index]
     if isinstance(value, (staticmethod, classmethod)):
         return _function(value.__func__)
     if isinstance(value, property):

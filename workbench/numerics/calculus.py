@@ -158,7 +158,8 @@ def _kept_trace(system: System, live: tuple[str, ...]) -> Traced:
     from workbench.numerics.kept_graphs import Graphs, kept  # unused where nothing is traced
 
     def make() -> Graphs:
-        told = vars(_trace(system, live))
+        with traced():
+            told = vars(_trace(system, live))
         functions = {name: f for name, f in told.items() if isinstance(f, ca.Function)}
         return Graphs(functions, {name: v for name, v in told.items() if name not in functions})
 
@@ -170,7 +171,6 @@ def _kept_trace(system: System, live: tuple[str, ...]) -> Traced:
     return Traced(**found.functions, **words)
 
 
-@traced()
 def _trace(system: System, live: tuple[str, ...]) -> Traced:
     free = [leaf for leaf in leaves(system) if not leaf.structural]
     p, entries = symbols("p", len(free))

@@ -171,7 +171,11 @@ class LedgerFunction:
     """The ledger of one loop as a compiled function of (t, x, w)."""
 
     def __init__(self, loop: System, live: tuple[str, ...]):
-        found = kept("ledger", loop, (live,), lambda: _ledger_graphs(loop, live))
+        def make() -> Graphs:
+            with traced():
+                return _ledger_graphs(loop, live)
+
+        found = kept("ledger", loop, (live,), make)
         words = found.words
         self.keys = [tuple(key) for key in words["keys"]]
         self.flow_keys = [tuple(key) for key in words["flow_keys"]]
@@ -218,7 +222,6 @@ class LedgerFunction:
         )
 
 
-@traced()
 def _ledger_graphs(loop: System, live: tuple[str, ...]) -> Graphs:
     """The ledger as expressions of (t, x, w): all of it, and the storage alone; which rows and columns it has."""
     free = [leaf for leaf in leaves(loop) if not leaf.structural]
