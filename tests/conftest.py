@@ -63,7 +63,7 @@ def pytest_xdist_make_scheduler(config, log):
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Studies and notebooks first: the longest files must not be the last ones that one worker still has.
+    """Studies and notebooks are long, and come first: the longest files must not be the last ones that one worker still has.
 
     Quick are the tests that a module marks itself, else the first case of its first test; not of studies and notebooks,
     where one case takes as long as many modules.
@@ -79,4 +79,7 @@ def pytest_collection_modifyitems(items):
         marked = any(item.get_closest_marker("quick") for item in own)
         if not marked and not long(own[0]):
             own[0].add_marker("quick")
+        if long(own[0]):
+            for item in own:
+                item.add_marker("long")
     items.sort(key=lambda item: not long(item))

@@ -23,6 +23,7 @@ LADEN = changed(REAL, {"payload.mass": 20.0})
 WANTED = 0.8  # share of the planted faults that are named right
 
 
+@pytest.mark.long
 def test_planted_faults_are_named():
     """Over wires, units, gains, model, valves, delay, sample time, noise, friction, disturbance; each by words that say which."""
     wrong, asked = [], {name: fault for name, fault in FAULTS.items() if name not in SLOW}
@@ -61,6 +62,7 @@ def test_the_cause_comes_first_in_the_verdict_that_counts_and_changes_no_answer(
     assert energy.holds is True and "cause" not in energy.data
 
 
+@pytest.mark.long
 def test_wires_are_named_only_where_undoing_them_makes_the_residual_vanish():
     """The sound wires explain themselves; two faults at once are more than one edit explains."""
     n = len(FAULTS)

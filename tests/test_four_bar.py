@@ -311,6 +311,7 @@ def test_order_four_while_nothing_bends():
     )
 
 
+@pytest.mark.long
 def test_a_jump_of_the_valve_against_an_independent_solver():
     """0.1 s around the opening: SciPy's Radau on the same text, restarted at the jump."""
     plant = rubbing(PAPER, LAWS["LuGre"])

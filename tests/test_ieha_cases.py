@@ -84,6 +84,7 @@ def test_predictive_control_follows_under_load():
     assert margin["gain_up"] > 1.5 and margin["phase"] > 0.5
 
 
+@pytest.mark.long
 def test_the_same_law_on_the_model_with_all_pistons():
     text = example(
         "ieha-mpc",
@@ -100,6 +101,7 @@ def test_the_same_law_on_the_model_with_all_pistons():
     )
 
 
+@pytest.mark.long
 def test_too_little_weight_on_moves_is_caught():
     """The lightly damped mode of load and oil, which the model has not, in a limit cycle: run and linearised loop say so."""
     case, done, found = judged(example("ieha-unstable-mpc", *SHORT))
@@ -364,6 +366,7 @@ def test_margins_agree_with_the_fused_loop(name):
     )  # by e^(−jωτ): exact for whole samples only
 
 
+@pytest.mark.long
 def test_the_delay_margin_is_where_runs_begin_to_oscillate():
     """Linearised, the nonlinear plant with the predictive law stands so much dead time; runs a little below and above it."""
     case, _, found = judged(example("ieha-mpc", *SHORT))

@@ -134,6 +134,7 @@ def case():
     return load(EXAMPLE)
 
 
+@pytest.mark.long
 def test_example_holds(case):
     found = {v.key: (v.holds, v.strength) for v in verify(case.loop, case.scenario, case.claims)}
     assert found == {
@@ -163,6 +164,7 @@ def test_example_holds(case):
     ],
     ids=["overload", "narrow valves", "weak pump", "weak gain"],
 )
+@pytest.mark.long
 def test_planted_faults_are_refused(case, plant, controller, key):
     law = replace(case.loop.controller, inner=replace(case.loop.controller.inner, **controller))
     loop = replace(case.loop, plant=changed(case.plant, plant), controller=law)

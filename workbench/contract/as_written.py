@@ -177,7 +177,7 @@ def _is_written(function: FunctionType, module: str, written: set[CodeType]) -> 
 def _function(value: Any) -> FunctionType | None:
     """The function behind a name: itself, or inside a property, a class method, a cache, what is built once in a trace."""
     if isinstance(value, FunctionType):
-        return _function(value.__closure__[0].cell_contents) if value.__code__ is SHARED else value  # type: ignore[index]
+        return _function(value.__closure__[0].cell_contents) if value.__code__ == SHARED else value  # type: ignore[index]
     if isinstance(value, (staticmethod, classmethod)):
         return _function(value.__func__)
     if isinstance(value, property):
