@@ -37,6 +37,7 @@ def test_kinematics_against_central_differences(two_joint):
     )
 
 
+@pytest.mark.long
 def test_energy_and_ledger_close_on_a_swaying_base(two_joint):
     scenario = Scenario(
         reference=Waypoints("joint", ("start", (-1.21, -1.90)), 2.0),
@@ -68,6 +69,7 @@ def test_a_base_whose_signals_disagree_is_seen_in_the_energy(two_joint):
     assert verdict.holds is False
 
 
+@pytest.mark.long
 def test_a_mechanism_rides_on_a_base_too():
     """An excavator that asks for it stands on the sway, and the energy account closes."""
     digger = replace(machine("excavator").plant, method="minimal", moving_ground=True)

@@ -16,6 +16,7 @@ PAGE = (Path(__file__).parents[1] / "docs" / "machines.md").read_text("utf-8")
 (CASE,) = re.findall(r"^```yaml\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 
 
+@pytest.mark.long
 def test_the_machine_holds_as_printed():
     case = loads(CASE, "machine.yaml")
     assert isinstance(case.loop.controller.inner, VDC)

@@ -137,6 +137,7 @@ def test_a_slip_in_the_drawing_gets_a_sentence_with_the_numbers(old, new, key, w
 @pytest.mark.parametrize(
     ("name", "error"), [("excavator", 5e-3), ("excavator-ls", 5e-3), ("excavator-imv", 2e-4)]
 )
+@pytest.mark.long
 def test_vdc_drives_it_on_every_supply(name, error):
     """First seconds of the shipped path: error, and the identities of the ledger."""
     case = load(EXAMPLES / f"{name}.yaml")

@@ -68,6 +68,7 @@ SHORT = (("duration: 8 s", "duration: 3 s"), ("settle: 2 s", "settle: 1 s"))
 
 
 # ---- examples -----------------------------------------------------------------------------------------------------------
+@pytest.mark.long
 def test_predictive_control_follows_under_load():
     """1 cm sin πt under 600 N on the nonlinear plant, to a few µm, as far as a law can that knows the linear model only."""
     case, done, found = judged(example("ieha-mpc", *SHORT))
@@ -445,6 +446,7 @@ def test_the_family_goes_through_the_loop(box):
         assert np.abs(found - λ).min() < 1e-8, λ
 
 
+@pytest.mark.long
 def test_what_is_linear():
     assert is_linear(machine("ieha-published-linear").plant) and not is_linear(
         machine("ieha-control").plant
@@ -460,6 +462,7 @@ def test_what_is_linear():
 
 # ---- defaults -----------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("name", ["ieha-control", "ieha-figures", "ieha-published-linear"])
+@pytest.mark.long
 def test_a_plant_alone_runs_and_holds(name, tmp_path):
     case = loads(f"plant: {name}\n")
     assert exit_code(verify(case.loop, case.scenario, case.claims)) == 0

@@ -92,6 +92,7 @@ def account(law):
 
 
 @pytest.mark.parametrize("which", CRANES)
+@pytest.mark.long
 def test_its_ledger_is_that_of_the_crane(which):
     """v, dissipation and every named perturbation, though one counts bodies and the other frames of structures."""
     own, other = (account(law) for law in pair(which))  # two runs: each integrates its own states

@@ -251,6 +251,7 @@ def test_velocities_are_those_of_the_circuit():
 @pytest.mark.parametrize(
     "name, sampled", [("arm-imv", 3), ("two-arms-one-pump", 3), ("arm-imv-pid", 8)]
 )
+@pytest.mark.long
 def test_examples_hold(name, sampled):
     case = load(EXAMPLES / f"{name}.yaml")
     verdicts = {v.key: v for v in verify(case.loop, case.scenario, case.claims)}
@@ -265,6 +266,7 @@ def test_examples_hold(name, sampled):
     assert sum(v.strength == "sampled" for v in verdicts.values()) == sampled
 
 
+@pytest.mark.long
 def test_a_loop_whose_valves_pass_next_to_nothing_is_not_said_to_track():
     case = load(EXAMPLES / "arm-imv-pid.yaml")
     loop = replace(

@@ -402,6 +402,7 @@ def test_oil_that_yields_costs_little_but_has_no_ledger():
         verify(loop, Scenario(duration=0.1), [C.Identity()])
 
 
+@pytest.mark.long
 def test_example_holds():
     case = load(EXAMPLE)
     asked = [

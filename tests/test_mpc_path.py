@@ -242,6 +242,7 @@ class Kick:
         ]
 
 
+@pytest.mark.long
 def test_a_sample_without_solution_falls_back_says_so_and_shows_in_the_verdict():
     law = mpc(limits=(Limit("Y", -1e-4, 1e-4),), known=(), N=8, relinearise=True)
     scenario = Scenario(0.4, Hold("output", (5e-5,)), {"F_ext": Kick()})

@@ -183,6 +183,7 @@ def test_same_text_with_oil():
     )
 
 
+@pytest.mark.long
 def test_a_file_with_nothing_but_the_mechanism():
     """Its default law is quiet; how well it follows is for the claims to say."""
     start = TEXT.index("plant:")

@@ -28,6 +28,7 @@ def ends(mechanism, log):
 
 
 @pytest.mark.parametrize("name", MOVING)
+@pytest.mark.long
 def test_second_order_towards_the_other_solver(name):
     mechanism = MOVING[name](method="penalty")
     exact = ends(mechanism, run(MOVING[name](), Scenario(0.4, max_step=5e-4)))

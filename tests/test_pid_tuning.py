@@ -239,6 +239,7 @@ def test_of_several_linearisations_the_worst_number_is_told():
     assert set(told_apart) >= {"disk", "gain_up", "phase", "delay", "bandwidth", "M_s", "crossover"}
 
 
+@pytest.mark.long
 def test_the_crane_at_rest():
     """A sum faster than the oil relaxes against dry friction is not stable at rest, linearised; the default gains and tuned ones
     are, on both sides of every valve."""

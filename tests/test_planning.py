@@ -132,6 +132,7 @@ def test_two_states_are_the_least_of_all_paths_with_limited_accelerations(supply
     assert 5 < (energies < 1e29).sum() < 0.7 * (free < 1e29).sum()  # the limit matters
 
 
+@pytest.mark.long
 def test_limited_accelerations_cost_little_and_are_kept(plans):
     plan = optimise(task(order=2), Search(nodes=209, tube=33))
     assert plans["LS"].energy < plan.energy < 1.02 * plans["LS"].energy
@@ -180,6 +181,7 @@ def test_a_path_beyond_a_joint_names_the_joint():
     assert "q_2 would be" in said and "-22.82°" in said
 
 
+@pytest.mark.long
 def test_a_path_in_too_short_a_time_names_the_limit_and_a_time_that_will_do():
     said = refused(path=Waypoints("cartesian", TRIANGLE, 4.0))
     assert "the tilt cylinder would have to move at" in said and "above its 0.1 m/s" in said
@@ -210,6 +212,7 @@ def test_pump_limits_are_named(changes, words):
     assert all(word in str(why.value) for word in words)
 
 
+@pytest.mark.long
 def test_too_tight_accelerations_are_named():
     said = refused(crane=smaller(planar_crane(), a_max=0.02), order=2)
     assert "accelerations leave no motion" in said and "0.02 m/s² are allowed" in said

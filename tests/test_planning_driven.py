@@ -90,6 +90,7 @@ def closed(plan):
 
 # ---- the account ------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("supply", SUPPLIES)
+@pytest.mark.long
 def test_the_terms_explain_what_is_metered(drives, supply):
     found = drives[supply]
     a, log, plant = found.account, found.log, closed(found.plan).plant
@@ -159,6 +160,7 @@ def test_friction_is_what_the_plan_would_ask_for_with_it(drives):
     )
 
 
+@pytest.mark.long
 def test_the_certificate_is_checked_while_a_plan_is_driven(monkeypatch):
     """VDC on a load-sensing pump: balance and cuts hold, what a machine does not meet is named; one short edge, not compiled."""
     monkeypatch.setattr(native, "library", lambda source: None)
@@ -388,6 +390,7 @@ def test_a_plan_without_room_is_refused_before_anything_is_planned(tmp_path, cap
     assert "limits.room" in capsys.readouterr().err and not (tmp_path / "p.pdf").exists()
 
 
+@pytest.mark.long
 def test_the_example_is_planned_driven_and_written(tmp_path, capsys):
     file = tmp_path / "short.yaml"
     text = (EXAMPLES / "hiab-triangle-driven.yaml").read_text("utf-8")

@@ -160,6 +160,7 @@ def in_time(t, q, s, T):
     return float(made["f"])
 
 
+@pytest.mark.long
 def test_steps_in_time_take_as_long(found):
     """Another program, from a straight start that knows nothing of ours."""
     one = found["free"]
@@ -259,6 +260,7 @@ def test_the_own_time_law_as_a_whole_is_slower(found):
     assert proposed > one.time and shortest_time(found["flow"].task) > found["flow"].time
 
 
+@pytest.mark.long
 def test_corners_are_at_rest_and_the_extension_ends_where_it_shall():
     t = task(
         oil(),
@@ -344,6 +346,7 @@ def test_an_acceleration_limit_of_zero_is_refused():
         smaller(planar_crane(), a_max=0.0)
 
 
+@pytest.mark.long
 def test_the_command_says_bracket_and_limits_and_writes_a_reference(tmp_path, capsys):
     out = {name: tmp_path / f"plan.{name}" for name in ("csv", "json", "pdf")}
     assert (

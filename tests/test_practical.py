@@ -49,6 +49,7 @@ def limits():
 
 
 # ---- the bound ------------------------------------------------------------------------------------------------------
+@pytest.mark.long
 def test_a_bound_on_both_sides_of_what_is_seen():
     seen = answer(sampled(CRANE), PRACTICAL)
     assert (
@@ -103,6 +104,7 @@ def test_no_other_start_is_refused():
         replace(PRACTICAL, runs=0)
 
 
+@pytest.mark.long
 def test_a_run_within_its_settling_time_is_made_longer_by_itself():
     for claim in (replace(PRACTICAL, settle=4.0), replace(PRACTICAL, settle=4.0, bound=1.0)):
         verdict = answer(sampled(CRANE), claim)
