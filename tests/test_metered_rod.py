@@ -2,14 +2,13 @@
 
 from dataclasses import replace
 
-import casadi as ca
 import numpy as np
 import pytest
 from machine_ledger import at_random, loop_of, open_cuts, unbalanced
-from mechanisms import CYLINDER, ROD, lift
+from mechanisms import CYLINDER, lift
 from oracles import arms
 
-from controllers import VDC, OpenLoop
+from controllers import VDC
 from plants import MeteredArms
 from plants.drives.metered_section import MeteredSection
 from plants.drives.servo_cylinder import ServoCylinder
@@ -17,9 +16,8 @@ from plants.metered_arm import Arm, MotorArm
 from plants.supplies.instant_pump import InstantPump
 from plants.supplies.shared_pump import SharedPump
 from plants.valve_circuits.circuit import Motor, Pump, Section
-from workbench import ClosedLoop, InputError, Scenario, simulate
+from workbench import InputError
 from workbench.contract.system import names
-from workbench.numerics import calculus
 
 ONE = MeteredArms()
 SECOND = Section("2", A_h=0.017, A_r=0.011, P_hM=30e6)
@@ -116,43 +114,3 @@ def test_the_law_is_the_same_under_the_arms_own_names(plant):
     z = [2e4] * n
     assert own.command(0.0, z, y, r) == other.command(0.0, z, y, r)
     assert names(own.references)[:n] == [f"{name}_d" for name in plant.joint_names]
-
-
-@pytest.mark.long
-def test_a_rod_whose_regeneration_is_shut_retracts_as_its_equations_in_plain_numbers():
-    """Derivatives through branches that do not count are numbers: a run that needs them is not taken for one that diverges."""
-    plant = lift(replace(ROD, regeneration="command"), supply=SharedPump())
-    loop = ClosedLoop(plant, OpenLoop(plant))
-    log = simulate(loop, Scenario(0.02, disturbances={"u_c_c": -0.2}))
-    assert log.status.completed
-    traced = calculus.trace(plant, ("u_c_c",))
-    x, h, c = np.array(plant.initial(), float), 1e-4, traced.constants(plant)
-
-    def rate(x):
-        return np.array(traced.flow(0.0, x, [-0.2], c)).ravel()[: len(x)]
-
-    for _ in range(200):
-        k_1 = rate(x)
-        k_2 = rate(x + h / 2 * k_1)
-        k_3 = rate(x + h / 2 * k_2)
-        k_4 = rate(x + h * k_3)
-        x = x + h / 6 * (k_1 + 2 * k_2 + 2 * k_3 + k_4)
-    found = [log.array(name)[-1] for name in names(plant.states)]
-    assert found == pytest.approx(x.tolist(), rel=1e-5)
-
-
-@pytest.mark.parametrize("opening", [-0.3, 0.0, 0.3])
-def test_derivatives_are_numbers_where_valves_are_shut(opening):
-    plant = lift(replace(ROD, regeneration="command"), supply=SharedPump())
-    traced = calculus.trace(plant, ("u_c_c",))
-    inputs = traced.flow.sx_in()
-    slopes = ca.Function("slopes", inputs, [ca.jacobian(traced.flow(*inputs), inputs[1])])
-    rng = np.random.default_rng(4)
-    for _ in range(50):
-        x = np.array(plant.initial()) * (1 + 0.05 * rng.normal(size=4)) + [
-            0,
-            0.3,
-            0,
-            0,
-        ] * rng.normal(size=4)
-        assert np.isfinite(np.array(slopes(0.0, x, [opening], traced.constants(plant)))).all()

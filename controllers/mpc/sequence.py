@@ -32,9 +32,13 @@ class Given(NamedTuple):
     d: np.ndarray
 
 
-@np.errstate(all="ignore")  # what overflows is not finite, and that is looked for
 def step(law, z: Memory, y, r) -> tuple[Memory, np.ndarray]:
     """(memory, commands) of one sample."""
+    with np.errstate(all="ignore"):  # what overflows is not finite, and that is looked for
+        return _step(law, z, y, r)
+
+
+def _step(law, z: Memory, y, r) -> tuple[Memory, np.ndarray]:
     base = law.prepared
     q = base.problem
     n = len(base.problem.model.A)
