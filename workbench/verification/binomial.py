@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
+
+def fewest(α: float, p: float) -> int:
+    """The fewest runs, none of them violated, that show a probability of p at most: (1 − p)ⁿ ≤ α."""
+    return math.ceil(math.log(α) / math.log1p(-p))
+
 
 def upper(k: int, n: int, α: float) -> float:
     """The probability that is exceeded with confidence α at most, after k violations in n runs."""

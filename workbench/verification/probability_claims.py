@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal, final
 
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, fraction, up_to
+from workbench.verification.binomial import fewest
 from workbench.verification.probability.sequential import FACTOR
 from workbench.verification.probability.splitting import FEWEST, particles
 from workbench.verification.proofs import Checked as _Checked
@@ -53,7 +53,8 @@ class Probability(_Checked):
 
     runs: how many, fixed beforehand; left out, the fewest that can show it. sequential: stop as soon as the runs decide, by bounds
     that are valid at whatever run one stops; `runs` is then the most. method "splitting": for rare violations, runs are led
-    towards them level by level, `runs` at most; that gives an estimate, no guarantee.
+    towards them level by level, `runs` at most; that gives an estimate, which can violate
+    the claim and never confirm it: a way to fail that no margin leads to is not seen.
     """
 
     check: ClassVar[str] = "probability.judge.check_probability"
@@ -134,5 +135,5 @@ class Probability(_Checked):
             return self.runs
         if self.method == "splitting":
             return RARE_RUNS
-        fewest = math.ceil(math.log(self.share) / math.log1p(-self.at_most))
-        return min(FACTOR * fewest, max(MOST_RUNS, fewest)) if self.sequential else fewest
+        fixed = fewest(self.share, self.at_most)
+        return min(FACTOR * fixed, max(MOST_RUNS, fixed)) if self.sequential else fixed

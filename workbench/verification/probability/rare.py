@@ -1,4 +1,8 @@
-"""Rare violations by splitting on the margin of a sentence: an estimate with its own spread, which the row says is no guarantee."""
+"""Rare violations by splitting on the margin of a sentence: an estimate, which can violate a claim and never confirm it.
+
+Splitting follows the margin. A way to fail that the margins of likely draws do not lead to leaves no trace in any number of its
+own, its spread included: such a bound from above says "holds" where it does not. What it did find, it found.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench.verification.binomial import fewest
 from workbench.verification.probability.draws import drawn
 from workbench.verification.probability.runs import Runs, Said
 from workbench.verification.probability.splitting import Split, particles, split
@@ -18,7 +23,7 @@ UNSEEN = "a way to fail that the margins of likely draws do not lead to is not s
 
 
 def by_splitting(claim: Any, runs: Runs, tick: Callable[[], None]) -> Verdict:
-    """The estimate of the probability that the margin is lost, judged by the bounds of its spread."""
+    """The estimate of the probability that the margin is lost, which can refute that it is small enough."""
 
     def score(z: np.ndarray, seeds: np.ndarray) -> np.ndarray:
         noise = seeds if runs.noisy else np.full(len(z), runs.run.scenario.seed)
@@ -41,7 +46,7 @@ def _score(said: Said) -> float:
 def told(claim: Any, runs: Runs, found: Split) -> Verdict:
     """The verdict on what splitting found."""
     low, high = found.bounds(claim.share)
-    holds = True if high <= claim.at_most else False if low > claim.at_most else None
+    holds = False if low > claim.at_most else None
     nearest = _likeliest(runs, found)
     data = {
         "runs": found.runs,
@@ -64,16 +69,14 @@ def told(claim: Any, runs: Runs, found: Split) -> Verdict:
         claim.at_most - high,
         "1",
         claim.at_most,
-        _worst(found, low, high, holds, nearest),
+        _worst(found, low, high, nearest) + _left(claim, high, holds),
         source=SOURCE,
         counted=claim.counted,
         data=data,
     )
 
 
-def _worst(
-    found: Split, low: float, high: float, holds: bool | None, nearest: dict[str, float] | None
-) -> str:
+def _worst(found: Split, low: float, high: float, nearest: dict[str, float] | None) -> str:
     levels = f"{len(found.levels)} level{'' if len(found.levels) == 1 else 's'}"
     by = f"by splitting over {levels} in {found.runs} runs"
     if found.reached:
@@ -84,9 +87,17 @@ def _worst(
         said = f"{by} nothing led towards a violation: the margin is the same in nearly all runs"
     if nearest is not None:
         said += f"; the likeliest that violates it is {draw(nearest)}"
-    if holds is None:
-        said += "; more runs may decide"
     return f"{said}; an estimate, no guarantee: {UNSEEN}"
+
+
+def _left(claim: Any, high: float, holds: bool | None) -> str:
+    """What is left to do where the estimate refutes nothing."""
+    if holds is not None:
+        return ""
+    if high > claim.at_most:
+        return "; more runs tell it closer"
+    alone = fewest(claim.share, claim.at_most)
+    return f"; it is below what is allowed, which {alone} runs drawn at random without a violation can show"
 
 
 def _likeliest(runs: Runs, found: Split) -> dict[str, float] | None:
