@@ -17,11 +17,10 @@ from workbench.contract.system import Signal
 from workbench.run.log import Log, Status
 from workbench.run.reference import Hold, Sine, Waypoints
 from workbench.run.steps import Steps
-from workbench.verification import cause_trials, cause_wiring, causes
+from workbench.verification import badness, cause_removal, cause_trials, cause_wiring, causes
 from workbench.verification.cause_around import Around
 from workbench.verification.cause_gains import _scaled, _weaker, gain_trials
-from workbench.verification.cause_trial import Trial, against, law_path, odd, slip
-from workbench.verification.causes import Cause
+from workbench.verification.cause_trial import Cause, Trial, against, law_path, odd, slip
 from workbench.verification.linear_loop import LinearLaw
 from workbench.verification.verdict import Verdict
 
@@ -410,11 +409,11 @@ def test_numbers_tried_in_turn():
 # ---- what is weighed ------------------------------------------------------------------------------------------------------
 def weighed(monkeypatch, tried, after, before=2.0, hosted=False):
     """The removal named, where the run's badness is `before` and that of each trial `after`."""
-    monkeypatch.setattr(causes, "trials", lambda run: tried)
-    monkeypatch.setattr(causes, "_ranked", lambda run, tried: tried)
-    monkeypatch.setattr(causes, "shown", lambda run, hosted: (before, Shown()))
-    monkeypatch.setattr(causes, "_judged", lambda jobs: after[: len(jobs)])
-    return causes.removal(SimpleNamespace(loop=SimpleNamespace(hosted=hosted)))
+    monkeypatch.setattr(cause_removal, "trials", lambda run: tried)
+    monkeypatch.setattr(cause_removal, "_ranked", lambda run, tried: tried)
+    monkeypatch.setattr(cause_removal, "shown", lambda run, hosted: (before, Shown()))
+    monkeypatch.setattr(cause_removal, "_judged", lambda jobs: after[: len(jobs)])
+    return cause_removal.removal(SimpleNamespace(loop=SimpleNamespace(hosted=hosted)))
 
 
 @dataclass(frozen=True)
@@ -605,7 +604,7 @@ RANGE = {"u": (-10.0, 10.0)}
 def test_commands_at_their_ends_and_rough_ones(u, at, rough):
     """Share of time within a millionth of an end over 2 %; rms of second differences over 2 % of the range."""
     run = logged(limits={**RANGE, "other": (0.0, 1.0)}, u=np.array(u, float))
-    found = causes.parts(run)
+    found = badness.parts(run)
     assert len(found) == 3 and found[2] == 0.0
     assert found[0] == pytest.approx(at)
     if rough is not None:
@@ -618,31 +617,31 @@ def test_commands_at_their_ends_and_rough_ones(u, at, rough):
 def test_pressures_beyond_the_supplys(p, beyond):
     """Above 1.25 times the supply's, or below zero, as a share of it over 2 %."""
     values = np.array([9e9, 0, 0, 0, 1e6, p, 1e6, 1e6])
-    (found,) = causes.parts(logged(pressures=("p", "absent"), p=values))
+    (found,) = badness.parts(logged(pressures=("p", "absent"), p=values))
     assert found == pytest.approx(beyond / 0.02, abs=1e-9)
 
 
 def test_an_error_counts_from_a_thousandth_of_the_stroke():
     e = np.array([9.0, 9, 9, 9, 1e-3, 2e-3, np.nan, 1e-3])
-    found = causes.parts(logged(error=e, p=np.zeros(8)))
+    found = badness.parts(logged(error=e, p=np.zeros(8)))
     assert found == pytest.approx([2e-3 / (1e-3 * 0.5), 0.0])
     run = logged(error=np.array([4.0, 1.0, 2.0, 3.0]), p=np.zeros(4))
     run.error_unit = "1"  # no scale: its own largest
-    assert causes.parts(run)[0] == pytest.approx(3.0 / (1e-3 * 4.0))
-    assert causes.parts(logged(error=np.zeros(2), p=np.zeros(2))) == [0.0]
-    assert causes.parts(logged(error=np.array([0, 0, np.inf, 1.0]), p=np.zeros(4)))[0] == 1e6
+    assert badness.parts(run)[0] == pytest.approx(3.0 / (1e-3 * 4.0))
+    assert badness.parts(logged(error=np.zeros(2), p=np.zeros(2))) == [0.0]
+    assert badness.parts(logged(error=np.array([0, 0, np.inf, 1.0]), p=np.zeros(4)))[0] == 1e6
 
 
 def test_badness_of_a_run(monkeypatch):
     """One for every decade, 5 at most; 8 down to 5 for a run that ended, the later the better."""
     run = logged(u=np.zeros(8))
     for found, bad in (([], 0.0), ([9.0, 99.0], 3.0), ([9e9], 5.0), ([0.0], 0.0)):
-        monkeypatch.setattr(causes, "parts", lambda run, found=found: found)
-        assert causes.badness(run) == pytest.approx(bad)
+        monkeypatch.setattr(badness, "parts", lambda run, found=found: found)
+        assert badness.badness(run) == pytest.approx(bad)
     for t_end, bad in ((0.0, 8.0), (2.0, 6.5), (4.0, 5.0), (9.0, 5.0), (-1.0, 8.0)):
-        assert causes.badness(logged(False, t_end, u=np.zeros(8))) == pytest.approx(bad)
+        assert badness.badness(logged(False, t_end, u=np.zeros(8))) == pytest.approx(bad)
     run.left = (1.0, "piston 1")
-    assert causes.badness(run) == pytest.approx(7.25)
+    assert badness.badness(run) == pytest.approx(7.25)
 
 
 @pytest.mark.parametrize("share, told", [(0.29, None), (0.3, "30 %"), (0.6, "60 %")])
@@ -692,30 +691,32 @@ def test_what_model_and_parameters_cost_along_a_run():
     for n, rows in ((1000, 200), (7, 7)):
         t = np.arange(float(n))
         run = SimpleNamespace(instants=(t, np.zeros((n, 2)), np.zeros((n, 1))), ledger=ledger)
-        assert causes.mismatch(run, None) == pytest.approx(7.5)
+        assert cause_removal.mismatch(run, None) == pytest.approx(7.5)
         assert len(asked[-1]) == rows and asked[-1][0] == 0 and asked[-1][-1] == n - 1
 
 
 def test_beliefs_are_ranked_by_what_their_correction_takes_away(monkeypatch):
-    monkeypatch.setattr(causes, "has_ledger", lambda loop: True)
-    monkeypatch.setattr(causes, "believed", lambda loop: ("c.model.", 1))
-    monkeypatch.setattr(causes, "bind", lambda loop, numbers: next(iter(numbers)))
+    monkeypatch.setattr(cause_removal, "has_ledger", lambda loop: True)
+    monkeypatch.setattr(cause_removal, "believed", lambda loop: ("c.model.", 1))
+    monkeypatch.setattr(cause_removal, "bind", lambda loop, numbers: next(iter(numbers)))
     monkeypatch.setattr(
-        causes, "mismatch", lambda run, loop: {"c.model.a": 4.0, "c.model.b": 1.0}.get(loop, 5.0)
+        cause_removal,
+        "mismatch",
+        lambda run, loop: {"c.model.a": 4.0, "c.model.b": 1.0}.get(loop, 5.0),
     )
     belief = [Trial("model", name, {f"c.model.{name}": 1.0}, {}, 0.5) for name in "ab"]
     made = Trial("model", "b", {"plant.b": 1.0}, {}, 0.4)
     gain, odder = trial("gain", "g", 0.9), trial("delay", "d", 1.0)
     tried = [gain, belief[0], made, belief[1], odder]
     run = SimpleNamespace(loop="own")
-    assert [t.words for t in causes._ranked(run, tried)] == ["b", "b", "a", "d", "g"]
-    assert causes._ranked(run, tried)[0] is belief[1]
-    assert causes._ranked(run, tried[:3]) == tried[:3]  # one belief alone is not ranked
-    monkeypatch.setattr(causes, "has_ledger", lambda loop: False)
-    assert causes._ranked(run, tried) == tried
-    monkeypatch.setattr(causes, "has_ledger", lambda loop: True)
-    monkeypatch.setattr(causes, "believed", lambda loop: ("c.model.", None))
-    assert causes._ranked(run, tried) == tried
+    assert [t.words for t in cause_removal._ranked(run, tried)] == ["b", "b", "a", "d", "g"]
+    assert cause_removal._ranked(run, tried)[0] is belief[1]
+    assert cause_removal._ranked(run, tried[:3]) == tried[:3]  # one belief alone is not ranked
+    monkeypatch.setattr(cause_removal, "has_ledger", lambda loop: False)
+    assert cause_removal._ranked(run, tried) == tried
+    monkeypatch.setattr(cause_removal, "has_ledger", lambda loop: True)
+    monkeypatch.setattr(cause_removal, "believed", lambda loop: ("c.model.", None))
+    assert cause_removal._ranked(run, tried) == tried
 
 
 def test_the_term_that_brings_most_of_what_v_lives_on(monkeypatch):

@@ -10,11 +10,13 @@ from planted import BRIEF, FAULTS, LINEAR, OFF, SLOW, SWING, WALK, linear, own, 
 from workbench import changed
 from workbench.verification import claims as C
 from workbench.verification import run_claims
+from workbench.verification.badness import badness
 from workbench.verification.cause_feedback import feedback, negative
+from workbench.verification.cause_removal import SOUND
 from workbench.verification.cause_trial import against, odd, slip
 from workbench.verification.cause_trials import grouped, trials
 from workbench.verification.cause_wiring import rewired
-from workbench.verification.causes import SOUND, badness, likely_cause, with_cause
+from workbench.verification.causes import likely_cause, with_cause
 from workbench.verification.judge import study
 from workbench.verification.requirements import check_tracking
 from workbench.verification.run import run

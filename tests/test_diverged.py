@@ -11,7 +11,7 @@ from workbench import ClosedLoop, Sampled, Scenario, simulate
 from workbench.numerics.interop import LinearPlant
 from workbench.numerics.overflow import may_overflow
 from workbench.run import metrics
-from workbench.verification import causes, default_claims
+from workbench.verification import badness, default_claims
 from workbench.verification.analysis import statistics
 from workbench.verification.judge import study
 from workbench.verification.report_model import _point
@@ -55,8 +55,8 @@ def test_statistics_are_infinite_and_say_nothing_else(wild):
 
 
 def test_causes_and_models_are_looked_for_as_in_any_run(wild):
-    assert all(math.isfinite(part) for part in causes.parts(wild))
-    assert causes.badness(wild) > 5.0  # of a run that did not end
+    assert all(math.isfinite(part) for part in badness.parts(wild))
+    assert badness.badness(wild) > 5.0  # of a run that did not end
     x, u, words = _point(wild, ())
     assert np.isfinite([*x, *u]).all() and "in the run" in words
 

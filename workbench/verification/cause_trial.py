@@ -1,4 +1,4 @@
-"""A fault that is removed from a loop to see whether it goes better, and the words for how odd a number is."""
+"""A cause, a fault that is removed from a loop to see whether it goes better, and the words for how odd a number is."""
 
 from __future__ import annotations
 
@@ -19,6 +19,15 @@ SLIPS = {
     6e4: "l/min for m³/s",
 }
 NEAR = 0.02  # relative distance at which a ratio is called a slip of units
+
+
+@dataclass(frozen=True)
+class Cause:
+    """What most likely went wrong: its kind, a sentence, and the share of the badness that goes with it (None: not tried)."""
+
+    kind: str
+    words: str
+    share: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
