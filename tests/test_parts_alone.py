@@ -23,10 +23,10 @@ from workbench.numerics import linearisation
 from workbench.verification import limits, oscillation
 from workbench.verification.balls import Ball, exponential
 from workbench.verification.claims import Claim
-from workbench.verification.frozen_time import TracedPoints
 from workbench.verification.holding import _poses
 from workbench.verification.run_claims import Unasked
 from workbench.verification.saturation import Region
+from workbench.verification.step_matrix import Matrices
 
 
 def test_a_valve_without_end_stops_opens_beyond_its_dead_band():
@@ -138,13 +138,12 @@ def test_a_slope_without_a_derivative_is_a_central_difference():
     nowhere = A.copy()
     nowhere[:, 1] = np.nan
     frozen = SimpleNamespace(
-        state=("a", "b"),
         S=np.array([1.0, 1e6]),
         c=None,
         jac={"flow": lambda *_: [nowhere]},
         traced=SimpleNamespace(flow=flow, project=None),
     )
-    found = TracedPoints.slope(frozen, "flow", 0.0, np.zeros(2), None)
+    found = Matrices.slope(frozen, "flow", 0.0, np.zeros(2), None)
     assert found == pytest.approx(A + np.array([[0.0, 0.0], [0.0, 1.0]]), rel=1e-9)
 
 

@@ -1,8 +1,8 @@
-"""Where a run comes to what its plant does not describe: signals that a plant declares, and that fall to zero there.
+"""Where a run comes to what its plant does not describe: zeros of signals that a plant declares, ends of strokes, vacuum.
 
 `System.dead_ends` names signals at whose zero the equations end: the run is stopped there, whatever they would go on to give.
 `System.change_points` names those at whose zero they leave open how the motion goes on: the run goes on, and its verdicts say so.
-Both look at every step: between two rows of a coarse log a signal may touch zero and be large again.
+These two look at every step: between two rows of a coarse log a signal may touch zero and be large again.
 """
 
 from __future__ import annotations
@@ -56,3 +56,42 @@ def passed(plant: System, log: Log) -> tuple[float, str]:
         if k is not None and log.time[k] < first[0]:
             first = (float(log.time[k]), f"{words} at t = {log.time[k]:.4g} s")
     return first
+
+
+def beyond_stroke(plant: System, log: Log) -> tuple[float, str]:
+    """(time, words) of the first piston that leaves its stroke, where the model no longer holds; (inf, "") if none does."""
+    strokes = [
+        (f"x_{label}", f"piston {label}", 0.0, cylinder.stroke)
+        for label, cylinder in zip(plant.labels, plant.cylinders)
+    ]
+    for name, (low, high) in plant.spans.items():
+        strokes.append((name, f"the cylinder ({name})", low, high))
+    first = (np.inf, "")
+    for name, what, low, high in strokes:
+        x = log.array(name)
+        t = first_time(log, ~((x > low) & (x < high)))
+        if t < first[0]:
+            first = (t, f"{what} leaves its stroke at t = {t:.3f} s")
+    return first
+
+
+def below_vacuum(plant: System, log: Log) -> tuple[float, str]:
+    """(time, words) of the first chamber whose pressure falls below vacuum, as no real oil's does; (inf, "") if none does."""
+    first = (np.inf, "")
+    if plant.vacuum is None:
+        return first
+    for name in plant.pressure_names:
+        t = first_time(log, log.array(name) < plant.vacuum)
+        if t < first[0]:
+            first = (
+                t,
+                f"{name} falls below vacuum at t = {t:.2f} s, where oil cavitates; "
+                "the plant has oil without air, which does not",
+            )
+    return first
+
+
+def first_time(log: Log, there: np.ndarray) -> float:
+    """Time of the first row of a log in which something is so, s; inf if it never is."""
+    rows = np.flatnonzero(there)
+    return float(log.time[rows[0]]) if len(rows) else np.inf

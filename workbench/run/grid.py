@@ -176,7 +176,7 @@ def as_asked(log: Log, loop: System, scenario: Scenario) -> Log:
 
 
 def thinned(log: Log, k: int, every: int) -> Log:
-    """Every k-th row of a log, which are those of every so-manieth sample."""
+    """Every k-th row of a log, which are those of evenly spaced samples."""
     grid_of_rows = {**log.provenance["grid"], "every": every}
     return replace(
         log,

@@ -1,13 +1,11 @@
-"""Where a loop is linearised along a run, and the matrices there. See `modes`."""
+"""Where a loop is linearised along a run, and the modes there. See `modes`, and `step_matrix` for the matrices."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-import casadi as ca
 import numpy as np
-from scipy.linalg import expm
 
 from workbench.contract.errors import InputError
 from workbench.contract.system import ClosedLoop, names
@@ -18,10 +16,11 @@ from workbench.run.demand import Demand
 from workbench.run.simulate import start_state
 from workbench.verification.ends import coarse
 from workbench.verification.linear_loop import Point, closed
-from workbench.verification.local import _sizes, chambers, jacobians_of, standing
+from workbench.verification.local import _sizes, chambers, standing
 from workbench.verification.local_claim import STILL
 from workbench.verification.modes import Place, modes_of
 from workbench.verification.run import Run
+from workbench.verification.step_matrix import Matrices
 
 SPEED = 0.05  # m/s or rad/s: faster than dry friction is smoothed, slower than machines move
 ON_THE_WAY = (0.09, 0.27, 0.47, 0.68, 0.88)  # where a run is looked at, shares of its length
@@ -58,10 +57,9 @@ class TracedPoints:
             raise InputError(self.loop.no_derivative, mend="verify the loop without it")
         scenario = self.run.scenario
         self.demand = Demand(self.loop, scenario, start_state(self.loop, scenario))
-        self.traced = trace(self.loop, self.demand.live)
-        self.jac, self.c = jacobians_of(self.traced), self.traced.constants(self.loop)
+        self.matrices = Matrices(self.loop, trace(self.loop, self.demand.live))
         self.commons = self.common_modes()
-        slope = self.slope("flow", 0.0, self.x[0], self.w(0))
+        slope = self.matrices.slope("flow", 0.0, self.x[0], self.w(0))
         # Speeds: the flow of one state is another state itself.
         rows = [row for row in slope if (row != 0).sum() == 1 and row.max() == 1.0]
         self.speeds = [int(np.flatnonzero(row)[0]) for row in rows]
@@ -99,7 +97,7 @@ class TracedPoints:
 
     def steady(self) -> None:
         """Raise InputError where the flow depends on time, as of a pump seen piston by piston."""
-        if self.traced.flow_is_timed:
+        if self.matrices.traced.flow_is_timed:
             raise InputError(
                 "the plant changes with time itself: linearised at one instant it says nothing",
                 mend="ask this of the averaged plant",
@@ -111,30 +109,28 @@ class TracedPoints:
         Valves are where the law wants them, bristles bent as in steady sliding.
         """
         self.steady()
+        loop = self.matrices
         x = self.x[k].copy()
         w = self.w(k)
         x[self.speeds] = SPEED
-        for i in (i for i, n in enumerate(self.state) if n.startswith("z_")):
-            own = self.slope("flow", 0.0, x, w)[i, i]
+        bristles = [i for i, name in enumerate(self.state) if name.startswith("z_")]
+        for i in bristles:
+            own = loop.slope("flow", 0.0, x, w)[i, i]
             if own:  # ż is linear in z at a given speed
-                x[i] -= float(self.traced.flow(0.0, x, w, self.c)[i]) / own
-        outputs = dict(zip(names(self.loop.plant.outputs), self.value("out", 0.0, x, w)))
+                x[i] -= float(loop.traced.flow(0.0, x, w, loop.c)[i]) / own
+        outputs = dict(zip(names(self.loop.plant.outputs), loop.value("out", 0.0, x, w)))
         for i, name in enumerate(self.demand.live):
             if name.endswith("_d") and name[:-2] in outputs:
                 w[i] = outputs[name[:-2]]
         if self.loop.period is not None:
-            x = self.value("jump", 0.0, x, w)
-        given = dict(zip(names(self.loop.monitors), self.value("log", 0.0, x, w)))
+            x = loop.value("jump", 0.0, x, w)
+        given = dict(zip(names(self.loop.monitors), loop.value("log", 0.0, x, w)))
         for i, name in enumerate(self.state):
             if name.startswith("u_s_") and f"u_{name[4:]}" in given:
                 x[i] = given[f"u_{name[4:]}"]
         where = f"in motion at t = {say(float(self.log.time[k]), 's', 4)}, every speed {SPEED:g}"
-        M = self.matrix(0.0, x, x, w, w)
+        M = loop.over_sample(0.0, x, x, w, w)
         return [self.place(k, where, False, M, self.state, self.commons)]
-
-    def value(self, name: str, t, x, w) -> np.ndarray:
-        """Flow, jump, release, log or out as an array."""
-        return np.array(getattr(self.traced, name)(t, x, w, self.c)).ravel()
 
     def frozen(self, k: int) -> list[Place]:
         """At row k of the log; what grows counts where it does for as long as growing takes."""
@@ -163,43 +159,13 @@ class TracedPoints:
             m = len(self.loop.plant.states)
             memory = self.x[before]
             if self.loop.lag:
-                memory = self.value("release", t[0], x[0], w[0])
+                memory = self.matrices.value("release", t[0], x[0], w[0])
             x[1, m:] = memory[m:]
-        M = self.matrix(float(t[1]), *x, *w)
+        M = self.matrices.over_sample(float(t[1]), *x, *w)
         when = f"t = {say(float(t[1]), 's', 4)}"
         if not np.isfinite(M).all():
             raise InputError(f"at {when}: no derivative there", mend="look at another instant")
         return self.place(k, f"on the way, {when}", False, M, self.state, self.commons)
-
-    def matrix(self, t, x, there, w, later) -> np.ndarray:
-        """A of a continuous loop, or M from just after a sample to just after the next one, scaled.
-
-        x: state after the first sample. there: state before the second one.
-        """
-        A = M = self.slope("flow", t, x, w)
-        if self.loop.period is not None:
-            T = float(self.loop.period)
-            lag = float(self.loop.lag)
-            M = expm(A * (T - lag))
-            if lag > 0:
-                M = M @ self.slope("release", t, x, w) @ expm(A * lag)
-            M = self.slope("jump", t, there, later) @ M
-        return M / self.S[:, None] * self.S
-
-    def slope(self, name: str, t, x, w) -> np.ndarray:
-        """∂/∂x of flow, jump or release; by central differences where it is not finite (√ at 0)."""
-        n = len(self.state)
-        J = np.array(self.jac[name](t, x, w, self.c)[0])[:n]
-        f = getattr(self.traced, name)
-        for i in np.flatnonzero(~np.isfinite(J).all(axis=0)):
-            step = np.zeros(n)
-            step[i] = 1e-6 * max(abs(x[i]), self.S[i])
-            up, down = (np.array(f(t, x + s * step, w, self.c)).ravel()[:n] for s in (1.0, -1.0))
-            J[:, i] = (up - down) / (2 * step[i])
-        if self.traced.project is None:
-            return J
-        P = np.array(_projection(self.traced)(t, x, w, self.c))
-        return P @ J @ P
 
     def common_modes(self) -> np.ndarray:
         """Directions (scaled, orthonormal rows) in which pressures change and no force does."""
@@ -243,15 +209,3 @@ class HostedPoints(TracedPoints):
 def _sides(loc) -> str:
     """The side that a point's valves are open to, in words."""
     return f", valves to {'+' if loc.sides[0] > 0 else '−'}" if loc.sides else ""
-
-
-_projections: dict = {}
-
-
-def _projection(traced) -> ca.Function:
-    """∂/∂x of a system's projection on its constraints."""
-    if id(traced) not in _projections:
-        a = [ca.SX.sym(n, traced.project.size1_in(i)) for i, n in enumerate("txwc")]
-        J = ca.densify(ca.jacobian(traced.project(*a), a[1]))
-        _projections[id(traced)] = (traced, ca.Function("project", a, [J]))
-    return _projections[id(traced)][1]

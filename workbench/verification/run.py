@@ -19,7 +19,7 @@ from workbench.contract.parameters import graph_key
 from workbench.contract.system import System, names
 from workbench.contract.wrappers import undelayed
 from workbench.numerics.overflow import may_overflow
-from workbench.run.dead_ends import passed
+from workbench.run.dead_ends import below_vacuum, beyond_stroke, passed
 from workbench.run.demand import Demand
 from workbench.run.energy import EnergyAccount, energy_account
 from workbench.run.grid import as_asked, at_samples
@@ -79,7 +79,7 @@ class Run:
 
     @cached_property
     def instants(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(t, x, w) two instants a sample, see `both_ends`; of a run with more than MOST_INSTANTS every so-manieth."""
+        """(t, x, w) two instants a sample, see `both_ends`; of a run with more than MOST_INSTANTS evenly spaced ones only."""
         several = -(-sum(len(t) for t, _, _ in self.ends) // MOST_INSTANTS)
         t, x, w = (alternating([part[::several] for part in parts]) for parts in zip(*self.ends))
         return t, x, w
@@ -140,43 +140,17 @@ class Run:
 
     @cached_property
     def left(self) -> tuple[float, str]:
-        """(time, words) of the first piston beyond its stroke, where the model says nothing any more; (inf, "") if none."""
+        """(time, words) of the first piston that leaves its stroke, see `beyond_stroke`."""
         if self.steps is not None:
             return self.fine.left
-        plant = self.loop.plant
-        first = (np.inf, "")
-        strokes = [
-            (f"x_{label}", f"piston {label}", 0.0, c.stroke)
-            for label, c in zip(plant.labels, plant.cylinders)
-        ]
-        strokes += [
-            (name, f"the cylinder ({name})", low, high) for name, (low, high) in plant.spans.items()
-        ]
-        for name, what, low, high in strokes:
-            x = self.log.array(name)
-            beyond = np.flatnonzero(~((x > low) & (x < high)))
-            if len(beyond) and self.log.time[beyond[0]] < first[0]:
-                t = float(self.log.time[beyond[0]])
-                first = (t, f"{what} leaves its stroke at t = {t:.3f} s")
-        return first
+        return beyond_stroke(self.loop.plant, self.log)
 
     @cached_property
     def hollow(self) -> tuple[float, str]:
-        """(time, words) of the first chamber below vacuum, which real oil does not follow; (inf, "") if none."""
+        """(time, words) of the first chamber whose pressure falls below vacuum, see `below_vacuum`."""
         if self.steps is not None:
             return self.fine.hollow
-        plant = self.loop.plant
-        first = (np.inf, "")
-        for name in plant.pressure_names if plant.vacuum is not None else ():
-            below = np.flatnonzero(self.log.array(name) < plant.vacuum)
-            if len(below) and self.log.time[below[0]] < first[0]:
-                t = float(self.log.time[below[0]])
-                first = (
-                    t,
-                    f"{name} falls below vacuum at t = {t:.2f} s, where oil cavitates; the plant has oil without air, "
-                    "which does not",
-                )
-        return first
+        return below_vacuum(self.loop.plant, self.log)
 
     @cached_property
     def crossed(self) -> tuple[float, str]:
