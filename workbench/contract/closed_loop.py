@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any, final
 
 from workbench.contract.checks import check_law, check_plant
-from workbench.contract.errors import InputError
 from workbench.contract.once import once
 from workbench.contract.plain import Plain, joined
 from workbench.contract.scalars import Scalar, Vector
-from workbench.contract.system import Signal, System, controls, find, innermost, names
+from workbench.contract.system import Signal, System, innermost
+from workbench.contract.wiring import wired
 
 
 @final
@@ -34,51 +34,11 @@ class ClosedLoop(System):
         check_plant(self.plant)
         object.__setattr__(self, "controller", joined(self.controller, self.plant))
         check_law(self.controller, self.plant)
-        who = f"{type(self.controller).__name__} on {type(self.plant).__name__}"
-        outs = names(self.plant.outputs)
-        ins = names(self.plant.inputs)
-        reads = tuple(
-            outs.index(find(self.plant.outputs, s.name, f"{who}, measurement").name)
-            for s in self.controller.measured
-        )
-        drives = tuple(
-            ins.index(find(self.plant.inputs, s.name, f"{who}, command").name)
-            for s in self.controller.commands
-        )
-        undriven = [
-            s.name for s in controls(self.plant) if s.name not in names(self.controller.commands)
-        ]
-        if undriven and not innermost(self.controller).open:
-            raise InputError(
-                f"{who}: nothing drives the plant's {', '.join(undriven)}",
-                mend="let the controller command them, or build the plant without them",
-            )
-        twice = {
-            n
-            for n in names(self.controller.references)
-            if names(self.controller.references).count(n) > 1
-        }
-        if twice:
-            raise InputError(
-                f"{who}: {', '.join(sorted(twice))} enters twice",
-                mend="give each signal one Noisy wrapper",
-            )
-        object.__setattr__(self, "_reads", reads)
-        object.__setattr__(self, "_drives", drives)
-        object.__setattr__(self, "_free", tuple(i for i in range(len(ins)) if i not in drives))
-        logged = names(
-            (
-                *self.plant.states,
-                *self.plant.monitors,
-                *self.controller.states,
-                *self.controller.monitors,
-                *self.plant.inputs,
-                *self.controller.references,
-            )
-        )
-        object.__setattr__(
-            self, "shows", tuple(i for i, name in enumerate(outs) if name not in logged)
-        )
+        found = wired(self.plant, self.controller)
+        object.__setattr__(self, "_reads", found.reads)
+        object.__setattr__(self, "_drives", found.drives)
+        object.__setattr__(self, "_free", found.free)
+        object.__setattr__(self, "shows", found.shows)
 
     @property
     def hosted(self) -> bool:
@@ -136,6 +96,11 @@ class ClosedLoop(System):
     def initial(self) -> Sequence[float]:
         return [*self.plant.initial(), *self.controller.initial()]
 
+    def _measured(self, t: Scalar, xp: Vector) -> list:
+        """What the law measures of the plant."""
+        y = self.plant.out(t, xp)
+        return [y[i] for i in self._reads]
+
     @once
     def parts(self, t: Scalar, x: Vector, w: Vector) -> Any:
         """(plant state, controller memory, measurement, reference, plant input) at (t, x, w)."""
@@ -144,8 +109,7 @@ class ClosedLoop(System):
         xp = x[:n]
         z = x[n:]
         r = w[m:]
-        y_all = self.plant.out(t, xp)
-        y = [y_all[i] for i in self._reads]
+        y = self._measured(t, xp)
         u = [0.0] * len(self.plant.inputs)
         for i, value in zip(self._free, w[:m]):
             u[i] = value
@@ -157,8 +121,7 @@ class ClosedLoop(System):
         """Initial state with the controller's memory made consistent with the first measurement."""
         n = len(self.plant.states)
         m = len(self._free)
-        y_all = self.plant.out(t, x[:n])
-        return [*x[:n], *self.controller.start(t, x[n:], [y_all[i] for i in self._reads], w[m:])]
+        return [*x[:n], *self.controller.start(t, x[n:], self._measured(t, x[:n]), w[m:])]
 
     def rhs(self, t: Scalar, x: Vector, w: Vector) -> list:
         xp, z, y, r, u = self.parts(t, x, w)
@@ -197,14 +160,12 @@ class ClosedLoop(System):
         xp, _, _, _, u = self.parts(t, x, w)
         return self.plant.stored(t, xp, u)
 
-    def _jump(self, which: Any, t: Scalar, x: Vector, w: Vector) -> Any:
+    def _jump(self, which: Any, t: Scalar, x: Vector, w: Vector) -> list:
+        """The state after the law's memory is updated or released (`which` says so), the plant's as it was."""
         n = len(self.plant.states)
         m = len(self._free)
-        y_all = self.plant.out(t, x[:n])
-        return [
-            *x[:n],
-            *getattr(self.controller, which)(t, x[n:], [y_all[i] for i in self._reads], w[m:]),
-        ]
+        memory = getattr(self.controller, which)(t, x[n:], self._measured(t, x[:n]), w[m:])
+        return [*x[:n], *memory]
 
     def update(self, t: Scalar, x: Vector, w: Vector) -> list:
         return self._jump("update", t, x, w)
