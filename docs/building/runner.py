@@ -1,0 +1,99 @@
+"""Runs one job, given as JSON on standard input, and writes what it found into its folder."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import sys
+import time
+from pathlib import Path
+
+LARGE = 300_000  # bytes: a picture with more is kept as pixels
+
+
+def main() -> None:
+    """Read the job, run it, write told.json."""
+    kind, words, text, options, folder = json.load(sys.stdin)
+    begun = time.perf_counter()
+    told = {"verdict": verdict, "drawn": drawn, "gallery": gallery}[kind](
+        words, text, dict(options), Path(folder)
+    )
+    told["seconds"] = time.perf_counter() - begun
+    (Path(folder) / "told.json").write_text(json.dumps(told, ensure_ascii=False), "utf-8")
+
+
+def drawn(words, text, options, folder: Path) -> dict:
+    """A picture of `docs.building.pictures`."""
+    from docs.building.pictures import draw
+
+    (folder / "picture.svg").write_bytes(draw(*words))
+    return {"pictures": ["picture.svg"]}
+
+
+def verdict(words, text, options, folder: Path) -> dict:
+    """A claim asked of a case as printed, and the figures of the report that are named."""
+    from docs.building.answers import answer, figures
+
+    case, study, found = answer(words[0], text, options)
+    told = {"word": found.word, **_row(found)}
+    pictures = []
+    for name, picture in figures(case, study, options.get("figure", "").split()):
+        (folder / f"{name}.svg").write_bytes(picture)
+        pictures.append(f"{name}.svg")
+    return told | {"pictures": pictures}
+
+
+def _row(found) -> dict:
+    from workbench.contract.units import format_quantity as say
+
+    margin = "" if found.margin is None else say(found.margin, found.unit, 3)
+    limit = "" if found.limit is None else say(found.limit, found.unit, 3)
+    return {
+        "claim": found.claim,
+        "strength": found.strength or "",
+        "margin": margin,
+        "limit": limit,
+        "worst": found.worst,
+        "counted": found.counted,
+    }
+
+
+def gallery(words, text, options, folder: Path) -> dict:
+    """A script: what it prints, and every figure that it leaves open."""
+    import matplotlib
+
+    matplotlib.use("agg")
+    import matplotlib.pyplot as plt
+
+    plt.rcParams |= {
+        "figure.figsize": (7.2, 4.0),
+        "figure.constrained_layout.use": True,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.grid": True,
+        "grid.alpha": 0.3,
+        "svg.hashsalt": "fluidproof",
+    }
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(text, f"{words[0]}.py", "exec"), {"__name__": "__main__"})
+    pictures = []
+    for number in plt.get_fignums():
+        pictures.append(_kept(plt.figure(number), f"{words[0]}-{number}", folder))
+    return {"printed": printed.getvalue(), "pictures": pictures}
+
+
+def _kept(fig, name: str, folder: Path) -> str:
+    """The figure in a file: lines, or pixels where there are too many of them."""
+    stream = io.BytesIO()
+    fig.savefig(stream, format="svg", metadata={"Date": None})
+    if stream.tell() <= LARGE:
+        (folder / f"{name}.svg").write_bytes(stream.getvalue())
+        return f"{name}.svg"
+    fig.savefig(folder / f"{name}.png", dpi=160)
+    return f"{name}.png"
+
+
+if __name__ == "__main__":
+    main()

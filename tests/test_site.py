@@ -1,0 +1,134 @@
+"""The documentation site: every class that a file may name has a page, every link leads somewhere."""
+
+import html.parser
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from docs.building import catalogue, words
+from docs.building.pages import page
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+BY_HAND = sorted(
+    path for path in DOCS.rglob("*.md") if not {"_build", "reference"} & set(path.parts)
+)
+FAMILIES = {family.folder: family for family in catalogue.FAMILIES}
+
+
+def targets(text):
+    """Labels that a page of Markdown sets."""
+    return set(re.findall(r"^\(([\w-]+)\)=$", text, re.MULTILINE))
+
+
+def anchors(text):
+    """Anchors of a page's headings."""
+    heads = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head.lower()).strip().replace(" ", "-") for head in heads}
+
+
+@pytest.mark.quick
+def test_links_by_label_lead_to_a_page():
+    everywhere = {t for path in BY_HAND for t in targets(path.read_text("utf-8"))}
+    known = catalogue.every_label() | everywhere
+    for path in BY_HAND:
+        text = path.read_text("utf-8")
+        for label in re.findall(r"\]\(#([^)]+)\)", text):
+            assert label in known | anchors(text), f"{path.relative_to(ROOT)}: #{label}"
+
+
+def test_hand_written_parts_belong_to_a_page():
+    for path in (DOCS / "parts").rglob("*.*"):
+        folder = path.parent.name
+        known = {"index", *(FAMILIES[folder].members() if folder in FAMILIES else ())}
+        assert folder == "api" or path.stem in known, path
+
+
+@pytest.mark.parametrize("folder", FAMILIES)
+def test_a_page_says_what_its_class_says(folder):
+    family = FAMILIES[folder]
+    for name, cls in family.members().items():
+        text = page(family, name, cls)
+        assert text.startswith(f"({catalogue.label(folder, name)})=")
+        assert all(
+            f"| `{key}` |" in text for key in catalogue.shape.entries(cls) if folder != "laws"
+        )
+        said = words.first_paragraph(cls).split(". ")[0]
+        assert said.startswith("See the module") or words.plain(said)[:40] in text, name
+
+
+def test_markdown_means_itself():
+    text = words.markdown(
+        "Sum a*b*c of x_1 < 2 as in [Merritt67].\n\n    y = x²\n\nK    gain\n     of it"
+    )
+    assert "a\\*b\\*c of x\\_1 \\< 2" in text and "[Merritt67](#source-merritt67)" in text
+    assert "```text\ny = x²\n```" in text and "| `K` | gain of it |" in text
+
+
+class Links(html.parser.HTMLParser):
+    """What a page links to, and the names that it can be linked by."""
+
+    def __init__(self):
+        super().__init__()
+        self.links, self.names = [], set()
+
+    def handle_starttag(self, tag, attrs):
+        known = dict(attrs)
+        self.names |= {known[key] for key in ("id", "name") if known.get(key)}
+        self.links += [known[key] for key in ("href", "src") if known.get(key)]
+
+
+def parsed(path):
+    """Links and names of a built page."""
+    found = Links()
+    found.feed(path.read_text("utf-8"))
+    return found
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The built site."""
+    if importlib.util.find_spec("sphinx") is None:
+        pytest.skip("Sphinx is not installed: pip install '.[docs]'")
+    into = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "docs", str(into)],
+        cwd=ROOT,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    return into
+
+
+@pytest.mark.long
+def test_every_link_inside_the_site_works(site):
+    pages = {path: parsed(path) for path in site.rglob("*.html")}
+    assert len(pages) > 100
+    for path, linked in pages.items():
+        for link in linked.links:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            assert target.exists(), f"{path.relative_to(site)}: {link}"
+            if parts.fragment and target in pages:
+                assert unquote(parts.fragment) in pages[target].names, (
+                    f"{path.relative_to(site)}: {link}"
+                )
+
+
+@pytest.mark.long
+def test_it_is_searched_without_a_network(site):
+    index = (site / "searchindex.js").read_text("utf-8")
+    assert "practical" in index and "falsify" in index
+    for path in site.rglob("*.html"):
+        for link in parsed(path).links:
+            assert not re.search(r"^(https?:)?//.*\.(js|css)$", link), (path, link)
