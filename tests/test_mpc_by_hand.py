@@ -237,8 +237,8 @@ def test_a_decision_is_refused_where_a_limit_of_a_sample_is_passed(change):
     rng = np.random.default_rng(35)
     free = np.full(m, np.inf)
     wide = {
-        "u_min": -free,
-        "u_max": free,
+        "u_min": np.array([-7.0, -3.0]),
+        "u_max": np.array([7.0, 3.0]),
         "slew": free,
         "y_low": np.full(2, -np.inf),
         "y_high": np.full(2, np.inf),
@@ -428,6 +428,8 @@ def test_optimality_conditions_by_hand():
     assert dense.kkt(θ, np.array([3.0]), np.array([0.0])) == pytest.approx(2 / 4)  # beyond by 2
     inside = dense.kkt(θ, np.array([0.0]), np.array([6.0 / scale]))
     assert inside == pytest.approx(1.0)  # a multiplier a whole unit away from its bound
+    half, at = scalar(0.6, -2.0, 2.0)  # z = 0 with λ = 0.3 balances, away from the bound
+    assert half.kkt(at, np.array([0.0]), np.array([0.3])) == pytest.approx(0.3)
     low, at = scalar(-3.0, -1.0, 1.0)
     assert low.kkt(at, np.array([-1.0]), np.array([-4.0 / low.scale])) < 1e-12
     assert low.kkt(at, np.array([-3.0]), np.array([0.0])) == pytest.approx(2 / 4)
@@ -519,6 +521,34 @@ def test_each_stand_in_has_its_number():
     assert loop.decided(q, None, failed(), memory())[3] == 3
 
 
+def test_which_solutions_are_looked_at():
+    """Limits on outputs and terminal sets can be nearly dependent, with or without slew beside them; slew alone cannot."""
+    rng = np.random.default_rng(43)
+    free = {"y_min": np.full(3, -np.inf), "y_max": np.full(3, np.inf), "H_t": None, "h_t": None}
+    soft = {name: np.zeros(0) for name in ("y_low", "y_high", "ρ1", "ρ2")}
+    assert Fast(condensed(small(rng))).checked
+    assert not Fast(condensed(small(rng, **free, **soft, soft=()))).checked
+
+
+def test_without_loads_known_ahead_the_target_is_that_of_the_reference():
+    """No known disturbances: V of the symbols is still that of the rows, terminal cost and weights on commands included."""
+    rng = np.random.default_rng(44)
+    q = small(rng)
+    none = np.zeros((n, 0))
+    q = replace(q, model=replace(q.model, E0=none, E1=none))
+    made = convex.stated(q)
+    θ = rng.normal(size=q.n_θ)
+    θ[-1] = 1.0
+    z = np.abs(rng.normal(size=q.n_z))
+    made.set(θ)
+    made.v.z.value = z[: m * len(BLOCKS)].reshape(-1, m).T
+    made.v.scaled_slack.value = z[m * len(BLOCKS) :]
+    x, _, _ = q.predicted
+    states = np.array([rows @ np.concatenate([θ, z]) for rows in x])
+    made.v.X.value = states.T / convex._sizes(q)[:, None]
+    assert made.problem.objective.value == pytest.approx(condensed(q).value(θ, z), rel=1e-9)
+
+
 def test_a_stand_in_keeps_slew_and_range():
     rng = np.random.default_rng(41)
     low, high, slew = np.array([-0.5, -1.0]), np.array([0.45, 1.0]), np.array([0.3, 0.3])
@@ -537,7 +567,7 @@ def test_what_a_sample_logs():
     θ, _, z = drawn(rng, q)
     z[-2:] = [0.6, 1.2]  # slacks of √ρ₂ s
     λ = np.zeros(len(z) + len(dense.G))
-    λ[[0, 3, 4]] = 2.0, -1e-3, 1e-13
+    λ[[0, 3, 4]] = 2e3, -1e-3, 1e-10
     row = loop.logged(Last(θ, Solution(z, 1, 17, λ), None, 2, dense))
     assert row[0] == 1 and row[1] == 17 and row[4] == 2 and row[5] == 2
     assert row[2] == pytest.approx(dense.value(θ, z))
@@ -626,6 +656,10 @@ def test_a_solution_beyond_a_limit_is_asked_for_once_more_and_then_refused(monke
     monkeypatch.setattr(Fast, "_set_up", flagged)
     fast.model = Liar([1.0, -3.0])
     assert fast.solve(θ).status == -12
+    nothing = lambda self, f: setattr(self, "model", Liar([1.0, 0.0], 0))
+    monkeypatch.setattr(Fast, "_set_up", nothing)
+    fast.model = Liar([1.0, -3.0])
+    assert fast.solve(θ).status == BROKEN
     fast.model = Liar([1.0, 0.0], 0)
     assert fast.solve(θ).status == 0
 
