@@ -143,8 +143,8 @@ def main() -> int:
     import casadi  # noqa: F401  (once, before the workers)
     import scipy.interpolate  # noqa: F401
 
-    import workbench.cases.file
-    import workbench.run.simulate
+    import workbench.cases.file  # noqa: F401
+    import workbench.run.simulate  # noqa: F401
     import workbench.sweep.form  # noqa: F401
 
     fuzzing.seeds("case"), fuzzing.pool()

@@ -180,7 +180,7 @@ def _compiled(parts, sizes, compiled):
         generated(
             functions,
             {macro: sizes[name] for macro, name in named.items()},
-            (Path(__file__).parent / "penalty.c").read_text(),
+            (Path(__file__).parent / "penalty.c").read_text("utf-8"),
         )
     )
     if lib is not None:

@@ -18,7 +18,7 @@ So the noise is on the physical signal, the converter rounds it, and the law see
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, final
@@ -40,6 +40,7 @@ from workbench.contract.system import ClosedLoop
 from workbench.files.open_file import shown
 from workbench.run.scenario import Scenario
 
+Change = Callable[[Node, str], tuple[Node, str]]  # of a file's tree and text, before it is a case
 LONGEST_TITLE = 300  # characters of a case's title that are shown
 
 
@@ -76,15 +77,24 @@ class Case:
         return located(node, "scenario")
 
 
-def load(path: str | os.PathLike) -> Case:
+def load(path: str | os.PathLike, change: Change | None = None) -> Case:
     """The case in a file. Raises InputError, see the module."""
-    text = read_text(path)
-    return case_of(parse(text, shown(path)), text, os.fspath(path))
+    return _case(read_text(path), shown(path), os.fspath(path), change)
 
 
-def loads(text: str, path: str = "") -> Case:
-    """The case in a text; `path` is its name in messages, other files are looked for beside it."""
-    return case_of(parse(text, path), text, path)
+def loads(text: str, path: str = "", change: Change | None = None) -> Case:
+    """The case in a text; `path` is its name in messages, other files are looked for beside it.
+
+    change: (tree, text) as read → those that are meant.
+    """
+    return _case(text, path, path, change)
+
+
+def _case(text: str, name: str, path: str, change: Change | None) -> Case:
+    root = parse(text, name)
+    if change is not None:
+        root, text = change(root, text)
+    return case_of(root, text, path)
 
 
 def case_of(root: Node, text: str, path: str) -> Case:
@@ -155,14 +165,15 @@ def _sources(node: Node | None) -> dict[str, str]:
     return read_sources(node)
 
 
-def load_plant(given: str) -> tuple[Any, str]:
+def load_plant(given: str, change: Change | None = None) -> tuple[Any, str]:
     """(plant, title) in a file with a plant: section, or the shipped machine called so; nothing else of the file is read."""
-    from plants.shipped import machine, machines
+    from plants.shipped import machines
 
-    if not os.path.lexists(given) and given in machines():
-        plant = machine(given).plant
-        return plant, plant.name
-    root = parse(read_text(given), shown(given))
+    shipped = not os.path.lexists(given) and given in machines()
+    text = f"plant: {given}\n" if shipped else read_text(given)
+    root = parse(text, shown(given))
+    if change is not None:
+        root, _ = change(root, text)
     if not isinstance(root.value, dict) or "plant" not in root.value:
         raise root.error(
             "there is no plant: section",

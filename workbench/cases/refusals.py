@@ -18,8 +18,8 @@ def unknown(
 ) -> InputError:
     """The error for a word that is not among the `known` ones: nearest one, and the list."""
     known = list(known)
-    lower = {k.lower(): k for k in known}
-    near = [lower[n] for n in difflib.get_close_matches(key.lower(), lower, 2)]
+    lower = {shape.spelled(k).lower(): k for k in known} | {k.lower(): k for k in known}
+    near = dict.fromkeys(lower[n] for n in difflib.get_close_matches(key.lower(), lower, 2))
     listed = f"known: {', '.join(known) or 'none'}"
     place = joined(path, shortened(key)) if what == "key" else path
     return node.error(

@@ -13,32 +13,12 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
+from workbench.commands import verbs
+from workbench.commands.grammar import verify_parser, workbench_parser
 from workbench.commands.guard import _guarded, few_collections
 from workbench.commands.outputs import _check_outputs, _command, _today, _write_json
-from workbench.commands.parser import _Parser, _parser
-from workbench.commands.verbs import (
-    do_compare,
-    do_draw,
-    do_explain,
-    do_falsify,
-    do_identify,
-    do_init,
-    do_plan,
-    do_schema,
-    do_sensitivity,
-    do_simulate,
-    do_sweep,
-    do_tune,
-    read_case,
-)
+from workbench.commands.verbs import read_case
 
-CODES = """\
-exit codes:
-  0    every counted claim holds
-  1    some counted claim is violated
-  2    some counted claim is undecided, none is violated
-  3    bad input or wrong usage; nothing is written
-  130  interrupted (Ctrl-C)"""
 # Matrices here are small: threads of the linear algebra library would only take the cores from the runs. Before NumPy is imported.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -46,141 +26,19 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # ---- entry points -------------------------------------------------------------------------------------------------
 def verify_stability(arguments: Sequence[str] | None = None) -> int:
     """`verify-stability FILE`: is the loop in the file stable, by which argument, how far from the edge?"""
-    parser = _parser(
-        "verify-stability", "Verify the stability of the control loop described in a file.", CODES
-    )
-    _case_argument(parser)
-    parser.add_argument("--report", metavar="PDF", help="write a report a colleague can check")
-    parser.add_argument("--json", metavar="FILE", help="write the verdicts as JSON")
-    parser.add_argument("--log", metavar="NC", help="write the run as NetCDF")
-    parser.add_argument(
-        "--quiet", action="store_true", help="print nothing; the exit code is the answer"
-    )
+    parser = verify_parser()
     with few_collections():
         return _guarded(lambda: _verify(parser.parse_args(arguments), arguments))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """`workbench VERB …` → exit code."""
-    from workbench import __version__
-
-    parser = _parser(
-        "workbench",
-        "Controller design and stability verification for hydraulic robots.",
-        "To verify a file: verify-stability FILE",
-    )
-    parser.add_argument("--version", action="version", version=f"fluidproof {__version__}")
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=_Parser)
-
-    def verb(name, act, what):
-        p = verbs.add_parser(
-            name, help=what, description=what[0].upper() + what[1:] + ".", allow_abbrev=False
-        )
-        p.set_defaults(act=act)
-        return p
-
-    _machine_verbs(verb)
-    _case_verbs(verb)
-    _design_verbs(verb)
+    parser = workbench_parser(ACTS)
     return _guarded(lambda: _act(parser.parse_args(arguments), arguments))
-
-
-def _machine_verbs(verb) -> None:
-    """Verbs that begin with a machine: a case file for it, a drawing of it."""
-    p = verb("init", do_init, "write a commented case file for a shipped machine here")
-    p.add_argument("machine", nargs="?", help="name of the machine; left out: list them")
-    p.add_argument("-o", "--output", metavar="FILE", help="where to write (default: MACHINE.yaml)")
-    p = verb("draw", do_draw, "draw a machine: bodies, pins, cylinders, strokes and reach")
-    p.add_argument("file", help="machine or case file (YAML), or the name of a shipped machine")
-    p.add_argument(
-        "-o", "--output", metavar="FILE", help="write it, .svg or .png (default: on the screen)"
-    )
-
-
-def _case_verbs(verb) -> None:
-    """Verbs that run and judge case files."""
-    from workbench.commands.compare_command import compare_options
-    from workbench.sweep.options import falsify_options, sensitivity_options, sweep_options
-
-    p = verb("simulate", do_simulate, "run the scenario of a case file")
-    _case_argument(p)
-    p.add_argument("--log", metavar="NC", help="write the run as NetCDF")
-    p.add_argument("--csv", metavar="CSV", help="write the run as comma-separated text")
-    p.add_argument(
-        "--animation", metavar="FILE", help="write the run as a moving picture, .gif or .svg"
-    )
-    p.add_argument("--quiet", action="store_true", help="print nothing")
-    p = verb(
-        "report",
-        _report,
-        "verify a case file and write the report; exit 0 when it is written, whatever it says",
-    )
-    _case_argument(p)
-    p.add_argument("-o", "--output", metavar="PDF", required=True, help="where to write the report")
-    p = verb(
-        "compare",
-        do_compare,
-        "verify several case files and show them side by side; exit 0 when compared, whatever it says",
-    )
-    compare_options(p)
-    p = verb(
-        "sweep",
-        do_sweep,
-        "run a case or plan file over grids and draws, on all cores or a cluster; exit 0 unless all fail",
-    )
-    sweep_options(p)
-    p = verb(
-        "falsify",
-        do_falsify,
-        "search for a load, start or seed at which a requirement of a case file is violated",
-    )
-    _case_argument(p)
-    falsify_options(p)
-    p = verb(
-        "sensitivity",
-        do_sensitivity,
-        "tell which numbers of the machine move the margins of a case's requirements most",
-    )
-    _case_argument(p)
-    sensitivity_options(p)
-    p = verb("explain", do_explain, "say what a key of case files means: unit, default, example")
-    p.add_argument("path", help="the key, with what it is in as far as needed: controller.VDC.λ")
-    verb("schema", do_schema, "print the JSON schema of case files, for editors")
-
-
-def _design_verbs(verb) -> None:
-    """Verbs that find something: a model, gains, a motion."""
-    from controllers.pid_tuning.options import tune_options
-    from workbench.identification.options import identify_options
-    from workbench.planning.options import plan_options
-
-    p = verb(
-        "identify",
-        do_identify,
-        "identify a linear model from test-bench records (CSV, NetCDF, MAT)",
-    )
-    identify_options(p)
-    p = verb(
-        "tune",
-        do_tune,
-        "find PID gains for a case file: largest integral gain under a disk margin, or by relay and rule",
-    )
-    _case_argument(p)
-    tune_options(p)
-    p = verb(
-        "plan",
-        do_plan,
-        "plan the motion of a redundant crane that takes least energy from its supply, or least time",
-    )
-    plan_options(p)
 
 
 def _act(options, arguments) -> int:
     return options.act(options, arguments)
-
-
-def _case_argument(parser) -> None:
-    parser.add_argument("file", help="case file (YAML), or the name of a shipped machine")
 
 
 # ---- verify and report --------------------------------------------------------------------------------------------
@@ -189,7 +47,7 @@ def _verify(options, arguments, judged: bool = True) -> int:
     from workbench.verification.verdict import exit_code
 
     outputs = {"log": options.log, "json": options.json, "report": options.report}
-    case = read_case(options.file)
+    case = read_case(options.file, options.set)
     _check_outputs(outputs, options.file)
     room = terminal.columns()
     with terminal.progress(not options.quiet) as tell:
@@ -243,9 +101,19 @@ def _tuned(case, room: int) -> list[str]:
     return wrap(found, room) if (found := found_line(case)) else []
 
 
+def _verb_verify(options, arguments) -> int:
+    with few_collections():
+        return _verify(options, arguments)
+
+
 def _report(options, arguments) -> int:
     given = argparse.Namespace(
-        file=options.file, report=options.output, json=None, log=None, quiet=False
+        file=options.file,
+        set=options.set,
+        report=options.output,
+        json=None,
+        log=None,
+        quiet=options.quiet,
     )
     return _verify(given, arguments, judged=False)
 
@@ -277,6 +145,24 @@ class _Pages:
 
         return Content.of(self.case, study, _today(), _command("verify-stability", self.arguments))
 
+
+ACTS = {
+    "init": verbs.do_init,
+    "draw": verbs.do_draw,
+    "verify": _verb_verify,
+    "simulate": verbs.do_simulate,
+    "report": _report,
+    "compare": verbs.do_compare,
+    "sweep": verbs.do_sweep,
+    "falsify": verbs.do_falsify,
+    "sensitivity": verbs.do_sensitivity,
+    "explain": verbs.do_explain,
+    "schema": verbs.do_schema,
+    "identify": verbs.do_identify,
+    "tune": verbs.do_tune,
+    "plan": verbs.do_plan,
+    "completion": verbs.do_completion,
+}
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable
 
 from workbench.commands import terminal
+from workbench.commands.parser import typed
 from workbench.contract.errors import InputError
 from workbench.files.atomic import check_writable, write_atomic
 
@@ -16,6 +17,7 @@ def compare_options(parser) -> None:
     parser.add_argument("files", nargs="+", metavar="FILE", help="case files (YAML), two or more")
     parser.add_argument(
         "--also",
+        type=typed,
         action="append",
         default=[],
         metavar="CHANGE",

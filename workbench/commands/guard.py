@@ -2,17 +2,42 @@
 
 from __future__ import annotations
 
+import codecs
 import gc
 import os
+import signal
 import sys
+import threading
+import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 
 from workbench.contract.errors import InputError, Notice
 
 BAD = 3
 FAULT = 70
 INTERRUPTED = 130
+
+SPELLED = "fluidproof-spelled"  # how a terminal that knows no Greek is written to
+SIGNS = {
+    **dict.fromkeys("–—−‑", "-"),
+    **dict.fromkeys("“”„‘’", "'"),
+    **dict.fromkeys("·•", "|"),
+    **{
+        "…": "...",
+        "×": "x",
+        "≤": "<=",
+        "≥": ">=",
+        "≠": "!=",
+        "±": "+-",
+        "→": "->",
+        "←": "<-",
+        "≈": "~",
+    },
+    **{"°": "deg", "²": "^2", "³": "^3", "¹": "^1", "⁻": "^-", "µ": "u", "∞": "inf", "√": "sqrt"},
+    **{"Σ": "Sum", "∈": "in", "½": "1/2", "¼": "1/4", "∂": "d"},
+}
 
 OBJECTS = 50_000  # made and not given back between two looks for circles of objects; Python's own number is 700
 
@@ -36,11 +61,11 @@ def _guarded(action: Callable[[], int]) -> int:
 
     from workbench.commands.terminal import complain
 
+    seen: list[int] = []
+    codecs.register_error(SPELLED, _spelled)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(
-                errors="replace"
-            )  # a terminal that cannot show β still shows the rest
+            stream.reconfigure(errors=SPELLED)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter(
@@ -48,13 +73,13 @@ def _guarded(action: Callable[[], int]) -> int:
             )  # a diverging run overflows; the verdict says so
             warnings.simplefilter("always", Notice)
             warnings.showwarning = _told
-            return action()
+            with _interrupts() as seen:
+                return action()
     except InputError as why:
         complain(str(why))
         return BAD
     except KeyboardInterrupt:
-        complain("interrupted; files not listed above were not written")
-        return INTERRUPTED
+        return _interrupted()
     except (
         BrokenPipeError
     ):  # the reader has gone (`| head`); Python must not complain when it flushes
@@ -66,6 +91,8 @@ def _guarded(action: Callable[[], int]) -> int:
         )
         return BAD
     except Exception as why:
+        if seen:  # a library that was being imported turned the interrupt into a failure of its own
+            return _interrupted()
         if os.environ.get("FLUIDPROOF_DEBUG"):
             raise
         complain(
@@ -73,6 +100,49 @@ def _guarded(action: Callable[[], int]) -> int:
             "  mend: run it again with FLUIDPROOF_DEBUG=1 and report what it prints"
         )
         return FAULT
+
+
+def _interrupted() -> int:
+    from workbench.commands.terminal import complain
+
+    complain("interrupted; files not listed above were not written")
+    return INTERRUPTED
+
+
+@contextmanager
+def _interrupts() -> Iterator[list[int]]:
+    """Ctrl-C raises KeyboardInterrupt inside, as ever, and is remembered in the list that this yields."""
+    seen: list[int] = []
+
+    def remember(number: int, frame: FrameType | None) -> None:
+        seen.append(number)
+        raise KeyboardInterrupt
+
+    ours = threading.current_thread() is threading.main_thread()
+    if not ours or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield seen
+        return
+    signal.signal(signal.SIGINT, remember)
+    try:
+        yield seen
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _spelled(why: UnicodeError) -> tuple[str, int]:
+    """Letters that a stream cannot take, in ASCII: λ_x is lambda_x, as files may write it, 10 m/s² is 10 m/s^2."""
+    from workbench.cases.shape import spelled
+
+    assert isinstance(why, UnicodeEncodeError)
+    cannot = why.object[why.start : why.end]
+    found = ""
+    for k, letter in enumerate(cannot, why.start):
+        word = (
+            SIGNS.get(letter)
+            or spelled(why.object[k : k + 2])[: None if k + 1 >= len(why.object) else -1]
+        )
+        found += unicodedata.normalize("NFKD", word).encode("ascii", "ignore").decode() or "?"
+    return found, why.end
 
 
 def _told(message, *_) -> None:

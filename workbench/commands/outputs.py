@@ -61,11 +61,12 @@ def _check_installed(outputs: dict[str, str | None]) -> None:
     needed = {
         "report": ("typst", "matplotlib"),
         "log": ("h5netcdf", "h5py"),
-        "animation": ("matplotlib",),
+        "animation": ("matplotlib", "PIL"),
         "drawing": ("matplotlib",),
     }
     for name, modules in needed.items():
         missing = [module for module in modules if outputs.get(name) and find_spec(module) is None]
+        missing = [{"PIL": "pillow"}.get(module, module) for module in missing]
         if missing:
             raise InputError(
                 f"{'a drawing' if name == 'drawing' else f'--{name}'} needs {' and '.join(missing)}",

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import argparse
-from typing import NoReturn
+import os
+from typing import Any, NoReturn
 
 from workbench.commands.guard import BAD
 
 
 class _Parser(argparse.ArgumentParser):
-    """Wrong usage is exit code 3 (2 means undecided), with the nearest option."""
+    """Wrong usage is exit code 3 (2 means undecided), with the nearest option; every command has --version."""
+
+    def __init__(self, *given: Any, **options: Any) -> None:
+        from workbench import __version__
+
+        super().__init__(*given, **options)
+        version = f"fluidproof {__version__}"
+        what = "say which version this is and end"
+        self.add_argument("--version", action="version", version=version, help=what)
 
     def error(self, message: str) -> NoReturn:
         import difflib
@@ -42,4 +51,27 @@ def _parser(prog: str, description: str, epilog: str = "") -> _Parser:
         epilog=epilog,
         allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+
+
+def typed(argument: str) -> str:
+    """An argument as the text that was typed, in a locale that knows no Greek as well: its bytes read as UTF-8."""
+    return os.fsencode(argument).decode("utf-8", "replace")
+
+
+def case_argument(parser: argparse.ArgumentParser) -> None:
+    """FILE, and what of it is set otherwise."""
+    parser.add_argument("file", help="case file (YAML), or the name of a shipped machine")
+    set_option(parser)
+
+
+def set_option(parser: argparse.ArgumentParser) -> None:
+    """`--set KEY=VALUE`, as often as wanted."""
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        type=typed,
+        metavar="KEY=VALUE",
+        help="another value at a key of the file, such as controller.λ=10 or plant.payload.mass=50kg; can be repeated",
     )

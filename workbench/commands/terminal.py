@@ -5,6 +5,7 @@ Nothing that comes from a file can send control codes to the terminal; nothing i
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -14,6 +15,7 @@ import time
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TextIO
 
 from workbench.contract.units import format_quantity
 from workbench.verification.verdict import Verdict, answers_stability
@@ -221,6 +223,15 @@ def progress(shown: bool) -> Iterator[Callable[..., None]]:
     finally:
         if bar.live.is_started:
             bar.stop()
+
+
+def for_programs(text: str, stream: TextIO | None = None) -> str:
+    """JSON as the stream can take it: letters it does not know as escapes, which say the same."""
+    try:
+        text.encode((stream or sys.stdout).encoding or "utf-8")
+    except UnicodeEncodeError:
+        return json.dumps(json.loads(text), indent=1)
+    return text
 
 
 def say(text: str) -> None:

@@ -6,6 +6,7 @@ Every verb takes (options, arguments) and returns an exit code. Libraries are im
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 
 from workbench.commands.outputs import _check_installed, _check_outputs, _command, _today
 from workbench.contract.errors import InputError
@@ -16,7 +17,7 @@ def do_simulate(options, arguments) -> int:
     from workbench.run.simulate import simulate
 
     outputs = {"log": options.log, "csv": options.csv, "animation": options.animation}
-    case = read_case(options.file)
+    case = read_case(options.file, options.set)
     _check_outputs(outputs, options.file)
     if options.animation:
         from reports.animation import animate, check_animation
@@ -74,7 +75,7 @@ def do_draw(options, arguments) -> int:
     from workbench.cases.file import load_plant
 
     _check_installed({"drawing": "a window, or a file"})
-    return run_draw(options, load_plant)
+    return run_draw(options, lambda path: load_plant(path, _settings(options.set)))
 
 
 def do_compare(options, arguments) -> int:
@@ -87,7 +88,7 @@ def do_compare(options, arguments) -> int:
 
         write_comparison(path, Compared(found, _today(), _command("workbench", arguments)))
 
-    return run_compare(options, read_case, write)
+    return run_compare(options, lambda path: read_case(path, options.set), write)
 
 
 def do_identify(options, arguments) -> int:
@@ -113,7 +114,7 @@ def do_identify(options, arguments) -> int:
 def do_tune(options, arguments) -> int:
     from controllers.pid_tuning.command import tune
 
-    return tune(options, read_case(options.file))
+    return tune(options, read_case(options.file, options.set))
 
 
 def do_plan(options, arguments) -> int:
@@ -132,7 +133,13 @@ def do_plan(options, arguments) -> int:
         pages = write_fastest if case.objective == "time" else write_planning
         pages(path, Planned(case, found, _today(), _command("workbench", arguments), drives))
 
-    return plan(options, plan_of(read(options.file), options.file), write, driver)
+    root = read(options.file)
+    if options.set:
+        from workbench.commands.settings import values_in
+        from workbench.sweep.plans import LAYOUT
+
+        root = values_in(root, options.set, LAYOUT)
+    return plan(options, plan_of(root, options.file), write, driver)
 
 
 def do_sweep(options, arguments) -> int:
@@ -144,14 +151,14 @@ def do_sweep(options, arguments) -> int:
 def do_falsify(options, arguments) -> int:
     from workbench.sweep.falsify import run_falsify
 
-    return run_falsify(options, read_case(options.file))
+    return run_falsify(options, read_case(options.file, options.set))
 
 
 def do_sensitivity(options, arguments) -> int:
     from workbench.commands.sensitivity_command import run_sensitivity
 
     _check_outputs({"json": options.json}, options.file)
-    return run_sensitivity(options, read_case(options.file))
+    return run_sensitivity(options, read_case(options.file, options.set))
 
 
 def do_explain(options, arguments) -> int:
@@ -181,18 +188,40 @@ def do_schema(options, arguments) -> int:
     from workbench.commands import terminal
     from workbench.verification.claims import Claim
 
-    terminal.say(written(case_schema(PLANTS, laws(), Claim)))
+    terminal.say(terminal.for_programs(written(case_schema(PLANTS, laws(), Claim))))
+    return 0
+
+
+def do_completion(options, arguments) -> int:
+    from plants.shipped import machines
+    from workbench.commands import terminal
+    from workbench.commands.cli import ACTS
+    from workbench.commands.completion import commands, script
+    from workbench.commands.grammar import verify_parser, workbench_parser
+
+    parsers = (workbench_parser(ACTS), verify_parser())
+    terminal.say(script(options.shell, commands(parsers, machines())).rstrip("\n"))
     return 0
 
 
 # ---- files --------------------------------------------------------------------------------------------------------
-def read_case(given: str):
-    """The case in a file, or of a shipped machine called so."""
+def read_case(given: str, settings: Sequence[str] = ()):
+    """The case in a file, or of a shipped machine called so; settings: KEY=VALUE of `--set`."""
     from workbench.cases.file import load, loads
 
     if not os.path.lexists(given) and "." not in given and os.sep not in given:
         from plants.shipped import machines
 
         if given in machines():
-            return loads(f"plant: {given}\n", given)
-    return load(given)
+            return loads(f"plant: {given}\n", given, _settings(settings))
+    return load(given, _settings(settings))
+
+
+def _settings(pairs: Sequence[str]):
+    """What `--set` does to a case file's tree and text; None where nothing is set."""
+    if not pairs:
+        return None
+    from workbench.commands.settings import set_in
+    from workbench.sweep.cases import LAYOUT
+
+    return lambda root, text: set_in(root, text, pairs, LAYOUT)

@@ -54,7 +54,9 @@ def compiler() -> str | None:
 def processor() -> str:
     """What tells this processor from others that run other instructions; "" where the system does not say (Linux does)."""
     try:
-        lines = Path("/proc/cpuinfo").read_text(errors="replace").partition("\n\n")[0].splitlines()
+        lines = (
+            Path("/proc/cpuinfo").read_text("utf-8", "replace").partition("\n\n")[0].splitlines()
+        )
     except OSError:
         return ""
     told = (
@@ -118,7 +120,7 @@ def _compile(cc: str, source: str, target: Path) -> None:
     # A private folder and a rename: several processes may start at once, and a killed one leaves nothing half-written.
     with code_cache.building(target.parent) as folder:
         c, so = Path(folder) / "part.c", Path(folder) / "part.so"
-        c.write_text(source)
+        c.write_text(source, "utf-8")
         files = ("-o", str(so), str(c), "-lm")
         said = _asked([cc, *FLAGS, *own_flags(), *files])
         if (

@@ -51,7 +51,7 @@ def address(array: np.ndarray | None) -> int:
 
 def own_text(name: str) -> str:
     """A file of C beside this one: lanes.h and functions.h, what a number is and its functions; driver.c, the loop over samples."""
-    return (Path(__file__).parent / name).read_text()
+    return (Path(__file__).parent / name).read_text("utf-8")
 
 
 NUMBERS = own_text("lanes.h") + own_text(

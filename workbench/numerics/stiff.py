@@ -232,7 +232,9 @@ class StiffLoop(Loop):
             "TABLE_SLOPE": row(map(float, SLOPE)),
             "TABLE_POLY": table(POLY.tolist()),
         }
-        lib = library(generated(named, defines, (Path(__file__).parent / "stiff.c").read_text()))
+        lib = library(
+            generated(named, defines, (Path(__file__).parent / "stiff.c").read_text("utf-8"))
+        )
         if lib is not None:
             p = ctypes.c_void_p
             l = ctypes.c_long

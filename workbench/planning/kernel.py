@@ -116,7 +116,7 @@ def _source(f: ca.Function, coefficients: int, n_p: int) -> str:
         "#include <math.h>\n"
         + inline(f, groups, "cost", head)
         + own
-        + (Path(__file__).parent / "kernel.c").read_text()
+        + (Path(__file__).parent / "kernel.c").read_text("utf-8")
     )
 
 

@@ -21,7 +21,7 @@ def run_sweep(options) -> int:
     ending(out)
     if options.scheduler is not None:
         check_address(options.scheduler)
-    asked = read_sweep(options.file)
+    asked = read_sweep(options.file, options.set)
     if os.path.realpath(out) in map(os.path.realpath, asked.files):
         raise InputError(
             "--out would overwrite the sweep or its case or plan file",

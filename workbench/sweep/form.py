@@ -23,7 +23,7 @@ file, line, key.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
@@ -33,6 +33,7 @@ from workbench.cases.edit import located
 from workbench.cases.node import Node
 from workbench.cases.refusals import unknown
 from workbench.cases.yaml_input import parse, read
+from workbench.commands.settings import values_in
 from workbench.contract.units import measured
 from workbench.sweep import cases, plans
 from workbench.sweep.grid import Grid
@@ -55,12 +56,12 @@ class Sweep:
     files: tuple[str, ...]
 
 
-def read_sweep(path: str | os.PathLike) -> Sweep:
-    """The sweep in a file. Raises InputError, see the module."""
-    return sweep_of(read(path), os.fspath(path))
+def read_sweep(path: str | os.PathLike, settings: Sequence[str] = ()) -> Sweep:
+    """The sweep in a file; settings: KEY=VALUE of `--set`, in the case or plan. Raises InputError, see the module."""
+    return sweep_of(read(path), os.fspath(path), settings)
 
 
-def sweep_of(root: Node, file: str) -> Sweep:
+def sweep_of(root: Node, file: str, settings: Sequence[str] = ()) -> Sweep:
     """The sweep in a tree that was read from `file`."""
     sections = _mapping(root, "", "'case:' and 'grid:'")
     for key, child in sections.items():
@@ -95,6 +96,7 @@ def sweep_of(root: Node, file: str) -> Sweep:
         if kind == "case"
         else (plans.LAYOUT, plans.CollectPlans, plans.PlanStudy)
     )
+    base = values_in(base, settings, layout)
     study = make(
         Varied(base, where, layout, places, named),
         build(kept, collect, "collect") if collect else kept(),

@@ -1,5 +1,7 @@
 """Arguments of `workbench sweep`, `workbench falsify` and `workbench sensitivity`; light, so that --help is immediate."""
 
+from workbench.commands.parser import typed
+
 
 def sweep_options(parser) -> None:
     """The verb's arguments."""
@@ -29,6 +31,7 @@ def falsify_options(parser) -> None:
     """Arguments of `workbench falsify`."""
     parser.add_argument(
         "--over",
+        type=typed,
         metavar="NAME=LOW..HIGH",
         action="append",
         default=[],
@@ -54,6 +57,7 @@ def sensitivity_options(parser) -> None:
     """Arguments of `workbench sensitivity`."""
     parser.add_argument(
         "--of",
+        type=typed,
         metavar="NAME",
         action="append",
         default=[],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from workbench.commands.parser import typed
+
 
 def tune_options(p) -> None:
     """Add them to the verb's parser."""
@@ -43,6 +45,7 @@ def tune_options(p) -> None:
     p.add_argument("--hysteresis", metavar="E", help="of the relay, like '0.1 mm'")
     p.add_argument(
         "--at",
+        type=typed,
         action="append",
         default=[],
         metavar="NAME=VALUE",
