@@ -201,3 +201,16 @@ def test_a_locale_without_greek(machine, rc, said):
     ran = python(code, PYTHONIOENCODING="ascii", **plain)
     told = (ran.stdout + ran.stderr).decode("ascii")
     assert ran.returncode == rc and said in told and "fault of the workbench" not in told
+
+
+# ---- texts of functions -------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("file", ["def law(t):\n    return [(\n", ""])
+def test_a_function_whose_file_is_another_by_now_is_no_fault(tmp_path, file):
+    from workbench.contract.source_text import source_hash, source_text
+
+    path = tmp_path / "laws.md"
+    path.write_text(file, "utf-8")
+    space: dict = {}
+    exec(compile("\ndef law(t):\n    return 1\n", str(path), "exec"), space)
+    assert source_text(space["law"]) == "" and source_hash(space["law"]) == "unknown"
+    assert len(source_hash(test_verify_is_verify_stability)) == 16

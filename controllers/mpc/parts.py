@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import inspect
 from dataclasses import dataclass
 from typing import Annotated, Any, final
 
@@ -12,6 +10,7 @@ import numpy as np
 from controllers.mpc.observer import Observer
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
+from workbench.contract.source_text import source_hash
 from workbench.contract.system import controls, names
 
 
@@ -47,10 +46,7 @@ class Named:
         return self.f(*arguments)
 
     def __repr__(self):
-        try:
-            source = hashlib.sha256(inspect.getsource(self.f).encode()).hexdigest()[:16]
-        except (OSError, TypeError):
-            source = "unknown"
+        source = source_hash(self.f)
         return f"{getattr(self.f, '__module__', '?')}.{getattr(self.f, '__qualname__', type(self.f).__name__)}, source {source}"
 
 

@@ -9,8 +9,6 @@ splits the sample in two. Instants, signals and numbers are those of a fused loo
 from __future__ import annotations
 
 import copy
-import hashlib
-import inspect
 import re
 import traceback
 from collections.abc import Callable, Iterable
@@ -21,6 +19,7 @@ import numpy as np
 from workbench.contract.errors import InputError
 from workbench.contract.own_laws import Commanding, Remembering, Starting, Stepped
 from workbench.contract.parameters import leaves
+from workbench.contract.source_text import source_hash
 from workbench.contract.system import ClosedLoop, Plain, Signal, innermost, names, rewrapped
 from workbench.run.columns import Columns
 from workbench.run.demand import Demand
@@ -271,12 +270,8 @@ def _shown(loop: ClosedLoop) -> ClosedLoop:
         except (NameError, TypeError):
             pass
     kind = plain.law if hasattr(plain.law, "__qualname__") else type(plain.law)
-    try:
-        source = hashlib.sha256(inspect.getsource(kind).encode()).hexdigest()[:16]
-    except (OSError, TypeError):
-        source = "unknown"
     own = re.sub(r" at 0x[0-9a-fA-F]+", "", repr(getattr(plain.law, "__dict__", {})))
-    text = f"{kind.__module__}.{kind.__qualname__}, source {source}, {own}"
+    text = f"{kind.__module__}.{kind.__qualname__}, source {source_hash(kind)}, {own}"
     return replace(
         loop,
         controller=rewrapped(loop.controller, replace(plain, law=_Record(text, plain.monitors))),

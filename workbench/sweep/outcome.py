@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench.contract.errors import InputError
+from workbench.contract.source_text import source_text
 from workbench.run.log import plain
 
 DIED = "the process that ran it died"
@@ -70,15 +71,11 @@ def identity(study: Callable) -> list:
     if isinstance(study, functools.partial):
         return [identity(study.func), repr(study.args), repr(sorted(study.keywords.items()))]
     named = study if inspect.isroutine(study) else type(study)
-    try:
-        text = inspect.getsource(named)
-    except (OSError, TypeError):  # typed at a prompt
-        text = ""
     own = "" if named is study else re.sub(r" at 0x[0-9a-f]+", "", repr(study))
     bound = [repr(c.cell_contents) for c in getattr(study, "__closure__", None) or ()]
     return [
         f"{named.__module__}.{named.__qualname__}",
-        text,
+        source_text(named),
         own,
         [re.sub(r" at 0x[0-9a-f]+", "", b) for b in bound],
     ]
