@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 
+import casadi as ca
 import numpy as np
 import pytest
 from scipy.linalg import expm
@@ -9,7 +10,9 @@ from small import Feedback, Linear
 
 from workbench import ClosedLoop, Sampled, Scenario, Signal, Sine, System, simulate
 from workbench.contract.errors import InputError
-from workbench.run.pace import Attempt, Pace, followed, needed
+from workbench.numerics.calculus import trace
+from workbench.numerics.direct import Direct
+from workbench.run.pace import Attempt, Pace, followed, modes_at, needed
 from workbench.verification import claims as C
 from workbench.verification import run_claims, verify
 from workbench.verification.run import run
@@ -145,7 +148,11 @@ def test_slow_flows_go_as_they_are_told():
 def runs(done):
     """Runs of 1000 samples, 1 ms apart, of which `done(step)` are done."""
     return lambda pace: Attempt(
-        1000, done(min(pace.longest, 1e-3)), 1e-3, lambda share: np.zeros(0), pace
+        1000,
+        done(min(pace.longest, 1e-3)),
+        1e-3,
+        lambda shares: [np.zeros(0) for _ in shares],
+        pace,
     )
 
 
@@ -159,7 +166,7 @@ def runs(done):
     ],
 )  # earlier at shorter steps: nobody knows
 def test_a_divergence_is_the_loops_only_at_one_time(done, completed, sure):
-    made, pace, followed_it = followed(runs(done), np.zeros(0), 1e-3, 1.0)
+    made, pace, followed_it = followed(runs(done), Pace(), 1e-3)
     assert (made.completed, followed_it) == (completed, sure)
 
 
@@ -186,3 +193,38 @@ def test_paces():
     )
     turning = needed(np.array([-1e3 + 1e4j, -1e7]), 1e-3, 1.0)
     assert turning.implicit and turning.longest == pytest.approx(0.7 / abs(-1e3 + 1e4j))
+
+
+# ---- where modes are read ------------------------------------------------------------------------------------------
+def test_modes_along_a_run_are_those_of_its_flow():
+    """∂ẋ/∂x = [[−k/(1 − x₁), …], [0, 0]]: its eigenvalues are −k/(1 − x₁) and 0."""
+    plant = Closing()
+    traced = trace(plant, ())
+    c = traced.constants(plant)
+    at = [(0.0, np.array([0.3, s]), np.zeros(0)) for s in (0.0, 0.5, np.nan, 0.9)]
+    *found, last = modes_at(traced, at, c)
+    assert not len(found.pop())  # no modes where there is no number
+    for λ, s in zip([*found, last], (0.0, 0.5, 0.9)):
+        assert np.sort(λ) == pytest.approx([-plant.k / (1 - s), 0.0], rel=1e-5)
+
+
+def test_a_function_called_directly_gives_its_numbers():
+    x = ca.SX.sym("x", 3)
+    a = ca.SX.sym("a")
+    f = ca.Function("f", [x, a], [ca.vertcat(a * x[0], ca.SX(1, 1), x[1] / x[2])])
+    called = Direct(f)
+    for numbers in ([1.5, 2.0, 3.0], [-4.0, 0.1, 7.0]):
+        assert called(numbers, 2.5).tolist() == np.array(f(numbers, 2.5)).ravel().tolist()
+
+
+def test_looks_that_ask_for_nothing_are_one_question_and_the_others_are_asked_one_by_one():
+    """A fast mode seen at one instant only is a kink that is passed; seen beside it as well it is stiffness."""
+    slow, fast = np.array([-1.0]), np.array([-1e5])
+
+    def seen(where):
+        look = lambda shares: [fast if where(share) else slow for share in shares]
+        return Attempt(1000, 1000, 1e-3, look, None).needs(1e-3, False)
+
+    assert seen(lambda share: False) == Pace()
+    assert seen(lambda share: share == 0.5) == Pace()
+    assert seen(lambda share: share >= 0.5).longest < 1e-4 or seen(lambda s: s >= 0.5).implicit

@@ -15,7 +15,7 @@ from plants import machine
 from workbench import ClosedLoop, Controller, Scenario, Signal, System, linearize, simulate
 from workbench.contract.own_text import own_version
 from workbench.contract.parameters import digest, graph_key
-from workbench.contract.reach import reached
+from workbench.contract.reach import reached, steady
 from workbench.numerics.calculus import trace
 
 GAIN = 2.0
@@ -268,3 +268,16 @@ def test_cycles_end():
     assert text == reached([falling, one, ring])
     one.gain = 1.0
     assert text != reached([falling, one, ring])
+
+
+def test_in_a_steady_block_code_is_looked_at_once(monkeypatch):
+    law = Law(helper)
+    before = graph_key(law)
+    with steady():
+        inside = graph_key(law)
+        monkeypatch.setitem(globals(), "GAIN", 3.0)
+        assert graph_key(law) == inside == before
+        with steady():
+            assert graph_key(law) == inside
+        assert graph_key(law) == inside  # the inner block ends nothing
+    assert graph_key(law) != before

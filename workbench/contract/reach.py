@@ -21,7 +21,9 @@ import dis
 import functools
 import hashlib
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from types import (
     BuiltinFunctionType,
     CodeType,
@@ -72,10 +74,37 @@ _OF_EVERY_CLASS = {
 }
 
 
+_steady: ContextVar[dict[tuple[int, ...], tuple[tuple, str]] | None] = ContextVar(
+    "steady", default=None
+)
+
+
+@contextmanager
+def steady() -> Iterator[None]:
+    """In this block code is looked at once, whoever asks how often: what is done in it replaces no method and no global."""
+    token = _steady.set({}) if _steady.get() is None else None
+    try:
+        yield
+    finally:
+        if token is not None:
+            _steady.reset(token)
+
+
 def reached(things: Iterable[Any]) -> str:
     """Text that is the same as long as the code reachable from `things`, and the values it reads,
     are the same.
     """
+    asked = tuple(things)
+    known = _steady.get()
+    if known is None:
+        return _reached(asked)
+    key = tuple(map(id, asked))
+    if key not in known:
+        known[key] = asked, _reached(asked)
+    return known[key][1]
+
+
+def _reached(things: tuple) -> str:
     walk = _Walk()
     for thing in things:
         walk.take(thing)

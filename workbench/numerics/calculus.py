@@ -197,7 +197,8 @@ def _trace(system: System, live: tuple[str, ...]) -> Traced:
         for a, b in zip(parts["project"], xs)
     )
     stiff = [names(system.states).index(name) for name in system.stiff]
-    J = ca.jacobian(column(parts["flow"])[stiff], x)[:, stiff] if stiff else ca.SX(0, 0)
+    # By these states alone: rates of change of nothing else are carried through the flow.
+    J = ca.jacobian(column(parts["flow"])[stiff], column([xs[i] for i in stiff]))
     blocks = coupled(J.sparsity())
     moving = max(
         (i + 1 for i, e in enumerate(parts["flow"][: len(xs)]) if not column([e]).is_zero()),

@@ -28,9 +28,11 @@ static void take(flag lanes, real *x, const real *y, int n) {
 #define NF1 (NF + 1)
 
 #if NS == 0
+typedef char weighed; /* nothing is kept from step to step */
+
 /* the classical method of order four */
 static void step(real t, real h, real *x, real *e, const real *w0, const real *wm, const real *w1, const real *c, real *work,
-                 real *g0, real *g1) {
+                 real *g0, real *g1, weighed *kept) {
   real k1[NF1], k2[NF1], k3[NF1], k4[NF1], y[NX + 1], tm = t + 0.5 * h, te = t + h;
   for (int i = NI; i < NX; ++i) y[i] = x[i];
   CALL(flow, &t, x, w0, k1);
@@ -53,7 +55,13 @@ static const int stiff_at[NS] = STIFF_AT, block_at[NB + 1] = BLOCK_AT, entry_at[
 static const generated series[NB] = SERIES, doubled[NB] = DOUBLED, weights[NB] = WEIGHTS;
 enum { ALPHA, BETA, GAMMA, DELTA, EPSILON, ZETA, ETA, THETA, ALL };
 static const double plain[ALL] = PLAIN;
-static _Thread_local struct { real Z[NJ], K[ALL * NJ]; int known[NB]; } kept; /* weights K of the latest Z: many do not change */
+typedef struct { real Z[NJ], K[ALL * NJ]; int known[NB]; } weighed; /* weights K of the latest Z: many do not change */
+#define INLINE static inline __attribute__((always_inline))
+#if MB <= 3
+#define EVERY(i, n) _Pragma("GCC unroll 4") for (int i = 0; i < (n); ++i)
+#else
+#define EVERY(i, n) for (int i = 0; i < (n); ++i)
+#endif
 
 static void weigh(int b, int m, const real *Z, real *K, real *work) {
   real z[MM], half[4 * MM], whole[4 * MM], norm = EACH(0.0), scale = EACH(0.5), doublings = EACH(0.0);
@@ -82,42 +90,43 @@ static void weigh(int b, int m, const real *Z, real *K, real *work) {
 }
 
 /* y = x + h Σ_q K_which[q] v_q on moving states */
-static void move(real h, const real *x, int n, const int *which, const real *const *v, real *y) {
+INLINE void move(real h, const real *x, int n, const int *which, const real *const *v, const weighed *kept, real *y) {
   real s[NI];
-  for (int i = 0; i < NI; ++i) s[i] = plain[which[0]] * v[0][i];
-  for (int q = 1; q < n; ++q) for (int i = 0; i < NI; ++i) s[i] += plain[which[q]] * v[q][i];
-  for (int b = 0; b < NB; ++b) {
+  for (int i = 0; i < NI; ++i) {
+    s[i] = plain[which[0]] * v[0][i];
+    EVERY(q, n - 1) s[i] += plain[which[q + 1]] * v[q + 1][i];
+  }
+  EVERY(b, NB) {
     const int *at = stiff_at + block_at[b], m = block_at[b + 1] - block_at[b];
-    for (int i = 0; i < m; ++i) s[at[i]] = EACH(0.0);
-    for (int q = 0; q < n; ++q) {
-      const real *K = kept.K + ALL * entry_at[b] + which[q] * m * m;
-      for (int j = 0; j < m; ++j) for (int i = 0; i < m; ++i) s[at[i]] += K[i + m * j] * v[q][at[j]];
+    EVERY(i, m) {
+      s[at[i]] = EACH(0.0);
+      EVERY(q, n) EVERY(j, m) s[at[i]] += kept->K[ALL * entry_at[b] + which[q] * m * m + i + m * j] * v[q][at[j]];
     }
   }
   for (int i = 0; i < NI; ++i) y[i] = x[i] + h * s[i];
 }
 
 /* the flow f at y becomes D = f − f_0 − J (y − x) */
-static void beyond(const real *J, const real *x, const real *y, const real *f0, real *f) {
+INLINE void beyond(const real *J, const real *x, const real *y, const real *f0, real *f) {
   for (int i = 0; i < NI + NQ; ++i) f[i] -= f0[i];
-  for (int b = 0; b < NB; ++b) {
+  EVERY(b, NB) {
     const int *at = stiff_at + block_at[b], m = block_at[b + 1] - block_at[b];
-    for (int j = 0; j < m; ++j) for (int i = 0; i < m; ++i) f[at[i]] -= J[entry_at[b] + i + m * j] * (y[at[j]] - x[at[j]]);
+    EVERY(j, m) EVERY(i, m) f[at[i]] -= J[entry_at[b] + i + m * j] * (y[at[j]] - x[at[j]]);
   }
 }
 
-#define MOVE(y_, ...) do { const int which[] = {__VA_ARGS__}; move(h, x, sizeof which / sizeof *which, which, v, y_); } while (0)
+#define MOVE(y_, ...) do { const int which[] = {__VA_ARGS__}; move(h, x, sizeof which / sizeof *which, which, v, kept, y_); } while (0)
 
 static void step(real t, real h, real *x, real *e, const real *w0, const real *wm, const real *w1, const real *c, real *work,
-                 real *g0, real *g1) {
+                 real *g0, real *g1, weighed *kept) {
   real f0[NF1 + NJ], *J = f0 + NF, f2[NF1], f3[NF1], f4[NF1], f5[NF1], y[NX + 1], tm = t + 0.5 * h, te = t + h;
   const real *v[3] = {f0, f2, f4};
   CALL(first, &t, x, w0, f0); /* the flow, and J behind it */
   for (int b = 0; b < NB; ++b) {
-    int same = kept.known[b];
-    for (int i = entry_at[b]; i < entry_at[b + 1]; ++i) if (ANY(kept.Z[i] != h * J[i])) kept.Z[i] = h * J[i], same = 0;
-    if (!same) weigh(b, block_at[b + 1] - block_at[b], kept.Z + entry_at[b], kept.K + ALL * entry_at[b], work);
-    kept.known[b] = 1;
+    int same = kept->known[b];
+    for (int i = entry_at[b]; i < entry_at[b + 1]; ++i) if (ANY(kept->Z[i] != h * J[i])) kept->Z[i] = h * J[i], same = 0;
+    if (!same) weigh(b, block_at[b + 1] - block_at[b], kept->Z + entry_at[b], kept->K + ALL * entry_at[b], work);
+    kept->known[b] = 1;
   }
   for (int i = NI; i < NX; ++i) y[i] = x[i];
   MOVE(y, ALPHA);
@@ -141,12 +150,13 @@ static void step(real t, real h, real *x, real *e, const real *w0, const real *w
 #endif
 
 #if NG == 0
-static void advance(real t, real h, real *x, real *e, const real *w, const real *c, real *work) {
-  step(t, h, x, e, w, w + WSTRIDE, w + 2 * WSTRIDE, c, work, 0, 0);
+static void advance(real t, real h, real *x, real *e, const real *w, const real *c, real *work, weighed *kept) {
+  step(t, h, x, e, w, w + WSTRIDE, w + 2 * WSTRIDE, c, work, 0, 0, kept);
 }
 #else
 /* the step from fraction a of its length to b, with inputs on the parabola through its stages */
-static void part(real t, real h, real a, real b, real *x, real *e, const real *w, const real *c, real *work, real *g0, real *g1) {
+static void part(real t, real h, real a, real b, real *x, real *e, const real *w, const real *c, real *work, real *g0, real *g1,
+                 weighed *kept) {
 #if WSTRIDE > 0
   real at[3][WSTRIDE];
   flag inside = (a > 0.0) | (b < 1.0);
@@ -161,7 +171,7 @@ static void part(real t, real h, real a, real b, real *x, real *e, const real *w
     w = at[0];
   }
 #endif
-  step(t + a * h, (b - a) * h, x, e, w, w + WSTRIDE, w + 2 * WSTRIDE, c, work, g0, g1);
+  step(t + a * h, (b - a) * h, x, e, w, w + WSTRIDE, w + 2 * WSTRIDE, c, work, g0, g1, kept);
 }
 
 /* first part of a step at which a guard changes its sign, on a straight line; 2 where none does */
@@ -178,14 +188,14 @@ static real crossing(const real *g0, const real *g1, const flag *passed) {
 
 /* A step that ends on kinks on its way: each is found by false position on steps tried from `done`, then the rest is taken.
  * `going`: lanes that are not at their end yet. */
-static void advance(real t, real h, real *x, real *e, const real *w, const real *c, real *work) {
+static void advance(real t, real h, real *x, real *e, const real *w, const real *c, real *work, weighed *kept) {
   real done = EACH(0.0), z[NX + 1], q[NQ + 1], to_x[NX + 1], to_e[NQ + 1], ends[2][NG], g0[NG], g[NG], change[NG];
   flag passed[NG], going = ALL_LANES;
   for (int i = 0; i < NG; ++i) passed[i] = NO_LANE;
   for (int left = KINKS;; --left) {
     for (int i = 0; i < NX; ++i) z[i] = to_x[i] = x[i];
     for (int i = 0; i < NQ; ++i) q[i] = to_e[i] = e[i];
-    part(t, h, done, EACH(1.0), to_x, to_e, w, c, work, ends[0], ends[1]);
+    part(t, h, done, EACH(1.0), to_x, to_e, w, c, work, ends[0], ends[1], kept);
     take(going, x, to_x, NX);
     take(going, e, to_e, NQ);
     if (!left) return;
@@ -197,7 +207,7 @@ static void advance(real t, real h, real *x, real *e, const real *w, const real 
       for (int i = 0; i < NX; ++i) to_x[i] = z[i];
       for (int i = 0; i < NQ; ++i) to_e[i] = q[i];
       to = CHOOSE(going, done + at * (1.0 - done), done);
-      part(t, h, done, to, to_x, to_e, w, c, work, g0, g);
+      part(t, h, done, to, to_x, to_e, w, c, work, g0, g, kept);
       flag over = crossing(g0, g, passed) <= 1.0;
       high = CHOOSE(over, at, high);
       low = CHOOSE(over, low, at);
@@ -227,6 +237,7 @@ static void log_row(real t, const real *x, const real *e, const real *w, const r
 void run_lanes(long first, long *samples, long every, int jumping, double T, long n1, double h1, long n2, double h2, real *state,
                const real *W, const real *F, const real *c, real *rows, real *work) {
   real x[NX + 1], e[NQ + 1], y[NX + 1], wanted = LANE_NUMBERS(samples), made = EACH(0.0);
+  weighed kept = {0};
   for (int i = 0; i < NX; ++i) x[i] = state[i];
   for (int i = 0; i < NQ; ++i) e[i] = state[NX + i];
   for (long k = first;; ++k) {
@@ -259,7 +270,7 @@ void run_lanes(long first, long *samples, long every, int jumping, double T, lon
         log_row(at, x, e, s ? ws : w, c, rows, work);
         rows += NX + NQ + NM;
       }
-      advance(at, h, x, e, ws, c, work);
+      advance(at, h, x, e, ws, c, work, &kept);
 #if PROJECTED
       real end = at + h;
       CALL(project, &end, x, w, y);

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from workbench.numerics.calculus import Traced
+from workbench.numerics.direct import Direct
 from workbench.numerics.lanes import Lanes
-from workbench.run.columns import Columns
 from workbench.run.fused import Fused, compiled_loop
 from workbench.run.pace import Attempt, Pace
 
-CHUNK = 500  # samples of a block between looks at what its lanes made: their rows stay in the processor's cache
+SOME, MANY = 500, 4000  # samples of a block between looks at what its lanes made
+IN_CACHE = 2**20  # bytes that their inputs and rows may take to stay in the processor's cache
 
 
 _lanes: dict = {}
@@ -35,8 +38,8 @@ def side_by_side(runs: list[Fused], pace: Pace) -> list[Attempt]:
     block = Block(lanes, runs, pace)
     longest = max(g.n for g in block.grids)
     done = 0
-    while done < longest and block.advance(done, min(CHUNK, longest - done)):
-        done += CHUNK
+    while done < longest and block.advance(done, min(block.chunk, longest - done)):
+        done += block.chunk
     return block.attempts()
 
 
@@ -46,19 +49,25 @@ class Block:
     def __init__(self, lanes: Lanes, runs: list[Fused], pace: Pace) -> None:
         self.lanes, self.runs = lanes, runs
         self.grids = [run.grid_at(pace) for run in runs]
-        self.columns = [Columns.of(run.loop, run.demand) for run in runs]
+        self.columns = [run.columns for run in runs]
         self.logged = [c.room(g.rows) for c, g in zip(self.columns, self.grids)]
         self.done = [0] * len(runs)
         own = list(range(len(runs))) + [0] * (lanes.count - len(runs))
         alone = lanes.alone
-        begun = [alone.begin(0.0, r.x0, r.inputs[0], r.constants) for r in runs]
+        start = Direct(alone.traced.start)
+        begun = [start(0.0, r.x0, r.inputs[0], r.constants) for r in runs]
         self.own = own
         self.state = lanes.room(alone.n_x + alone.n_q)
         self.state[: alone.n_x] = np.array([begun[i] for i in own]).T
         self.c = lanes.room(max(1, len(runs[0].constants)))
         self.c[: len(runs[0].constants)] = np.array([runs[i].constants for i in own]).T
-        self.W = lanes.room(CHUNK, alone.n_w)
-        self.rows = lanes.room(CHUNK * self.grids[0].rows_a_sample, lanes.row)
+        g = self.grids[0]
+        rows = 1 / g.every if g.every else g.rows_a_sample  # of a sample
+        numbers = alone.n_w + rows * lanes.row
+        fitting = int(IN_CACHE / (8 * lanes.count * numbers)) if numbers else MANY
+        self.chunk = min(max(fitting, SOME), MANY)
+        self.W = lanes.room(self.chunk, alone.n_w)
+        self.rows = lanes.room(math.ceil(self.chunk * rows) + 1, lanes.row)
 
     def advance(self, first: int, count: int) -> bool:
         """Samples `first` to `first + count` of every run that is not at its end; whether one still goes on."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -53,7 +54,7 @@ class Columns:
 
     def take(self, values: np.ndarray, made: np.ndarray) -> None:
         """Put an integrator's rows into rows of the table."""
-        for at, block in self._blocks():
+        for at, block in self._blocks:
             values[:, at] = made[:, block]
         release(values)
 
@@ -65,6 +66,7 @@ class Columns:
             values[part, len(self.keep) :] = inputs[part][:, extra]
             release(values)
 
+    @cached_property
     def _blocks(self) -> list[tuple[slice, slice]]:
         """Kept columns as runs of neighbours: (where each run comes to stand, where it stood)."""
         keep = self.keep

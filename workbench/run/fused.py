@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from workbench.contract.reach import steady
 from workbench.contract.system import System
 from workbench.numerics import native, stiff
 from workbench.numerics.adaptive import adaptive, fixed
@@ -14,7 +16,7 @@ from workbench.numerics.calculus import trace
 from workbench.run.columns import Columns
 from workbench.run.demand import Demand
 from workbench.run.grid import Grid, Rows, grid, logging
-from workbench.run.pace import Attempt, Pace, confirmed, followed, modes
+from workbench.run.pace import Attempt, Pace, at_first, confirmed, followed, modes, modes_at
 from workbench.run.scenario import Scenario
 
 CHUNK = 4000  # samples between looks at the keyboard and the progress bar
@@ -22,6 +24,7 @@ CHUNK = 4000  # samples between looks at the keyboard and the progress bar
 AS_IT_IS = Pace()
 
 _loops: dict = {}
+_columns: dict = {}
 
 
 def compiled_loop(traced, compiled: bool | None) -> native.Loop:
@@ -48,20 +51,25 @@ def integrator(system: System, traced, compiled: bool | None, pace: Pace = AS_IT
     return compiled_loop(traced, compiled), np.ascontiguousarray(traced.constants(system))
 
 
+def longest_of(system: System, scenario: Scenario) -> float:
+    """Longest step (s) of a run at no pace of its own."""
+    return min(scenario.max_step, fixed(system).step) if fixed(system) else scenario.max_step
+
+
 def at_its_pace(
     system: System,
     scenario: Scenario,
-    begin: Callable[[], np.ndarray],
+    begin: Callable[[], Pace],
     run: Callable[[Pace], Attempt],
     at: Pace | None = None,
     halvings: int = 0,
 ) -> tuple[Attempt, Pace, bool]:
-    """(run, its pace, whether the integrator followed it); `begin` gives the modes at the start.
+    """(run, its pace, whether the integrator followed it); `begin` gives the pace that suits the start.
 
     A plant with steps of its own keeps them: adaptive ones find theirs, equal ones are shortened where the run diverges.
     at: the pace, where it is known. halvings: of the steps that would be taken else.
     """
-    most = min(scenario.max_step, fixed(system).step) if fixed(system) else scenario.max_step
+    most = longest_of(system, scenario)
     if at is not None:
         return run(at), at, True
 
@@ -76,7 +84,7 @@ def at_its_pace(
             (made, AS_IT_IS, True) if made.completed else confirmed(attempt, made, AS_IT_IS, most)
         )
     else:
-        found = followed(attempt, begin(), most, scenario.length())
+        found = followed(attempt, begin(), most)
     made, pace, sure = found
     return made, pace.finer(most, halvings), sure
 
@@ -95,27 +103,40 @@ class Fused:
     halvings: int = 0
 
     def __post_init__(self):
-        self.traced = trace(self.loop, self.demand.live)
-        g = grid(self.loop, self.scenario)
-        times = np.arange(g.n) * g.T
-        self.demand.check(times)
-        self.inputs = self.demand.at(times)
+        with steady():
+            self.traced = trace(self.loop, self.demand.live)
+            times = np.arange(self.grid.n) * self.grid.T
+            self.demand.check(times)
+            self.inputs = self.demand.at(times)
         self.constants = np.ascontiguousarray(self.traced.constants(self.loop))
+
+    @cached_property
+    def grid(self) -> Grid:
+        """Samples and steps at no other pace than the scenario's own."""
+        return grid(self.loop, self.scenario)
+
+    @property
+    def columns(self) -> Columns:
+        """Columns of the log: those of every run of this trace."""
+        key = id(self.traced)
+        if key not in _columns:
+            _columns[key] = (self.traced, Columns.of(self.loop, self.demand))
+        return _columns[key][1]
+
+    @cached_property
+    def begins(self) -> Pace:
+        """The pace that suits the modes at the start, whatever steps the run takes after it."""
+        λ = modes(self.traced, 0.0, self.x0, self.inputs[0], self.constants)
+        return at_first(λ, longest_of(self.loop, self.scenario), self.scenario.length())
 
     def run(self) -> tuple[Attempt, Pace, bool]:
         """(run, its pace, whether the integrator followed it); the run's result is (grid, rows, last state)."""
         return at_its_pace(
             self.loop,
             self.scenario,
-            lambda: self.modes(0, self.x0),
+            lambda: self.begins,
             self.at_pace,
             halvings=self.halvings,
-        )
-
-    def modes(self, k: int, x) -> np.ndarray:
-        """Eigenvalues of the flow at sample k in state x."""
-        return modes(
-            self.traced, k * grid(self.loop, self.scenario).T, x, self.inputs[k], self.constants
         )
 
     def at_pace(self, pace: Pace) -> Attempt:
@@ -124,7 +145,7 @@ class Fused:
         machine, c = integrator(self.loop, self.traced, self.compiled, pace)
         begun = machine.begin(0.0, self.x0, self.inputs[0], c)
         state = np.concatenate([begun, np.zeros(self.traced.n_powers)])
-        columns = Columns.of(self.loop, self.demand)
+        columns = self.columns
         logged = columns.room(g.rows)
         most = max(1, CHUNK // g.rows_a_sample)
         rows = np.empty((most * g.rows_a_sample, machine.row))
@@ -143,17 +164,22 @@ class Fused:
 
     def grid_at(self, pace: Pace) -> Grid:
         """Samples, steps and rows of the run at this pace."""
-        g = grid(self.loop, self.scenario, pace.longest)
+        longer = pace.longest >= self.scenario.max_step
+        g = self.grid if longer else grid(self.loop, self.scenario, pace.longest)
         return logging(g, self.scenario, self.rows, pace.longest)
 
     def attempt(self, g: Grid, done: int, logged: np.ndarray, state: np.ndarray) -> Attempt:
         """What a pace made of the run: `done` samples, their rows, the state at the end."""
 
-        def look(share: float) -> np.ndarray:
+        def instant(row: int) -> tuple[float, np.ndarray, np.ndarray]:
+            k = g.sample(row)
+            return k * self.grid.T, logged[row, : self.traced.n_states], self.inputs[k]
+
+        def look(shares: Sequence[float]) -> list[np.ndarray]:
             if not done:
-                return np.zeros(0)
-            row = int(share * (len(logged) - 1))
-            return self.modes(g.sample(row), logged[row, : self.traced.n_states])
+                return [np.zeros(0) for _ in shares]
+            at = [instant(int(share * (len(logged) - 1))) for share in shares]
+            return modes_at(self.traced, at, self.constants)
 
         return Attempt(g.n, done, g.T, look, (g, logged, state))
 

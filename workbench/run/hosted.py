@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 import re
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, is_dataclass, replace
 
 import numpy as np
@@ -23,11 +23,11 @@ from workbench.contract.source_text import source_hash
 from workbench.contract.system import ClosedLoop, Plain, Signal, innermost, names, rewrapped
 from workbench.run.columns import Columns
 from workbench.run.demand import Demand
-from workbench.run.fused import CHUNK, at_its_pace
+from workbench.run.fused import CHUNK, at_its_pace, longest_of
 from workbench.run.grid import Grid, Rows, grid, logging
 from workbench.run.held_plant import HeldPlant
 from workbench.run.log import Log
-from workbench.run.pace import Attempt, Pace, modes
+from workbench.run.pace import Attempt, Pace, at_first, modes, modes_at
 from workbench.run.scenario import Scenario
 from workbench.run.simulate import finish, start_state
 
@@ -58,9 +58,10 @@ def simulate_hosted(
     def attempt(pace: Pace) -> Attempt:
         return _attempt(loop, scenario, demand, inputs, x0, pace, rows, compiled, progress)
 
-    def begin() -> np.ndarray:
+    def begin() -> Pace:
         at_rest = HeldPlant(loop, demand, g, inputs, x0[: len(loop.plant.states)], compiled)
-        return modes(at_rest.traced, 0.0, at_rest.x, at_rest.w[0], at_rest.c)
+        λ = modes(at_rest.traced, 0.0, at_rest.x, at_rest.w[0], at_rest.c)
+        return at_first(λ, longest_of(loop, scenario), scenario.length())
 
     return finish(
         _shown(loop),
@@ -100,13 +101,16 @@ def _attempt(
     own = np.concatenate([np.array(kept, float).reshape(-1, width) for kept in memory])
     end = np.concatenate([plant.state[:n], z])
 
-    def look(share: float) -> np.ndarray:
-        if not len(own):
-            return np.zeros(0)
-        row = int(share * (len(own) - 1))
+    def instant(row: int) -> tuple[float, np.ndarray, np.ndarray]:
         k = g.sample(row)
         w = np.concatenate([own[row, width - plant.m :], inputs[k, plant.pushes]])
-        return modes(plant.traced, k * g.T, plant.rows[row, :n], w, plant.c)
+        return k * g.T, plant.rows[row, :n], w
+
+    def look(shares: Sequence[float]) -> list[np.ndarray]:
+        if not len(own):
+            return [np.zeros(0) for _ in shares]
+        at = [instant(int(share * (len(own) - 1))) for share in shares]
+        return modes_at(plant.traced, at, plant.c)
 
     columns = Columns.of(_shown(loop), demand)
     logged = columns.room(len(own))

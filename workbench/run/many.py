@@ -20,6 +20,7 @@ from typing import Any
 
 from workbench.contract.checks import check_plant
 from workbench.contract.errors import InputError
+from workbench.contract.reach import steady
 from workbench.contract.system import System
 from workbench.numerics.adaptive import adaptive, fixed
 from workbench.numerics.lanes import width
@@ -28,7 +29,7 @@ from workbench.run.demand import Demand
 from workbench.run.fused import Fused, at_its_pace, own_integrator
 from workbench.run.grid import Rows
 from workbench.run.log import Log
-from workbench.run.pace import Attempt, Pace, check, needed
+from workbench.run.pace import Attempt, Pace
 from workbench.run.scenario import Scenario
 from workbench.run.simulate import finish, simulate, start_state
 
@@ -77,7 +78,7 @@ def each_run(
 
     turned_away = None if refused is None else (lambda k, why: put(k, refused(k, why)))
     most = threads or cores()
-    with ThreadPoolExecutor(most) as pool:
+    with ThreadPoolExecutor(most) as pool, steady():
         try:
             for k, value in _measured(pool, _blocks(jobs, rows, turned_away), keep, 2 * most):
                 put(k, value)
@@ -123,8 +124,8 @@ class Waiting:
             return known.get(pace) or f.at_pace(pace)
 
         with _named(self.number):
-            run, pace, sure = at_its_pace(f.loop, f.scenario, lambda: f.modes(0, f.x0), at)
-            return finish(f.loop, f.scenario, f.demand, f.inputs, run, pace, sure)
+            run, pace, sure = at_its_pace(f.loop, f.scenario, lambda: self.pace, at)
+            return finish(f.loop, f.scenario, f.demand, f.inputs, run, pace, sure, f.columns)
 
 
 class _named:
@@ -210,9 +211,7 @@ def _prepared(number: int, job: Job, rows: Rows) -> tuple[Waiting, Any]:
     check_plant(loop)
     x0 = start_state(loop, scenario)
     fused = Fused(loop, scenario, Demand(loop, scenario, x0), x0, rows)
-    λ = fused.modes(0, x0)
-    check(λ, scenario.length())
-    pace = needed(λ, scenario.max_step, scenario.length())
+    pace = fused.begins
     if pace.implicit:
         return alone, None
     whole = Waiting(number, job, rows, fused, pace)

@@ -23,6 +23,7 @@ import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.numerics.calculus import Traced
+from workbench.numerics.direct import Direct, direct
 from workbench.numerics.overflow import may_overflow
 
 DECAYING = 2.5  # |λ| h of a mode that decays without turning, at most
@@ -99,20 +100,45 @@ def modes(
 
     Of the states named stiff their own block is left out, which the exponential method takes exactly.
     """
+    return modes_at(traced, [(t, np.array(x, dtype=float), np.asarray(w, dtype=float))], c)[0]
+
+
+def modes_at(
+    traced: Traced, instants: Sequence[tuple[float, np.ndarray, np.ndarray]], c: np.ndarray
+) -> list[np.ndarray]:
+    """`modes` at several (t, x, w)."""
     n = traced.n_moving
-    x = np.array(x, dtype=float)
-    δ = 1e-6 * np.maximum(np.abs(x[:n]), 1e-3)
-    moved = np.tile(x[:, None], (1, n + 1))
-    moved[np.arange(n), np.arange(1, n + 1)] += δ
-    rates = np.array(traced.motion(t, moved, np.asarray(w, float), c))[:n]
+    if not n:
+        return [np.zeros(0) for _ in instants]
+    flow = direct(traced.motion)
+    flow.give(3, c)
+    slopes = np.array([_slopes(traced, flow, *instant) for instant in instants])
+    finite = np.isfinite(slopes).all(axis=(1, 2))
+    found = iter(np.linalg.eigvals(slopes[finite]))
+    return [next(found) if followed else np.zeros(0) for followed in finite]
+
+
+def _slopes(traced: Traced, flow: Direct, t: float, x: np.ndarray, w: np.ndarray) -> np.ndarray:
+    """∂ẋ/∂x of the moving states at (t, x, w), by differences, without the blocks that are stiff."""
+    n = traced.n_moving
+    for i, value in enumerate((t, x, w)):
+        flow.give(i, value)
+    here = flow.now()[:n].copy()
+    moved = flow.given[1]
+    steps = 1e-6 * np.maximum(np.abs(x[:n]), 1e-3)
+    beside = np.empty((n, n))
+    for i, there in enumerate(x[:n] + steps):
+        moved[i] = there
+        beside[i] = flow.now()[:n]
+        moved[i] = x[i]
     with may_overflow():
-        J = (rates[:, 1:] - rates[:, :1]) / δ
+        J = ((beside - here) / steps[:, None]).T
     begin = 0
     for size in traced.blocks:
         block = list(traced.stiff_at[begin : begin + size])
         J[np.ix_(block, block)] = 0.0
         begin += size
-    return np.linalg.eigvals(J) if n and np.isfinite(J).all() else np.zeros(0)
+    return J
 
 
 def needed(λ: np.ndarray, most: float, length: float, implicit: bool = False) -> Pace:
@@ -165,14 +191,14 @@ class Attempt:
 
     n, done    samples asked for, and done before a state stopped being finite
     T          s from one to the next
-    look       eigenvalues at a share (0 … 1) of what was done
+    look       eigenvalues at each of some shares (0 … 1) of what was done
     result     whatever the caller makes of it
     """
 
     n: int
     done: int
     T: float
-    look: Callable[[float], np.ndarray]
+    look: Callable[[Sequence[float]], list[np.ndarray]]
     result: object
 
     @property
@@ -181,31 +207,33 @@ class Attempt:
 
     def needs(self, most: float, implicit: bool) -> Pace:
         """The strictest pace that its modes ask for at LOOKS instants, and again near by: a kink is passed, stiffness stays."""
+        length = self.n * self.T
+        shares = np.linspace(0.0, 1.0, LOOKS)
+        seen = self.look(shares)
         asked = Pace(implicit=implicit)
-        for share in np.linspace(0.0, 1.0, LOOKS):
-            here = needed(self.look(share), most, self.n * self.T, implicit)
+        if needed(np.concatenate(seen), most, length, implicit) == asked:  # no mode asks for more
+            return asked
+        for share, λ in zip(shares, seen):
+            here = needed(λ, most, length, implicit)
             if asked.follows(here):
                 continue
-            beside = needed(
-                self.look(share - NEAR if share > 0.5 else share + NEAR),
-                most,
-                self.n * self.T,
-                implicit,
-            )
+            (near,) = self.look([share - NEAR if share > 0.5 else share + NEAR])
+            beside = needed(near, most, length, implicit)
             if not asked.follows(beside):
                 asked = here.with_those_of(asked)
         return asked
 
 
-def followed(
-    attempt: Callable[[Pace], Attempt], start: np.ndarray, most: float, length: float
-) -> tuple[Attempt, Pace, bool]:
-    """(run, its pace, whether the integrator followed it) of the pace that suits its modes; `start`: those it begins with.
-
-    Raises InputError for a mode there that nothing follows.
-    """
+def at_first(start: np.ndarray, most: float, length: float) -> Pace:
+    """The pace of a run that begins with modes `start`. Raises InputError for a mode that nothing follows."""
     check(start, length)
-    pace = needed(start, most, length)
+    return needed(start, most, length)
+
+
+def followed(
+    attempt: Callable[[Pace], Attempt], pace: Pace, most: float
+) -> tuple[Attempt, Pace, bool]:
+    """(run, its pace, whether the integrator followed it) of the pace that suits its modes; it begins with `pace`."""
     made = attempt(pace)
     asked = made.needs(most, pace.implicit)
     if not pace.follows(asked):

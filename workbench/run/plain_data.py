@@ -9,17 +9,21 @@ import numpy as np
 
 from workbench.contract.errors import InputError
 
+SIMPLE = frozenset((type(None), bool, int, float, str))
+
 
 def plain(value: Any, where: str) -> Any:
     """`value` as JSON holds it (dicts with text keys, lists, numbers, text), or InputError naming the place."""
-    if value is None or type(value) in (bool, int, float, str):
+    if type(value) in SIMPLE:
         return value
     if isinstance(value, Mapping):
         if odd := [k for k in value if not isinstance(k, str)]:
             raise InputError(f"{where}: key {odd[0]!r} is not text", mend="use text keys")
-        return {str(k): plain(v, f"{where}.{k}") for k, v in value.items()}
+        return {
+            str(k): v if type(v) in SIMPLE else plain(v, f"{where}.{k}") for k, v in value.items()
+        }
     if isinstance(value, (list, tuple)):
-        return [plain(v, f"{where}.{i}") for i, v in enumerate(value)]
+        return [v if type(v) in SIMPLE else plain(v, f"{where}.{i}") for i, v in enumerate(value)]
     if isinstance(value, (np.ndarray, np.generic)):
         return (
             plain(value.tolist(), where) if value.dtype.kind in "biufU" else _refuse(value, where)

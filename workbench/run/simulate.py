@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, is_dataclass
+from dataclasses import is_dataclass
 
 import numpy as np
 
 from workbench.contract.capabilities import HasJointRange, Posed
 from workbench.contract.checks import check_plant
 from workbench.contract.errors import InputError
-from workbench.contract.parameters import digest, leaves
+from workbench.contract.parameters import digest, graph_key, leaves
+from workbench.contract.reach import steady
+from workbench.contract.remembered import remembered
 from workbench.contract.system import System, names
 from workbench.run.columns import Columns
 from workbench.run.dead_ends import stopped
@@ -24,6 +26,7 @@ from workbench.run.fused import CHUNK, Fused
 from workbench.run.grid import Grid, Rows, as_asked, at_samples
 from workbench.run.log import Log, Status
 from workbench.run.pace import Attempt, Pace
+from workbench.run.plain_data import SIMPLE
 from workbench.run.room import release
 from workbench.run.scenario import Scenario
 
@@ -32,7 +35,7 @@ MOST_HALVINGS = 6  # of the steps of a run whose accuracy is asked for
 
 def start_state(loop: System, scenario: Scenario) -> np.ndarray:
     """Initial state of the scenario: the plant's start (or `start`, at rest) plus the offsets."""
-    x0 = list(loop.initial())
+    x0 = list(remembered(("initial", graph_key(loop)), loop, lambda: tuple(loop.initial())))
     plant = loop.plant
     if scenario.start is not None:
         _check_start(plant, scenario.start)
@@ -121,8 +124,9 @@ def simulate(
 
 def _simulated(loop, scenario, progress, compiled, rows, demand) -> Log:
     scenario = scenario or Scenario()
-    check_plant(loop)
-    demand = demand or Demand(loop, scenario, start_state(loop, scenario))
+    with steady():
+        check_plant(loop)
+        demand = demand or Demand(loop, scenario, start_state(loop, scenario))
     if scenario.accuracy is None:
         return _once(loop, scenario, demand, rows, compiled, progress)
     whole = _accurate(loop, scenario, demand, compiled, progress)
@@ -136,7 +140,7 @@ def _once(loop, scenario, demand, rows: Rows, compiled, progress, halvings: int 
 
         return simulate_hosted(loop, scenario, progress, compiled, rows, demand, halvings=halvings)
     ready = Fused(loop, scenario, demand, demand.start, rows, compiled, progress, halvings)
-    return finish(loop, scenario, demand, ready.inputs, *ready.run())
+    return finish(loop, scenario, demand, ready.inputs, *ready.run(), ready.columns)
 
 
 def _accurate(loop, scenario, demand, compiled, progress) -> Log:
@@ -164,12 +168,13 @@ def finish(
     run: Attempt,
     pace: Pace,
     sure: bool,
+    columns: Columns | None = None,
 ) -> Log:
     """The log of a run, whose result is (grid, table of its `Columns`, last state); `sure`: its integrator followed it."""
     g, rows, state = run.result
     rows = rows if g.every else rows[: _finite_rows(rows, len(loop.states))]
     time = g.times(len(rows))
-    columns = Columns.of(loop, demand)
+    columns = columns or Columns.of(loop, demand)
     columns.give(rows, inputs[:: g.every][: len(rows)] if g.every else demand.at(time, noise=False))
     status = ended(loop, run, state, sure)
     if not len(rows):
@@ -230,7 +235,7 @@ def provenance(
         "parameters": {leaf.path: float(leaf.value) for leaf in leaves(loop)},
         "parameter_hash": digest(loop),
         "seed": scenario.seed,
-        "grid": asdict(g) if g else {},
+        "grid": dict(vars(g)) if g else {},
         "pace": pace.told() if pace else {},
         "versions": {
             "fluidproof": workbench.__version__,
@@ -243,6 +248,8 @@ def provenance(
 
 def described(value):
     """Plain data for any frozen value (dataclass, mapping, tuple, number, text)."""
+    if type(value) in SIMPLE:
+        return value
     if is_dataclass(value):
         return {"type": type(value).__name__} | {
             k: described(v) for k, v in vars(value).items() if not k.startswith("_")
@@ -253,4 +260,4 @@ def described(value):
         return [described(v) for v in value]
     if isinstance(value, np.ndarray):
         return value.tolist()
-    return value if isinstance(value, (int, float, str, bool, type(None))) else repr(value)
+    return value if isinstance(value, (int, float, str)) else repr(value)
