@@ -108,46 +108,8 @@ class LQR(Controller):
         x, u: where to linearise (the initial state and zero by default). Raises InputError as `riccati` does, and when a
         tracked output cannot be brought to rest.
         """
-        from workbench.numerics.linearisation import linearize
-
-        own = controls(model)
-        x = [float(v) for v in (model.initial() if x is None else x)]
-        given = {
-            **model.defaults(),
-            **dict(zip(names(own), np.zeros(len(own)) if u is None else u)),
-        }
-        w = [float(given.get(s.name, 0.0)) for s in model.inputs]
-        flat = linearize(model, x, w, inputs=names(own))
-        plant = sampled(flat.A, flat.B, flat.C, flat.D, T_s)
-        tracked = tuple(tracked) or tuple(names(model.outputs)[: len(own)])
-        rows = [
-            names(model.outputs).index(find(model.outputs, name, "LQR, tracked").name)
-            for name in tracked
-        ]
-        C = plant.C[rows]
-        n = len(x)
-        law, K_i = gains(plant, C, _weight(Q, n), _weight(R, len(own)), integral)
-        M, miss = target_map(
-            plant.A, plant.B, C, np.vstack([np.zeros((n, len(rows))), np.eye(len(rows))])
-        )
-        if miss > 1e-8:
-            raise InputError(
-                f"LQR: {', '.join(tracked)} cannot be brought to rest where a reference wants it",
-                mend="track at most as many outputs as there are commands",
-            )
-        y = model.out(0.0, x)
-        flat_of = lambda a: tuple(float(v) for v in np.ravel(a))
         return cls(
-            model,
-            flat_of(law),
-            flat_of(M[n:] + law @ M[:n]),
-            flat_of(K_i),
-            tracked,
-            flat_of(x),
-            flat_of([y[i] for i in rows]),
-            flat_of([given.get(s.name, 0.0) for s in own]),
-            u_max,
-            T_s,
+            model, **_designed(model, Q, R, T_s, tracked, integral, x, u), u_max=u_max, T_s=T_s
         )
 
     @property
@@ -208,6 +170,46 @@ class LQR(Controller):
 
     def monitor(self, t, z, y, r):
         return self.errors(y, r)
+
+
+def _designed(model: System, Q, R, T_s, tracked, integral, x, u) -> dict:
+    """The gains, the tracked outputs and the point that `LQR.design` gives its law, by name."""
+    from workbench.numerics.linearisation import linearize
+
+    own = controls(model)
+    x = [float(v) for v in (model.initial() if x is None else x)]
+    commands = np.zeros(len(own)) if u is None else u
+    given = {**model.defaults(), **dict(zip(names(own), commands))}
+    w = [float(given.get(s.name, 0.0)) for s in model.inputs]
+    flat = linearize(model, x, w, inputs=names(own))
+    plant = sampled(flat.A, flat.B, flat.C, flat.D, T_s)
+    outputs = names(model.outputs)
+    tracked = tuple(tracked) or tuple(outputs[: len(own)])
+    rows = [outputs.index(find(model.outputs, name, "LQR, tracked").name) for name in tracked]
+    C = plant.C[rows]
+    n, q = len(x), len(rows)
+    K, K_i = gains(plant, C, _weight(Q, n), _weight(R, len(own)), integral)
+    M, miss = target_map(plant.A, plant.B, C, np.vstack([np.zeros((n, q)), np.eye(q)]))
+    if miss > 1e-8:
+        raise InputError(
+            f"LQR: {', '.join(tracked)} cannot be brought to rest where a reference wants it",
+            mend="track at most as many outputs as there are commands",
+        )
+    y = model.out(0.0, x)
+    return {
+        "K": _flat(K),
+        "F": _flat(M[n:] + K @ M[:n]),
+        "K_i": _flat(K_i),
+        "tracked": tracked,
+        "x_0": _flat(x),
+        "y_0": _flat([y[i] for i in rows]),
+        "u_0": _flat([given.get(s.name, 0.0) for s in own]),
+    }
+
+
+def _flat(values) -> tuple[float, ...]:
+    """Numbers row by row."""
+    return tuple(float(v) for v in np.ravel(values))
 
 
 def gains(plant: LinearSystem, C, Q, R, integral=None) -> tuple[np.ndarray, np.ndarray]:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 import numpy as np
 
 from controllers.vdc import bodies
 from controllers.vdc.body_rows import BodyRows, in_subsystem
-from controllers.vdc.commands import steps
 from controllers.vdc.law import VDC
 from controllers.vdc.part import Given
+from controllers.vdc.told import told_by
 from plants.multibody import coordinates, surroundings
 from plants.multibody.mechanism import Mechanism
 from workbench.contract.capabilities import OnSupply
@@ -20,25 +20,6 @@ from workbench.verification import hypotheses
 from workbench.verification.ledger import Entry
 from workbench.verification.pump import pump
 from workbench.verification.rates import body_rates
-
-
-class Told(NamedTuple):
-    """What the law forms at one true state, one number or list a drive, as in `controllers.vdc.part.Given`.
-
-    own_f_cr: of the model's bodies; steps: perturbation → commands; asked: the line of a supply while all drives move as required.
-    """
-
-    f_fr: list
-    f_pr: list
-    f_pr_rate: list
-    own_f_cr: list
-    ẑ: list
-    ẑ_law: list
-    ẑ_own: list
-    ẑ_flow: list
-    steps: dict
-    u: Any
-    asked: Any
 
 
 @final
@@ -88,34 +69,34 @@ class MachineLedger(BodyRows):
         """Rows of the drives, and what their hypotheses look at."""
         plant = self.machine
         driven = coordinates.driven(plant)
-        by_drive = [need.lines.by_coordinate[i] for i in driven]
-        levers = bodies.levers(by_drive)
-        told = self._told(loop, t, x, w, rates, need, pulls, qdd, τ)
+        lines = need.lines.by_coordinate
+        levers = bodies.levers([lines[i] for i in driven])
+        told = told_by(self.law, self.plant, self.served, loop, t, x, w, rates, need, pulls, qdd, τ)
         rows = []
         quantities = {}
         for k, i in enumerate(driven):
             pull = pulls[i]
             given = Given(
-                self.cut(i),
-                pull.x,
-                pull.s,
-                need.xd[k],
-                need.xd_r[k],
-                pull.line,
-                told.asked or pull.line,
-                told.f_pr[k],
-                told.f_pr_rate[k],
-                need.f_c[k],
-                told.own_f_cr[k],
-                pull.force,
-                told.f_fr[k],
-                told.u[k],
-                {name: values[k] for name, values in told.steps.items()},
-                told.ẑ[k],
-                told.ẑ_law[k],
-                told.ẑ_own[k],
-                told.ẑ_flow[k],
-                levers[k],
+                cut=self.cut(i),
+                x=pull.x,
+                s=pull.s,
+                v=need.xd[k],
+                v_r=need.xd_r[k],
+                line=pull.line,
+                asked=told.asked or pull.line,
+                f_pr=told.f_pr[k],
+                f_pr_rate=told.f_pr_rate[k],
+                f_cr=need.f_c[k],
+                own_f_cr=told.own_f_cr[k],
+                f_c=pull.force,
+                f_fr=told.f_fr[k],
+                u=told.u[k],
+                steps={name: values[k] for name, values in told.steps.items()},
+                ẑ=told.ẑ[k],
+                ẑ_law=told.ẑ_law[k],
+                ẑ_own=told.ẑ_own[k],
+                ẑ_flow=told.ẑ_flow[k],
+                lever=levers[k],
             )
             drive = plant.actuators[i].drive
             rows.append(self._placed(self.law.parts[k].entry(drive, given), i))
@@ -123,33 +104,6 @@ class MachineLedger(BodyRows):
         flows = [a.drive.flow(*pull.at) for a, pull in zip(plant.actuators, pulls)]
         quantities["pump flow"] = sum(flows)
         return rows, quantities
-
-    def _told(self, loop, t, x, w, rates, need, pulls, qdd, τ) -> Told:
-        """What the law forms at true states, for all drives."""
-        law = self.law
-        own_x, z, y, r, u = loop.parts(t, x, w)
-        xp = self.plant.inner(own_x)
-        n = self.machine.n
-        q = list(xp[:n])
-        qd = list(xp[n : 2 * n])
-        ẑ = law.observed(z)
-        ẑ_flow = law.observed(list(rates[len(loop.plant.states) :]))
-        own = law.required(q, qd, τ)  # with the model's bodies
-        f_fr, rubbed = law.rubbing(need, ẑ)
-        f_pr = [a + b for a, b in zip(own.f_c, f_fr)]
-        ẑ_law = law.flow(f_pr, ẑ, rubbed)
-        ẑ_own = law.observing(own, ẑ)[2]
-        f_pr_rate = [0.0] * len(f_pr)
-        if law.needs_rate:
-            f_pr_rate = law.force_rate(q, qd, qdd, τ, ẑ, ẑ_flow)
-        ladder = steps(law, self.plant, loop, t, own_x, z, y, r, f_pr_rate, u)
-        driven = coordinates.driven(self.machine)
-        acting = [
-            part.acting(drive, pulls[i].x, pulls[i].s)
-            for (part, drive), i in zip(self.served, driven)
-        ]
-        asked = law.asked(self.machine, acting, need.xd, need.xd_r, ẑ, ẑ_law)
-        return Told(f_fr, f_pr, f_pr_rate, own.f_c, ẑ, ẑ_law, ẑ_own, ẑ_flow, ladder, u, asked)
 
     def _placed(self, row: Entry, i: int) -> Entry:
         """The row of actuator i in the subsystem of the body whose joint it is on."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from plants.multibody import branching, coordinates, signals, surroundings
+from plants.multibody import branching, signals, surroundings
 from plants.multibody.assembly import Assembly, assemble
 from plants.multibody.branching import Tree
 from plants.multibody.parts import Actuator, Body, Loop, Pin
@@ -88,17 +88,14 @@ class Vocabulary(System):
     def own(self) -> tuple[list[int], list[int]]:
         """Which positions and rates are states: all, or the independent ones."""
         follow = {j for k in self.closings for j in k.unknown}
-        parts = [
-            (z, v) for j, (z, v) in enumerate(zip(self.tree.z, self.tree.v)) if j not in follow
-        ]
-        return [i for (at, n), _ in parts for i in range(at, at + n)], [
-            i for _, (at, n) in parts for i in range(at, at + n)
-        ]
+        lead = [j for j in range(len(self.bodies)) if j not in follow]
+        return _spread(self.tree.z, lead), _spread(self.tree.v, lead)
 
     @property
     def states(self):
-        (zs, vs), coordinates, rates = self.own, self.coordinates, self.rates
-        return (*(coordinates[i] for i in zs), *(rates[i] for i in vs), *self.drive_states)
+        zs, vs = self.own
+        positions, rates = self.coordinates, self.rates
+        return (*(positions[i] for i in zs), *(rates[i] for i in vs), *self.drive_states)
 
     @property
     def inputs(self):
@@ -152,37 +149,7 @@ class Vocabulary(System):
         parts = (name for a in self.actuators for name in a.drive.power_names(a.name))
         return (*parts, *own, "damping", *surroundings.power_names(self))
 
-    # ---- coordinates of paths ---------------------------------------------------------------------------------------
-    @property
-    def n(self) -> int:
-        """How many coordinates are independent."""
-        return len(self.own[0])
 
-    @property
-    def spaces(self) -> tuple[str, ...]:
-        """Spaces a path can be given in, see `plants.multibody.coordinates`."""
-        return coordinates.spaces(self)
-
-    def task_names(self, space: str) -> list[str]:
-        """Names of the coordinates of a space."""
-        return coordinates.names(self, space)
-
-    def task(self, space: str, q) -> list:
-        """Coordinates of a space at independent positions q."""
-        return coordinates.task(self, space, q)
-
-    @property
-    def strokes(self) -> list[tuple[float, float]]:
-        """Least and largest lengths of the driven actuators, in the order of the piston space."""
-        return [self.actuators[i].span for i in coordinates.driven(self)]
-
-    @property
-    def has_tool(self) -> bool:
-        return self.tcp is not None and coordinates.independent(self)
-
-    @property
-    def tool(self):
-        """q ↦ position of the tool in the world, m. AttributeError for a mechanism without a tool."""
-        if not self.has_tool:
-            raise AttributeError("tool: this mechanism has none; give it a tcp")
-        return lambda q: coordinates.place(self, q)[0]
+def _spread(places: Sequence[tuple[int, int]], joints: list[int]) -> list[int]:
+    """Numbers of the coordinates of some joints; places: of every joint, its first coordinate and how many it has."""
+    return [i for at, n in (places[j] for j in joints) for i in range(at, at + n)]

@@ -11,7 +11,7 @@ from workbench.contract.once import once
 from workbench.contract.plain import Plain, joined
 from workbench.contract.scalars import Scalar, Vector
 from workbench.contract.system import Signal, System, innermost
-from workbench.contract.wiring import wired
+from workbench.contract.wiring import Wiring, wired
 
 
 @final
@@ -25,20 +25,13 @@ class ClosedLoop(System):
 
     plant: System
     controller: Any
-    _reads: tuple[int, ...] = field(init=False, repr=False)
-    _drives: tuple[int, ...] = field(init=False, repr=False)
-    _free: tuple[int, ...] = field(init=False, repr=False)
-    shows: tuple[int, ...] = field(init=False, repr=False)
+    wiring: Wiring = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         check_plant(self.plant)
         object.__setattr__(self, "controller", joined(self.controller, self.plant))
         check_law(self.controller, self.plant)
-        found = wired(self.plant, self.controller)
-        object.__setattr__(self, "_reads", found.reads)
-        object.__setattr__(self, "_drives", found.drives)
-        object.__setattr__(self, "_free", found.free)
-        object.__setattr__(self, "shows", found.shows)
+        object.__setattr__(self, "wiring", wired(self.plant, self.controller))
 
     @property
     def hosted(self) -> bool:
@@ -52,7 +45,7 @@ class ClosedLoop(System):
     @property
     def inputs(self) -> tuple[Signal, ...]:
         given = self.plant.inputs
-        free = tuple(given[i] for i in self._free)
+        free = tuple(given[i] for i in self.wiring.free)
         return (*free, *self.controller.references)
 
     @property
@@ -65,7 +58,7 @@ class ClosedLoop(System):
         measured = self.plant.outputs
         return (
             *self.plant.monitors,
-            *(measured[i] for i in self.shows),
+            *(measured[i] for i in self.wiring.shows),
             *self.controller.monitors,
             *self.controller.commands,
         )
@@ -99,29 +92,27 @@ class ClosedLoop(System):
     def _measured(self, t: Scalar, xp: Vector) -> list:
         """What the law measures of the plant."""
         y = self.plant.out(t, xp)
-        return [y[i] for i in self._reads]
+        return [y[i] for i in self.wiring.reads]
 
     @once
     def parts(self, t: Scalar, x: Vector, w: Vector) -> Any:
         """(plant state, controller memory, measurement, reference, plant input) at (t, x, w)."""
         n = len(self.plant.states)
-        m = len(self._free)
+        m = len(self.wiring.free)
         xp = x[:n]
         z = x[n:]
         r = w[m:]
         y = self._measured(t, xp)
         u = [0.0] * len(self.plant.inputs)
-        for i, value in zip(self._free, w[:m]):
+        for i, value in zip(self.wiring.free, w[:m]):
             u[i] = value
-        for i, value in zip(self._drives, self.controller.command(t, z, y, r)):
+        for i, value in zip(self.wiring.drives, self.controller.command(t, z, y, r)):
             u[i] = value
         return xp, z, y, r, u
 
     def start(self, t: Scalar, x: Vector, w: Vector) -> list:
         """Initial state with the controller's memory made consistent with the first measurement."""
-        n = len(self.plant.states)
-        m = len(self._free)
-        return [*x[:n], *self.controller.start(t, x[n:], self._measured(t, x[:n]), w[m:])]
+        return self._jump("start", t, x, w)
 
     def rhs(self, t: Scalar, x: Vector, w: Vector) -> list:
         xp, z, y, r, u = self.parts(t, x, w)
@@ -131,9 +122,9 @@ class ClosedLoop(System):
         return self.plant.out(t, x[: len(self.plant.states)])
 
     def shown(self, t: Scalar, x: Vector) -> list:
-        """Outputs of the plant that neither it nor the law logs (`shows`: their places)."""
-        y = self.plant.out(t, x) if self.shows else []
-        return [y[i] for i in self.shows]
+        """Outputs of the plant that neither it nor the law logs (`wiring.shows`: their places)."""
+        y = self.plant.out(t, x) if self.wiring.shows else []
+        return [y[i] for i in self.wiring.shows]
 
     def monitor(self, t: Scalar, x: Vector, w: Vector) -> list:
         xp, z, y, r, u = self.parts(t, x, w)
@@ -141,7 +132,7 @@ class ClosedLoop(System):
             *self.plant.monitor(t, xp, u),
             *self.shown(t, xp),
             *self.controller.monitor(t, z, y, r),
-            *(u[i] for i in self._drives),
+            *(u[i] for i in self.wiring.drives),
         ]
 
     def guards(self, t: Scalar, x: Vector, w: Vector) -> list:
@@ -161,9 +152,9 @@ class ClosedLoop(System):
         return self.plant.stored(t, xp, u)
 
     def _jump(self, which: Any, t: Scalar, x: Vector, w: Vector) -> list:
-        """The state after the law's memory is updated or released (`which` says so), the plant's as it was."""
+        """The state after the law's memory has started, is updated or released (`which`); the plant's stays."""
         n = len(self.plant.states)
-        m = len(self._free)
+        m = len(self.wiring.free)
         memory = getattr(self.controller, which)(t, x[n:], self._measured(t, x[:n]), w[m:])
         return [*x[:n], *memory]
 

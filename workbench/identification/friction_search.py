@@ -156,49 +156,19 @@ class Task:
         return replace(task, wanted=tuple(n for n in self.wanted if n not in unseen)), unseen
 
     def optimised(self, law, evaluations: int):
-        """The law at the minimum next to this one, and SciPy's result."""
+        """The law at the minimum next to this one, and SciPy's result; searched is x in numbers = map · (x · sizes)."""
         M, θ0 = self.map, self.numbers(law)
-        x0 = np.linalg.solve(M, θ0)
         sizes = np.abs(θ0) + 1e-12
         low, high = np.array([self._range(law, n) for n in self.wanted]).T
         scale = np.sqrt(sum(float(np.sum(d.F**2)) for d in self.sets))
 
-        def both(x):
+        def residuals(x):
             pieces, J, _ = self.errors(self.at(M @ (x * sizes)))
             return np.concatenate(pieces) / scale, -np.concatenate(J) @ M * sizes / scale
 
-        kept = {}
-
-        def residual(x):
-            with np.errstate(all="ignore"):
-                e, J = both(x)
-            kept.clear()
-            kept[x.tobytes()] = J
-            return np.where(np.isfinite(e), e, 1e3)
-
-        def slope(x):
-            J = kept.get(x.tobytes())
-            return np.nan_to_num(both(x)[1] if J is None else J, nan=0.0, posinf=0.0, neginf=0.0)
-
-        begin = (
-            np.clip(
-                x0,
-                low + 1e-6 * np.minimum(sizes, high - low),
-                high - 1e-6 * np.minimum(sizes, high - low),
-            )
-            / sizes
-        )
-        found = least_squares(
-            residual,
-            begin,
-            slope,
-            bounds=(low / sizes, high / sizes),
-            x_scale="jac",
-            ftol=1e-9,
-            xtol=1e-9,
-            gtol=1e-12,
-            max_nfev=evaluations,
-        )
+        room = 1e-6 * np.minimum(sizes, high - low)
+        begin = np.clip(np.linalg.solve(M, θ0), low + room, high - room) / sizes
+        found = _least(residuals, begin, (low / sizes, high / sizes), evaluations)
         return self.at(M @ (found.x * sizes)), found
 
     def _range(self, law, name) -> tuple[float, float]:
@@ -216,6 +186,35 @@ class Task:
             high = WIDE * max((t[-1] - t[0] for t in runs), default=np.inf)
             low = min((1e-2 * float(np.diff(t).min()) for t in runs), default=low)
         return low, high
+
+
+def _least(residuals, begin, bounds, evaluations: int):
+    """SciPy's result of least squares; residuals: x ↦ (residuals, their slopes), worked out once at each x."""
+    last = {}
+
+    def residual(x):
+        with np.errstate(all="ignore"):
+            e, J = residuals(x)
+        last.clear()
+        last[x.tobytes()] = J
+        return np.where(np.isfinite(e), e, 1e3)
+
+    def slope(x):
+        known = last.get(x.tobytes())
+        J = residuals(x)[1] if known is None else known
+        return np.nan_to_num(J, nan=0.0, posinf=0.0, neginf=0.0)
+
+    return least_squares(
+        residual,
+        begin,
+        slope,
+        bounds=bounds,
+        x_scale="jac",
+        ftol=1e-9,
+        xtol=1e-9,
+        gtol=1e-12,
+        max_nfev=evaluations,
+    )
 
 
 def _begin(law, v) -> list[float]:

@@ -48,7 +48,8 @@ class HeldPlant:
         self.early, self.late = np.split(self.F, [g.n1 * len(self.machine.offsets)])
         self.rows = table(g.rows, self.machine.row)
         self.kept, self.chunk, self.block, self.at = 0, -1, None, None
-        self.reads = None if list(loop._reads) == list(range(len(plant.outputs))) else loop._reads
+        reads = loop.wiring.reads
+        self.reads = None if list(reads) == list(range(len(plant.outputs))) else reads
         if self.machine.lib is not None:
             self.y, self.work = np.zeros(max(len(plant.outputs), 1)), np.empty(self.machine.work)
             buffers = ("state", "w", "c", "y", "work", "early", "late", "rows")

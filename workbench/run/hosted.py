@@ -158,7 +158,7 @@ def _arranged(loop, rows, own, times) -> np.ndarray:
     m = len(loop.controller.states)
     shown = (
         [loop.shown(t, row[:n]) for t, row in zip(times.tolist(), rows)]
-        if loop.shows
+        if loop.wiring.shows
         else np.empty((len(rows), 0))
     )
     return np.hstack([rows[:, :n], own[:, :m], rows[:, n:-1], shown, own[:, m:], rows[:, -1:]])

@@ -1,0 +1,68 @@
+"""What virtual decomposition control forms at one true state of its loop: what the rows of the ledger compare with the truth."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from controllers.vdc.commands import steps
+from controllers.vdc.law import VDC
+from plants.multibody import coordinates
+
+
+class Told(NamedTuple):
+    """What the law forms at one true state, one number or list a drive, as in `controllers.vdc.part.Given`.
+
+    own_f_cr: of the model's bodies; steps: perturbation → commands; asked: the line of a supply while all drives move as required.
+    """
+
+    f_fr: list
+    f_pr: list
+    f_pr_rate: list
+    own_f_cr: list
+    ẑ: list
+    ẑ_law: list
+    ẑ_own: list
+    ẑ_flow: list
+    steps: dict
+    u: Any
+    asked: Any
+
+
+def told_by(law: VDC, plant, served, loop, t, x, w, rates, need, pulls, qdd, τ) -> Told:
+    """What the law forms at a true state, for all drives.
+
+    served: (part, drive) of every driven actuator. loop, t, x, w: the loop and its state; rates: ẋ there. need: what the law
+    requires of the true bodies; pulls: what the actuators do. qdd: true accelerations; τ: the reference and its derivatives.
+    """
+    own_x, z, y, r, u = loop.parts(t, x, w)
+    xp = plant.inner(own_x)
+    n = plant.mechanism.n
+    q = list(xp[:n])
+    qd = list(xp[n : 2 * n])
+    ẑ = law.observed(z)
+    ẑ_flow = law.observed(list(rates[len(loop.plant.states) :]))
+    own = law.required(q, qd, τ)  # with the model's bodies
+    f_fr, rubbed = law.rubbing(need, ẑ)
+    f_pr = [a + b for a, b in zip(own.f_c, f_fr)]
+    ẑ_law = law.flow(f_pr, ẑ, rubbed)
+    ẑ_own = law.observing(own, ẑ)[2]
+    f_pr_rate = [0.0] * len(f_pr)
+    if law.needs_rate:
+        f_pr_rate = law.force_rate(q, qd, qdd, τ, ẑ, ẑ_flow)
+    driven = coordinates.driven(plant.mechanism)
+    acting = [
+        part.acting(drive, pulls[i].x, pulls[i].s) for (part, drive), i in zip(served, driven)
+    ]
+    return Told(
+        f_fr=f_fr,
+        f_pr=f_pr,
+        f_pr_rate=f_pr_rate,
+        own_f_cr=own.f_c,
+        ẑ=ẑ,
+        ẑ_law=ẑ_law,
+        ẑ_own=ẑ_own,
+        ẑ_flow=ẑ_flow,
+        steps=steps(law, plant, loop, t, own_x, z, y, r, f_pr_rate, u),
+        u=u,
+        asked=law.asked(plant.mechanism, acting, need.xd, need.xd_r, ẑ, ẑ_law),
+    )
