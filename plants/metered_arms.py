@@ -24,20 +24,18 @@ from functools import cached_property
 from typing import Annotated, final
 
 from plants import arm_bodies, scales
-from plants.drives.metering import bounds, opened, regenerated, speed_gain
 from plants.metered_arm import Arm, MotorArm
-from plants.metered_arms_names import MeteredArmsNames
+from plants.metered_arms_valves import MeteredArmsValves
 from plants.multibody.mechanism import Mechanism
 from plants.supplies.instant_pump import InstantPump
-from plants.valve_circuits.circuit import Circuit, Pump
+from plants.valve_circuits.circuit import Pump
 from workbench.contract.errors import InputError
-from workbench.contract.machine_limits import Holding, Limit, chamber_limits, command_limits
 from workbench.contract.parameters import Unit, check_bounds, fraction, positive, unchecked
 
 
 @final
 @dataclass(frozen=True)
-class MeteredArms(MeteredArmsNames):
+class MeteredArms(MeteredArmsValves):
     """Equations in the module's docstring. Inputs a command u_c in [−1, 1], an opening u_a in [0, 1] where regeneration is
     an "input", and a force f_ey [N] at the tip, upwards, for each arm.
 
@@ -83,17 +81,6 @@ class MeteredArms(MeteredArmsNames):
         )
         return float(min(6.0, slowest / 7.0))
 
-    @property
-    def circuit(self) -> Circuit:
-        """The valve circuit, its sections named like the arms."""
-        return Circuit(tuple(replace(a.section, name=a.name) for a in self.arms), self.pump)
-
-    @property
-    def velocity_gain(self):
-        """ẋ per unit of u_c where no force acts and the pump is at its relief, mean of both directions and all arms, m/s."""
-        gains = [speed_gain(a.section, self.pump.P_M) for a in self.arms]
-        return sum(gains) / len(gains)
-
     def as_shipped(self):
         return MeteredArms()
 
@@ -102,73 +89,6 @@ class MeteredArms(MeteredArmsNames):
 
     def initial(self):
         return [number for a in self.arms for number in (a.θ_0, 0.0, a.length(a.θ_0))]
-
-    def passivity(self, samples: int = 300, seed: int = 0):
-        """Verdict on the circuit's incremental passivity."""
-        from plants.valve_circuits.passivity import (
-            check_passive,
-        )  # compiled code, wanted by nothing else here
-
-        return check_passive(self.circuit, samples, seed)
-
-    def uniqueness(self, samples: int = 100, seed: int = 0):
-        """Verdict on the circuit's one velocity, under the B of every arm (B + hK by the implicit step)."""
-        from plants.valve_circuits.uniqueness import check_unique
-
-        return check_unique(self.circuit, {f"{a.name}.B": a.B for a in self.arms}, samples, seed)
-
-    def valve_account(self, log):
-        """Where the pump's power went in a run, what suction checks drew, and between which pressures chambers were."""
-        from plants.valve_circuits.accounts import of_arms
-
-        return of_arms(self, log)
-
-    @property
-    def pressure_limits(self):
-        """Between which chambers should stay, Pa: somewhat beyond suction checks and reliefs."""
-        own = [bounds(a.section.P_hM, a.section.P_rM) for a in self.arms]
-        return min(low for low, _ in own), max(high for _, high in own)
-
-    def machine_limits(self):
-        """Angles at which a cylinder points through its joint, suction, reliefs, commands."""
-        turns = tuple(
-            Limit(
-                f"angle {name}",
-                (name,),
-                low,
-                high,
-                "rad",
-                "stroke",
-                "where the cylinder points through the joint",
-                f"arms.{a.name}.r_bx",
-            )
-            for a, name, (low, high) in zip(self.arms, self.joint_names, self.joint_range())
-            if isinstance(a, Arm)
-        )
-        return (
-            *turns,
-            *chamber_limits(self.pressure_names, *self.pressure_limits),
-            *command_limits(self),
-        )
-
-    def holding(self, x, u):
-        """Force (a motor's torque) that stands against weight and tip force, and what the sides bear at the pump's relief."""
-        found, words = [], f"reliefs of pump ({self.pump.P_M / 1e5:g} bar) and chambers, bleed"
-        for j, (a, f_ey) in enumerate(zip(self.arms, u[-len(self.arms) :])):
-            θ = float(x[3 * j])
-            needs = -a.torque(θ, 0.0, f_ey, self.g) / a.lever(θ)
-            unit = "N m" if isinstance(a, MotorArm) else "N"
-            found.append(
-                Holding(
-                    f"arm {a.name}",
-                    float(needs),
-                    *self.circuit.bears(j, self.u_b),
-                    unit,
-                    words,
-                    "pump.P_M",
-                )
-            )
-        return tuple(found)
 
     # ---- a sensible start -------------------------------------------------------------------------------------------
     def rest(self, q) -> list[float]:
@@ -179,33 +99,13 @@ class MeteredArms(MeteredArmsNames):
             for number in (θ, 0.0, a.length(θ) - a.torque(θ, 0.0, 0.0, self.g) / a.lever(θ) / a.K)
         ]
 
-    # ---- valves -----------------------------------------------------------------------------------------------------
-    def rows(self, u):
-        """As `Circuit.rows`, for commands and openings u (as `inputs`, forces may be left out)."""
-        return [
-            opened(arm.section, u_c, u_a)
-            for arm, u_c, u_a in zip(self.arms, u, self.regeneration(u))
-        ]
-
-    def regeneration(self, u) -> list:
-        """Opening u_a of each arm, for commands and openings u (as `inputs`); a plain 0.0 where it has none."""
-        more, found = iter(u[len(self.arms) :]), []
-        for arm, u_c in zip(self.arms, u):
-            own = [u_c, next(more)] if arm.regeneration == "input" else [u_c]
-            found.append(regenerated(arm.regeneration, own))
-        return found
-
-    @property
-    def supply(self):
-        """Q, P_M, k_b."""
-        return [self.pump.Q, self.pump.P_M, self.pump.c_b * self.u_b]
-
     def out(self, t, x):
         lengths = [a.length(x[3 * j]) for j, a in enumerate(self.arms)]
         return [*lengths, *(a.lever(x[3 * j]) * x[3 * j + 1] for j, a in enumerate(self.arms)), *x]
 
     def monitor(self, t, x, u):
-        at, shown = self.logged(t, x, u), []
+        at = self.logged(t, x, u)
+        shown = []
         for j, a in enumerate(self.arms):
             own = (at[f"{key}_{a.name}"] for key in ("v", "f_p", "stretch", "P_h", "P_r"))
             shown += [a.length(x[3 * j]), *own]
@@ -221,7 +121,8 @@ class MeteredArms(MeteredArmsNames):
 
     def given(self, u):
         """Commands arm by arm, each with its regeneration's, then the forces at the tips."""
-        n, more = len(self.arms), iter(u[len(self.arms) : len(u) - len(self.arms)])
+        n = len(self.arms)
+        more = iter(u[n : len(u) - n])
         found = []
         for a, u_c in zip(self.arms, u):
             found += [u_c, next(more)] if a.regeneration == "input" else [u_c]

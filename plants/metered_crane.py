@@ -23,22 +23,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf
 from typing import Annotated, Any, ClassVar, final
 
 from plants import crane_bodies, scales
 from plants.components.spatial import turn
 from plants.drives.metered_section import MeteredSection
-from plants.drives.metering import bounds, speed_gain
 from plants.manipulator import Manipulator
-from plants.metered_crane_names import MeteredCraneNames
+from plants.metered_crane_valves import MeteredCraneValves
 from plants.multibody import drive_forces
 from plants.multibody.mechanism import Mechanism
 from plants.supplies.shared_pump import SharedPump, idle
-from plants.valve_circuits.circuit import Circuit, Pump
+from plants.valve_circuits.circuit import Pump
 from workbench.cases.shorthand import Shorthand
 from workbench.contract.errors import InputError
-from workbench.contract.machine_limits import Holding, Limit, chamber_limits, command_limits
 from workbench.contract.parameters import Unit, check_bounds, fraction, positive, unchecked
 from workbench.contract.system import names
 
@@ -51,7 +48,7 @@ def _shipped(name: str, others) -> dict[str, Any]:
 
 @final
 @dataclass(frozen=True)
-class MeteredCrane(MeteredCraneNames):
+class MeteredCrane(MeteredCraneValves):
     """Equations in the module's docstring. States: q, q̇, p, P, friction's. Inputs: a command u_c in [−1, 1] for each cylinder, and
     the force [N] the tip exerts on its surroundings, in the last end frame.
 
@@ -85,21 +82,6 @@ class MeteredCrane(MeteredCraneNames):
                 f"crane: a {type(self.crane).__name__} is no Manipulator, whose cylinders these valves could drive"
             )
 
-    @property
-    def circuit(self) -> Circuit:
-        """The valve circuit, its sections named like the cylinders."""
-        sections = (drive.metering(k) for k, drive in zip(self.labels, self._drives))
-        return Circuit(tuple(sections), self.pump)
-
-    def stiffness(self) -> list:
-        """K_j, N/m: of the oil shut in at half stroke."""
-        return [drive.stiffness for drive in self._drives]
-
-    @property
-    def velocity_gains(self) -> tuple[float, ...]:
-        """ṗ per unit of command under no force at full pressure, extending and retracting averaged, m/s."""
-        return tuple(float(speed_gain(drive.section, self.pump.P_M)) for drive in self._drives)
-
     loop_rate = MeteredSection.loop_rate
     integral_rate = MeteredSection.integral_rate
 
@@ -108,69 +90,6 @@ class MeteredCrane(MeteredCraneNames):
 
     def scales(self):
         return scales.of_metered_crane(self)
-
-    def machine_limits(self):
-        """Strokes, suction, reliefs, the pump's relief when it takes all of Q, commands."""
-        strokes = tuple(s for s in self.crane.machine_limits() if s.kind == "stroke")
-        top = self.pump.P_M + self.pump.Q / self.G
-        pump = Limit(
-            "pressure of the pump",
-            ("P",),
-            -inf,
-            top,
-            "Pa",
-            "pressure",
-            "the pump's relief with all of Q",
-            "pump.P_M",
-        )
-        return (
-            *strokes,
-            *chamber_limits(self.pressure_names, *self.pressure_limits),
-            pump,
-            *command_limits(self),
-        )
-
-    def holding(self, x, u):
-        """Cylinder forces at rest against what the sides bear at the pump's relief."""
-        whole, given = self._whole(x, u)
-        needs = [h.needs for h in self.crane.holding(whole, given)]
-        words = f"reliefs of pump ({self.pump.P_M / 1e5:g} bar) and chambers, bleed"
-        return tuple(
-            Holding(
-                f"cylinder {k} ({s.name})",
-                f,
-                *self.circuit.bears(j, self.u_b),
-                "N",
-                words,
-                "pump.P_M",
-            )
-            for j, (k, s, f) in enumerate(zip(self.labels, self.segments, needs))
-        )
-
-    @property
-    def pressure_limits(self):
-        """Between which chambers should stay, Pa: somewhat beyond suction checks and reliefs."""
-        return bounds(self.P_hM, self.P_rM)
-
-    # ---- what its valves prove and account for ----------------------------------------------------------------------
-    def passivity(self, samples: int = 300, seed: int = 0):
-        """Verdict on incremental passivity of the cylinders at a common pressure of the pump, which is a state here."""
-        from plants.valve_circuits.passivity import check_passive
-
-        return check_passive(self.circuit, samples, seed, held=True)
-
-    def uniqueness(self, samples: int = 100, seed: int = 0):
-        """Verdict on the one velocity of every rod at a pressure of the pump."""
-        from plants.valve_circuits.uniqueness import check_unique
-
-        B = {f"{k}.τ K": float(self.τ * K) for k, K in zip(self.labels, self.stiffness())}
-        return check_unique(self.circuit, B, samples, seed, held=True)
-
-    def valve_account(self, log):
-        """Where the pump's power went in a run, what suction checks drew, and between which pressures chambers were."""
-        from plants.valve_circuits.accounts import of_crane
-
-        return of_crane(self, log)
 
     # ---- a sensible start -------------------------------------------------------------------------------------------
     def rest(self, q) -> list[float]:
@@ -190,15 +109,6 @@ class MeteredCrane(MeteredCraneNames):
         return self.rest(self.crane.initial()[: self.n])
 
     # ---- equations --------------------------------------------------------------------------------------------------
-    def rows(self, u):
-        """As `Circuit.rows`, for commands u."""
-        return [drive.opened(u_c) for drive, u_c in zip(self._drives, u)]
-
-    @property
-    def supply(self):
-        """Q, P_M, k_b."""
-        return [self.pump.Q, self.pump.P_M, self.pump.c_b * self.u_b]
-
     def _whole(self, x, u):
         """State and inputs as the crane has them, pressures and spools at zero."""
         m, n = self.crane, self.n
@@ -214,15 +124,14 @@ class MeteredCrane(MeteredCraneNames):
         return list(speeds), [at[f"f_p_{k}"] for k in self.labels]
 
     def out(self, t, x):
-        n, at = (
-            self.n,
-            dict(zip(names(self.mechanism.outputs), self.mechanism.out(t, self.inner(x)))),
-        )
+        n = self.n
+        at = dict(zip(names(self.mechanism.outputs), self.mechanism.out(t, self.inner(x))))
         pistons = (at[f"s_{k}"] for k, s in zip(self.labels, self.segments) if not s.slides)
         return [*x[: 2 * n], x[3 * n], *pistons, *(at[f"f_K_{k}"] for k in self.labels)]
 
     def monitor(self, t, x, u):
-        at, shown = self.logged(t, x, u), []
+        at = self.logged(t, x, u)
+        shown = []
         for k in self.labels:
             shown += [at[f"{key}_{k}"] for key in ("f_p", "P_h", "P_r", "Q_s")]
         return [*self.out(t, x)[2 * self.n + 1 :], *shown, *self.crane.tool(x[: self.n])]

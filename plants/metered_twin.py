@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf
 from typing import Annotated, final
 
 import numpy as np
@@ -21,8 +20,8 @@ from plants.drives.compressible_rod import VALVES, CompressibleRod, Flows
 from plants.metered_arms import MeteredArms
 from plants.multibody.built import Built
 from plants.multibody.mechanism import Mechanism
+from plants.on_valves import pump_limit
 from plants.supplies.shared_pump import SharedPump
-from workbench.contract.machine_limits import Limit
 from workbench.contract.parameters import Unit, check_bounds, positive, unchecked
 from workbench.contract.system import Signal
 from workbench.numerics.adaptive import Adaptive
@@ -119,18 +118,8 @@ class MeteredTwin(Built):
 
     def machine_limits(self):
         """Those of the arms, and the pump's relief when it takes all of Q."""
-        pump = self.of.pump
-        own = Limit(
-            "pressure of the pump",
-            ("P",),
-            -inf,
-            pump.P_M + pump.Q / self.G,
-            "Pa",
-            "pressure",
-            "the pump's relief with all of Q",
-            "of.pump.P_M",
-        )
-        return (*self.of.machine_limits(), own)
+        relief = pump_limit(self.of.pump, self.G, "of.pump.P_M")
+        return (*self.of.machine_limits(), relief)
 
     def valve_account(self, log):
         """As of `MeteredArms`; pressures are states here, and what a suction check lets in follows from how far below the tank."""
