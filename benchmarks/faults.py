@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
 import os
 import random
 import sys
@@ -36,8 +35,10 @@ os.environ.setdefault(
     "FLUIDPROOF_OPTIMISE", "-Og"
 )  # most of what is compiled runs for seconds only
 
+from faults_worker import Worker, wait  # noqa: E402
+
 from tests.faults.entries import FAMILIES, Entry, entries, make  # noqa: E402
-from tests.faults.judging import FAULT, HOLDS, KILLED, UNDECIDED, VIOLATED, Outcome, digest, judged  # noqa: E402
+from tests.faults.judging import FAULT, HOLDS, KILLED, UNDECIDED, VIOLATED, Outcome, digest  # noqa: E402
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -125,7 +126,7 @@ def run(chosen: list[Entry], options) -> list[Outcome]:
             for worker in workers:
                 if not worker.busy and waiting:
                     worker.give(waiting.pop())
-            _wait(workers)
+            wait(workers)
             for worker in workers:
                 outcome = worker.take(options.limit)
                 if outcome is not None:
@@ -136,98 +137,6 @@ def run(chosen: list[Entry], options) -> list[Outcome]:
         for worker in workers:
             worker.stop()
     return [found[e.name] for e in chosen]
-
-
-class Worker:
-    """A process that judges entries one after another, and is ended when one takes too long."""
-
-    def __init__(self):
-        self.entry: Entry | None = None
-        self.process = None
-        self.begun = 0.0
-        self.before = 0.0
-
-    @property
-    def busy(self) -> bool:
-        return self.entry is not None
-
-    def give(self, entry: Entry) -> None:
-        if self.process is None:
-            context = multiprocessing.get_context("spawn")
-            self.pipe, theirs = context.Pipe()
-            self.process = context.Process(target=_serve, args=(theirs,), daemon=True)
-            self.process.start()
-            theirs.close()
-        self.entry = entry
-        self.begun = perf_counter()
-        self.before = processor_time(self.process.pid)
-        self.pipe.send(entry)
-
-    def take(self, limit: float) -> Outcome | None:
-        """The outcome, if there is one by now."""
-        if self.entry is None:
-            return None
-        entry = self.entry
-        if self.pipe.poll():
-            try:
-                outcome = self.pipe.recv()
-            except EOFError:
-                outcome = self._ended(entry, FAULT, "the process ended")
-            self.entry = None
-            return outcome
-        if self._spent() > limit:
-            outcome = self._ended(entry, KILLED, f"took more than {limit:g} s of processor time")
-            self.entry = None
-            return outcome
-        return None
-
-    def _spent(self) -> float:
-        """Processor time on this entry; a twentieth of the wall time where that is more: one that only waits is ended, too."""
-        waited = perf_counter() - self.begun
-        return max(processor_time(self.process.pid) - self.before, 0.05 * waited)
-
-    def _ended(self, entry: Entry, code: int, why: str) -> Outcome:
-        self.stop()
-        return Outcome(
-            entry.name,
-            entry.family,
-            entry.sound,
-            code,
-            perf_counter() - self.begun,
-            None,
-            (why,),
-            (),
-            digest(entry),
-        )
-
-    def stop(self) -> None:
-        if self.process is not None:
-            self.process.kill()
-            self.process.join()
-            self.process = None
-
-
-def processor_time(pid: int) -> float:
-    """Of a process and its children that have ended, s; 0 where the system does not tell."""
-    try:
-        after = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return 0.0
-    return sum(int(ticks) for ticks in after[11:15]) / os.sysconf("SC_CLK_TCK")
-
-
-def _serve(pipe) -> None:
-    warnings.simplefilter("ignore")
-    while True:
-        try:
-            entry = pipe.recv()
-        except EOFError:
-            return
-        pipe.send(judged(entry))
-
-
-def _wait(workers: list[Worker]) -> None:
-    multiprocessing.connection.wait([w.pipe for w in workers if w.busy], timeout=1.0)
 
 
 def _known(path: str | None) -> dict[str, Outcome]:

@@ -15,7 +15,8 @@ from dataclasses import replace
 
 import numpy as np
 from common import machine_in_words
-from four_bar_peers import ExudynFourBar, TwoVolumes, independent, mechanism
+from four_bar_exudyn import ExudynFourBar, TwoVolumes
+from four_bar_peers import independent, mechanism
 
 from plants import BengisuAkay, BrownMcPhee, LuGre, ModifiedLuGre, machine
 from plants.four_bar import WORK_CYCLE, cylinder_work, drift

@@ -1,25 +1,16 @@
-"""The four-bar written down a second time for independent solvers, and in exudyn.
+"""The four-bar written down a second time for independent solvers; `four_bar_exudyn` has it in exudyn.
 
 `independent`: plain branches and 2 × 2 systems in Numba, nothing shared with `plants`; SciPy's DOP853 integrates it.
-`ExudynFourBar`: bodies and joints in redundant coordinates, its hydraulic actuator with two volumes, no spool, no friction law,
-no laminar zone; `TwoVolumes` are the same equations as a drive of our mechanism.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 from math import cos, exp, pi, sin, sqrt, tanh
-from typing import Annotated, final
 
 import numba
 import numpy as np
 from scipy.integrate import solve_ivp
-
-from plants.components.friction import Frictionless
-from plants.drives.contract import Drive
-from workbench import Signal
-from workbench.contract.parameters import Unit
 
 PIECES = (
     (0.0, 1.0, 0.0),
@@ -28,6 +19,8 @@ PIECES = (
     (5.0, 8.0, -1.0),
     (8.0, 30.0, 0.0),
 )  # from, to, opening
+LENGTHS = (2.0, 8.0, 5.0)  # m, of crank, coupler, rocker
+MASSES = (16.0, 64.0, 40.0)  # kg
 BENGISU, BROWN, LUGRE, FILM = range(4)
 
 
@@ -175,8 +168,8 @@ def mechanism(circuit, method: str):
             ("coupler", "crank", "-37.90 deg"),
             ("rocker", "coupler", "-93.58 deg"),
         ),
-        (2.0, 8.0, 5.0),
-        (16.0, 64.0, 40.0),
+        LENGTHS,
+        MASSES,
     ):
         at = (bars[-1].com[0] * 2, 0.0, 0.0) if bars else (0.0, 0.0, 0.0)
         J = m * L**2 / 12
@@ -198,158 +191,3 @@ def mechanism(circuit, method: str):
         (Actuator("c", circuit, Pin("ground", (-1.0, 0.0, 0.0)), Pin("crank", (1.0, 0.0, 0.0))),),
         method=method,
     )
-
-
-# ---- two volumes ------------------------------------------------------------------------------------------------------
-@final
-@dataclass(frozen=True)
-class TwoVolumes(Drive):
-    """ṗ_1, ṗ_2 with the opening as input, a root without laminar zone, viscous friction: what exudyn's actuator has."""
-
-    d: Annotated[float, Unit("N s/m")] = 2000.0
-    friction: Frictionless = Frictionless()
-    limit = 1.0
-    equal_steps = True
-
-    def states(self, label=""):
-        of = f"_{label}" if label else ""
-        return Signal(f"p_1{of}", "Pa", "piston"), Signal(f"p_2{of}", "Pa", "rod")
-
-    def inputs(self, label=""):
-        return (Signal(f"u_{label}" if label else "u", "1", "opening"),)
-
-    def power_names(self, label=""):
-        return ()
-
-    def volumes(self, s):
-        A_2, A_3, l = pi * 0.04**2, pi * (0.04**2 - 0.0175**2), s - sqrt(3.0)
-        return (7.85e-5, A_2 * (0.5 + l)), (7.85e-5, A_3 * (0.5 - l))
-
-    def rates(self, x, s, sdot, u, line=None):
-        A_2, A_3, root = (
-            pi * 0.04**2,
-            pi * (0.04**2 - 0.0175**2),
-            lambda dp: dp / np.sqrt(np.abs(dp)),
-        )
-        (h_1, c_1), (h_2, c_2) = self.volumes(s)
-        C = 24e-3 / 60 / sqrt(35e5) * u[0]
-        Q_1 = C * root(np.where(u[0] >= 0, 7.6e6 - x[0], x[0] - 1e5))
-        Q_2 = C * root(np.where(u[0] >= 0, x[1] - 1e5, 7.6e6 - x[1]))
-        K = [(h + c) / 1500e6 + h / 150e6 + c / 31500e6 for h, c in ((h_1, c_1), (h_2, c_2))]
-        return [(Q_1 - A_2 * sdot) / K[0], (A_3 * sdot - Q_2) / K[1]]
-
-    def rubbing(self, x, sdot):
-        return self.d * sdot
-
-    def force(self, x, s, sdot, u=(), line=None):
-        return pi * 0.04**2 * x[0] - pi * (0.04**2 - 0.0175**2) * x[1] - self.d * sdot
-
-    def initial(self, s, force, line=None):
-        return [(force + pi * (0.04**2 - 0.0175**2) * 3.5e6) / (pi * 0.04**2), 3.5e6]
-
-    def stored(self, x, s):
-        return 0.0
-
-    def powers(self, x, s, sdot, u, line=None):
-        return []
-
-
-class ExudynFourBar:
-    """The same in exudyn: three bodies, four pins, HydraulicActuatorSimple (its nominalFlow is m³/(s √Pa))."""
-
-    def __init__(self, plant, d: float):
-        import exudyn as exu
-        import exudyn.itemInterface as items
-
-        self.exu, self.plant = exu, plant
-        self.container = exu.SystemContainer()
-        self.mbs = mbs = self.container.AddSystem()
-        angle, end = 0.0, np.zeros(2)
-        ground = mbs.AddObject(items.ObjectGround())
-        marker = lambda body, x, y=0.0: mbs.AddMarker(
-            items.MarkerBodyPosition(bodyNumber=body, localPosition=[x, y, 0.0])
-        )
-        pin, self.nodes = marker(ground, 0.0), []
-        for L, m, angle in zip((2.0, 8.0, 5.0), (16.0, 64.0, 40.0), np.cumsum(plant.assembly.z)):
-            along = np.array([cos(angle), sin(angle)])
-            at = end + 0.5 * L * along
-            node = mbs.AddNode(items.NodeRigidBody2D(referenceCoordinates=[at[0], at[1], angle]))
-            body = mbs.AddObject(
-                items.ObjectRigidBody2D(
-                    physicsMass=m, physicsInertia=m * L**2 / 12, nodeNumber=node
-                )
-            )
-            mbs.AddObject(items.ObjectJointRevolute2D(markerNumbers=[pin, marker(body, -0.5 * L)]))
-            mbs.AddLoad(
-                items.LoadForceVector(
-                    markerNumber=marker(body, 0.0), loadVector=[0.0, -9.81 * m, 0.0]
-                )
-            )
-            if not self.nodes:
-                F = marker(body, 0.0)
-            pin, end = marker(body, 0.5 * L), end + L * along
-            self.nodes.append(node)
-        mbs.AddObject(items.ObjectJointRevolute2D(markerNumbers=[pin, marker(ground, 10.0)]))
-        A_2, A_3 = pi * 0.04**2, pi * (0.04**2 - 0.0175**2)
-        self.pressures = mbs.AddNode(
-            items.NodeGenericODE1(
-                referenceCoordinates=[0.0, 0.0],
-                numberOfODE1Coordinates=2,
-                initialCoordinates=plant.initial()[2:],
-            )
-        )
-        self.actuator = mbs.AddObject(
-            items.ObjectConnectorHydraulicActuatorSimple(
-                markerNumbers=[marker(ground, -1.0), F],
-                nodeNumbers=[self.pressures],
-                offsetLength=sqrt(3.0) - 0.5,
-                strokeLength=1.0,
-                chamberCrossSection0=A_2,
-                chamberCrossSection1=A_3,
-                hoseVolume0=7.85e-5,
-                hoseVolume1=7.85e-5,
-                actuatorDamping=d,
-                oilBulkModulus=1500e6,
-                cylinderBulkModulus=31500e6,
-                hoseBulkModulus=150e6,
-                nominalFlow=24e-3 / 60 / sqrt(35e5),
-                systemPressure=7.6e6,
-                tankPressure=1e5,
-                useChamberVolumeChange=True,
-            )
-        )
-        self.angle = mbs.AddSensor(
-            items.SensorNode(
-                nodeNumber=self.nodes[0],
-                storeInternal=True,
-                outputVariableType=exu.OutputVariableType.Coordinates,
-            )
-        )
-        mbs.Assemble()
-
-    def run(self, T: float, step: float, every: float = 1e-2):
-        """(times, crank angles) and CPU seconds; the valve is switched between runs, without a call of Python in a step."""
-        import time
-
-        exu, mbs = self.exu, self.mbs
-        rows, spent = [], 0.0
-        for t_0, t_1, opening in PIECES:
-            t_1 = min(t_1, T)
-            if t_0 >= T:
-                break
-            mbs.SetObjectParameter(self.actuator, "valveOpening0", opening)
-            mbs.SetObjectParameter(self.actuator, "valveOpening1", -opening)
-            settings = exu.SimulationSettings()
-            settings.timeIntegration.startTime, settings.timeIntegration.endTime = t_0, t_1
-            settings.timeIntegration.numberOfSteps = round((t_1 - t_0) / step)
-            settings.timeIntegration.newton.useModifiedNewton = True
-            settings.timeIntegration.verboseMode = 0
-            settings.solutionSettings.writeSolutionToFile = False
-            settings.solutionSettings.sensorsWritePeriod = every
-            settings.timeIntegration.generalizedAlpha.spectralRadius = 0.8
-            began = time.process_time()
-            mbs.SolveDynamic(settings, updateInitialValues=True)
-            spent += time.process_time() - began
-            rows.append(np.array(mbs.GetSensorStoredData(self.angle)))
-        found = np.concatenate(rows)
-        return found[:, 0], found[:, 3] + float(self.plant.assembly.z[0]), spent
