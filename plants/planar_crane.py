@@ -79,7 +79,7 @@ class Actuator:
     def __post_init__(self):
         check_bounds(self)
         if self.rod >= self.bore:
-            raise InputError(f"rod: {self.rod} m is not thinner than the bore, {self.bore} m")
+            raise InputError(f"rod: {self.rod:g} m is not thinner than the bore, {self.bore:g} m")
 
     @property
     def areas(self) -> tuple[float, float]:

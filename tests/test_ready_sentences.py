@@ -40,6 +40,16 @@ def test_what_is_printed_is_what_is_asked(sentence, table):
     assert again.on(TIME, column).margin == sentence.on(TIME, column).margin
 
 
+def test_numbers_of_many_digits_are_printed_with_six():
+    """Further digits of a computed limit are rounding; names keep their digits."""
+    limit = Limit("x", ("s_1.234567", "p"), 0.9299999999999999, 1 / 3 + 2, "m")
+    assert ready.within(limit).shown == (
+        "always (s_1.234567 + p >= 0.93 m and s_1.234567 + p <= 2.33333 m)"
+    )
+    written = read("always (p < 0.05 m)", {"p": "m"})
+    assert written.shown == written.text
+
+
 def limited(limits, **columns):
     plant = {"machine_limits": lambda: limits, "limits": dict}
     run = ran(plant=plant, units=dict.fromkeys(columns, "m"), **columns)

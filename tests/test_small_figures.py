@@ -34,7 +34,7 @@ def test_half_axes_of_a_saturated_region(monkeypatch, x, holds):
         assert found.strength == "proof" and found.worst.startswith("half axes 0.5 to 2; ")
         assert found.data["change"] >= NEUTRAL
     else:
-        assert found.worst == "not inside: [0.6, 0.0]"
+        assert found.worst == "not inside: (0.6, 0)"
 
 
 def test_a_region_that_bears_no_change_of_the_data_is_not_proven(monkeypatch):

@@ -101,7 +101,7 @@ class ThrottledCircuit(CircuitSizes):
         check_bounds(self)
         check_chambers(self)
         if self.rod >= self.bore:
-            raise InputError(f"rod: {self.rod} m is not thinner than the bore, {self.bore} m")
+            raise InputError(f"rod: {self.rod:g} m is not thinner than the bore, {self.bore:g} m")
         if self.p_P <= self.p_T:
             raise InputError(
                 f"p_P: the pump's {self.p_P / 1e5:g} bar are not above the tank's {self.p_T / 1e5:g} bar"

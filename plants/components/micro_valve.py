@@ -77,7 +77,7 @@ class Distributor:
     def __post_init__(self):
         check_bounds(self)
         if self.w >= self.E_d:
-            raise InputError(f"w: {self.w} m does not fit into the overlap E_d = {self.E_d} m")
+            raise InputError(f"w: {self.w:g} m does not fit into the overlap E_d = {self.E_d:g} m")
 
     def ways(self, E) -> Ways:
         """Open fractions at eccentricity E."""

@@ -61,7 +61,7 @@ class RadialPump:
         check_bounds(self)
         if self.R_b <= self.l_p + self.d:
             raise InputError(
-                f"R_b: {self.R_b} m leaves no chamber; it must exceed l_p + d = {self.l_p + self.d:.6g} m"
+                f"R_b: {self.R_b:g} m leaves no chamber; it must exceed l_p + d = {self.l_p + self.d:.6g} m"
             )
         if self.N < 1:
             raise InputError(f"N: {self.N} pistons; at least one is needed")

@@ -47,7 +47,7 @@ def nominal(Q_N: float, dp_N: float, u_max: float = 10.0) -> float:
     """
     if not (Q_N > 0 and dp_N > 0 and u_max > 0):
         raise InputError(
-            f"nominal flow {Q_N!r} m³/s, drop {dp_N!r} Pa, opening {u_max!r} V: all must be positive",
+            f"nominal flow {Q_N:g} m³/s, drop {dp_N:g} Pa, opening {u_max:g} V: all must be positive",
             mend="give the rated flow of one notch at its rated drop, e.g. 40 l/min at 35 bar",
         )
     return Q_N / (sqrt(dp_N) * u_max)
@@ -111,7 +111,7 @@ class Valve:
         check_bounds(self)
         if self.dead_band >= self.u_max:
             raise InputError(
-                f"dead_band: {self.dead_band} V never opens; it must be below u_max = {self.u_max} V"
+                f"dead_band: {self.dead_band:g} V never opens; it must be below u_max = {self.u_max:g} V"
             )
         if self.lag not in ("ideal", "first", "second"):
             raise InputError(

@@ -124,7 +124,7 @@ class Body:
             return ORIGIN
         if len(value) != 3:
             raise InputError(
-                f"{field}: expected a rotation vector, three numbers in {symbol}, for a spherical joint, got {value}"
+                f"{field}: expected a rotation vector, three numbers in {symbol}, for a spherical joint, got {len(value)}"
             )
         return value
 

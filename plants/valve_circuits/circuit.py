@@ -146,7 +146,7 @@ class Openings:
         """Openings under one command u_c ∈ [−1, 1]: u_ph = u_tr = max(u_c, 0), u_pr = u_th = max(−u_c, 0)  (67)."""
         if not -1.0 <= u_c <= 1.0:
             raise InputError(
-                f"{u_c!r} is no command",
+                f"{u_c:g} is no command",
                 key="u_c",
                 mend="give a number from −1 (retract) to 1 (extend)",
             )
@@ -232,6 +232,6 @@ class Circuit:
         """Q, P_M, k_b = c_b u_b. Raises InputError for a bleed opening outside [0, 1]."""
         if not 0.0 <= u_b <= 1.0:
             raise InputError(
-                f"{u_b!r} is no opening", key="u_b", mend="give a number from 0 (shut) to 1 (open)"
+                f"{u_b:g} is no opening", key="u_b", mend="give a number from 0 (shut) to 1 (open)"
             )
         return np.array([self.pump.Q, self.pump.P_M, self.pump.c_b * u_b])

@@ -271,7 +271,7 @@ def _check_numbers(name: str, info: Info, declared: object, value: object) -> No
         if not _is_number(entry) or entry != entry or entry in (float("inf"), -float("inf")):
             raise InputError(f"{name}: expected a finite number in {info.unit}, got {entry!r}")
         if not info.bound.admits(entry):
-            raise InputError(f"{name}: {entry!r} {info.unit}; it must be {info.bound.words}")
+            raise InputError(f"{name}: {entry:.12g} {info.unit}; it must be {info.bound.words}")
     reason = kinds.refusal(declared, value)
     if reason is not None:
         raise InputError(f"{name}: {reason[0]}", mend=reason[1])

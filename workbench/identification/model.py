@@ -76,7 +76,7 @@ class Shape:
             and not 0 <= self.delay <= LONGEST_DELAY
         ):
             raise InputError(
-                f"delay of {self.input}: {self.delay!r}",
+                f"delay of {self.input}: {self.delay:g} s",
                 mend="give a time from 0 s on, shorter than a record, or estimate it",
             )
 

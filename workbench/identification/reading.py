@@ -82,7 +82,7 @@ class Table:
     def _time(self, clock: str, period: float | None, units) -> np.ndarray:
         if period is not None:
             if not (math.isfinite(period) and period > 0):
-                raise InputError(f"period: {period!r}", mend="give a time greater than 0 s")
+                raise InputError(f"period: {period:g} s", mend="give a time greater than 0 s")
             return np.arange(len(next(iter(self.columns.values()))[1])) * period
         if clock not in self.columns:
             raise InputError(

@@ -104,7 +104,7 @@ class Record:
     def split(self, fraction: float = 0.5) -> tuple[Record, Record]:
         """Estimation and validation part. The second keeps the whole history of the inputs, so its state is right."""
         if not 0 < fraction < 1:
-            raise InputError(f"split: {fraction!r}", mend="give a fraction between 0 and 1")
+            raise InputError(f"split: {fraction:g}", mend="give a fraction between 0 and 1")
         k = self.start + round(fraction * (len(self) - self.start))
         return replace(self, t=self.t[:k], u=self.u[:k], y=self.y[:k]), replace(self, start=k)
 

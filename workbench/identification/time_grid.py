@@ -32,7 +32,7 @@ def resampled(t, ins, outs, T: float, source: str = "", row: int | None = None):
     check_rising(t, source, row)
     if not (np.isfinite(T) and 0 < T <= (t[-1] - t[0]) / FEWEST):
         raise InputError(
-            f"resample: a step of {T!r} s over {t[-1] - t[0]:g} s",
+            f"resample: a step of {T:g} s over {t[-1] - t[0]:g} s",
             mend=f"choose a step with at least {FEWEST} samples",
         )
     if not (t[-1] - t[0]) / T < MOST_SAMPLES:

@@ -27,7 +27,7 @@ class Adaptive:
         for error in self.errors:
             if not error > 0:
                 raise InputError(
-                    f"errors: {error} is no error that a step may make",
+                    f"errors: {error:g} is no error that a step may make",
                     mend="give numbers greater than zero",
                 )
         if self.edges and not self.watched:
@@ -46,7 +46,7 @@ class Fixed:
     def __post_init__(self) -> None:
         if not self.step > 0:
             raise InputError(
-                f"step: {self.step} s is no step", mend="give a time greater than zero"
+                f"step: {self.step:g} s is no step", mend="give a time greater than zero"
             )
 
 

@@ -127,7 +127,7 @@ class Log:
         )
         if not t0 <= t1 or keep.start >= keep.stop:
             raise InputError(
-                f"log: no samples between {t0} s and {t1} s",
+                f"log: no samples between {t0:g} s and {t1:g} s",
                 mend=f"choose times between {self.time[0]:g} s and {self.time[-1]:g} s",
             )
         return self._excerpt(keep, {"window": [float(t0), float(t1)]})

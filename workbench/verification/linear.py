@@ -56,7 +56,7 @@ class LinearSystem:
             object.__setattr__(self, name, value)
         if self.T is not None and not (np.isfinite(self.T) and self.T > 0):
             raise InputError(
-                f"linear system: sample time {self.T}, expected more than 0 s",
+                f"linear system: sample time {self.T:g} s, expected more than 0 s",
                 key="T",
                 mend="T=None for a continuous system",
             )
@@ -132,7 +132,7 @@ def same_clock(*systems: LinearSystem) -> float | None:
     """The common sample time; InputError when they differ."""
     if len({s.T for s in systems}) > 1:
         raise InputError(
-            f"linear systems with different sample times: {', '.join(str(s.T) for s in systems)} s",
+            f"linear systems with different sample times: {', '.join(map(_clock, systems))}",
             mend="discretise all of them with the same T (sampled_data.sampled)",
         )
     return systems[0].T
@@ -226,3 +226,8 @@ def balanced_matrix(A) -> np.ndarray:
 
     A = np.atleast_2d(np.asarray(A, dtype=float)) if np.size(A) else np.zeros((0, 0))
     return matrix_balance(A, permute=False)[0] if len(A) else A
+
+
+def _clock(system: LinearSystem) -> str:
+    """A sample time in words."""
+    return "continuous" if system.T is None else f"{system.T:g} s"

@@ -96,7 +96,7 @@ def _row(limit: Limit, run: Run, share: float) -> dict:
         )
     return {
         "name": limit.name,
-        "sentence": sentence.text,
+        "sentence": sentence.shown,
         "kind": limit.kind,
         "margin": room,
         "unit": limit.unit,

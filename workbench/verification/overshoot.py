@@ -47,7 +47,7 @@ def overshoot(run: Run) -> np.ndarray | None:
 def check_overshoot(claim: Any, run: Run) -> Verdict:
     """Nothing goes further beyond what its reference asks for: `always (overshoot <= share)`."""
     sentence = ready.overshoot(claim.share)
-    text = f"overshoot: {sentence.text}"
+    text = f"overshoot: {sentence.shown}"
     gone = diverged(KEY, text, run, claim.counted, SOURCE)
     if gone:
         return gone

@@ -162,7 +162,7 @@ def saturated_region(
     least = float(axes.min())
     data = {"P": region.P.tolist()}
     if out:
-        worst = f"not inside: {[float(v) for v in out[0]]}"
+        worst = f"not inside: ({', '.join(f'{v:.4g}' for v in out[0])})"
         return said(None, None, least, "1", worst=worst, source=source, data=data)
     change = largest_change(region.bears)
     worst = f"half axes {axes.min():.4g} to {axes.max():.4g}; {borne(change)}"

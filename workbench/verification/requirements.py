@@ -64,7 +64,7 @@ def check_tracking(claim, run: Run) -> Verdict:
     lasts = float(run.log.time[-1]) > claim.settle
     begin = min(claim.settle, float(run.log.time[part.start])) if lasts else claim.settle
     sentence = ready.tracking(allowed, unit, begin)
-    text = f"tracking: {sentence.text}"
+    text = f"tracking: {sentence.shown}"
     gone = diverged("tracking", text, run, claim.counted, source)
     if gone:
         return gone
@@ -108,7 +108,7 @@ def check_pressures(claim, run: Run) -> Verdict:
     """All chamber pressures inside their limits; an accompanying function does not bound their common mode."""
     high = _highest_allowed(claim, run.loop.plant)
     sentence = ready.pressures(claim.low, high)
-    text = f"pressures: {sentence.text}"
+    text = f"pressures: {sentence.shown}"
     source = "pressure limits, checked on the run"
     gone = diverged("pressures", text, run, claim.counted, source)
     if gone:

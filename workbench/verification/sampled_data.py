@@ -57,7 +57,7 @@ def sampled(A, B, C, D, T: float, delay: float | Sequence[float] = 0.0) -> Linea
     delays = np.asarray(delay, dtype=float)
     if delays.shape not in ((), (m,)) or not np.all(np.isfinite(delays) & (delays >= 0)):
         raise InputError(
-            f"input delay {delay} s, expected 0 or more, one number or {m} of them",
+            f"input delay {delays} s, expected 0 or more, one number or {m} of them",
             key="delay",
             mend="give the delay in seconds",
         )

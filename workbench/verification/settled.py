@@ -73,7 +73,7 @@ def check_settled(claim, run: Run, tick: Callable[[], None] | None = None) -> Ve
     seen = oscillations(run, floor)
     units = {name: run.log.signal(name).unit for name in joint_errors(run)}
     sentence = ready.settled(floor, units, claim.chatter, list(seen.commands))
-    text = f"{TEXT}: {sentence.text}"
+    text = f"{TEXT}: {sentence.shown}"
     if not sentence.on(run.log.time, seen.columns).holds:
         found = seen.worst(claim.chatter)
         name, kind, frequency, amplitude, unit = found

@@ -62,7 +62,7 @@ def at_limit(run: Run) -> np.ndarray:
 def check_saturation(claim: Any, run: Run) -> Verdict:
     """Share of time any command is at its limit: `always (at_limit <= share)`."""
     sentence = ready.saturation(claim.share)
-    text, source = f"saturation: {sentence.text}", "requirement on the run"
+    text, source = f"saturation: {sentence.shown}", "requirement on the run"
     gone = diverged("saturation", text, run, claim.counted, source)
     if gone:
         return gone

@@ -100,13 +100,13 @@ def _sensible(names, limits, c, r, level, centre):
     for n, (a, b), ci, ri in zip(names, limits, c, r):
         if not (np.isfinite([a, b]).all() and a < b):
             raise InputError(
-                f"box: {n} from {a} to {b}, expected numbers with low < high",
+                f"box: {n} from {a:g} to {b:g}, expected numbers with low < high",
                 key=n,
                 mend="widen the range",
             )
         if not (np.isfinite(ri) and ri > 0 and a < ci - ri and ci + ri < b):
             raise InputError(
-                f"ball: {n} = {ci} ± {ri} is not inside the box [{a}, {b}]",
+                f"ball: {n} = {ci:g} ± {ri:g} is not inside the box [{a:g}, {b:g}]",
                 key=n,
                 mend="a positive radius for every state, and room for it in the box",
             )
@@ -117,5 +117,7 @@ def _sensible(names, limits, c, r, level, centre):
             )
     if level is not None and not np.isfinite(level):
         raise InputError(
-            f"level {level}, expected a number", key="level", mend="leave it out to use the largest"
+            f"level {level:g}, expected a number",
+            key="level",
+            mend="leave it out to use the largest",
         )

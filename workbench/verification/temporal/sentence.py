@@ -10,6 +10,7 @@ own scale of the unit, else one unit. A positive factor changes no sign, so the 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -24,6 +25,7 @@ from workbench.verification.temporal.robustness import Bounds, Monitor, decided
 from workbench.verification.temporal.terms import Units, constant, margin, unit_of, value
 from workbench.verification.temporal.windows import Instants
 
+_LONG = re.compile(r"(?<![\w.`])\d+\.\d{5,}(?:e[+-]?\d+)?")  # a number, and no part of a name
 Columns = Mapping[str, np.ndarray]
 Scale = Callable[[str], float]  # unit → what is large in it
 
@@ -71,6 +73,11 @@ class Sentence:
     text: str
     formula: S.Formula
     units: Mapping[S.Span, str]
+
+    @property
+    def shown(self) -> str:
+        """The sentence for people: a number of more than six digits has six."""
+        return _LONG.sub(lambda number: f"{float(number[0]):.6g}", self.text)
 
     @property
     def names(self) -> list[str]:
