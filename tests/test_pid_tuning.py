@@ -331,9 +331,9 @@ def test_gains_that_are_there_can_be_what_stabilises():
         ),
         (
             lambda: tuned(sampled(plant(THREE)), 2.0),
-            "disk_margin: 2 1; it must be between 0 and 2",
+            "disk_margin: 2; it must be between 0 and 2",
         ),
-        (lambda: tuned(sampled(plant(THREE)), 0.0), "disk_margin: 0.0 1"),
+        (lambda: tuned(sampled(plant(THREE)), 0.0), "disk_margin: 0;"),
         (lambda: tuned(sampled(plant(THREE)), free=("K_x",)), "free: "),
         (lambda: tuned(sampled(plant(THREE)), free=()), "free: "),
         (lambda: tuned(sampled(plant(THREE)), at={"Q": 1.0}), "there is no signal 'Q'"),

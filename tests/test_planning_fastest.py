@@ -342,7 +342,7 @@ def test_bad_files_say_what_to_do(tmp_path, capsys, change, words):
 
 
 def test_an_acceleration_limit_of_zero_is_refused():
-    with pytest.raises(ValueError, match="a_max: 0.0 m/s.*greater than zero"):
+    with pytest.raises(ValueError, match="a_max: 0 m/s.*greater than zero"):
         smaller(planar_crane(), a_max=0.0)
 
 

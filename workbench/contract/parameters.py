@@ -18,11 +18,11 @@ from functools import cache
 from types import FunctionType
 from typing import Any, TypeVar
 
-from workbench.contract import kinds
 from workbench.contract.annotations import Bound, Info, Unit, fraction, nonnegative, positive, up_to
 from workbench.contract.capabilities import Named
 from workbench.contract.described import described, field_infos
 from workbench.contract.errors import InputError
+from workbench.contract.field_checks import check_bounds, check_parts, is_number
 from workbench.contract.own_text import own
 from workbench.contract.remembered import remembered
 from workbench.contract.scalars import Scalar, Vector
@@ -95,14 +95,10 @@ def _below(value: Any, path: str, info: Info | None) -> Iterator[Leaf]:
                 f"{path}.{i}",
                 entry,
                 info,
-                structural=entry in (0.0, 1.0) if _is_number(entry) else False,
+                structural=entry in (0.0, 1.0) if is_number(entry) else False,
             )
     elif value is not None:
         yield Leaf(path, value, info)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float))
 
 
 def bind(obj: Any, values: Mapping[str, object], prefix: str = "") -> Any:
@@ -154,9 +150,8 @@ def _bound(value: Scalar, path: Any, info: Any, values: Vector) -> Any:
 def graph_key(obj: object, traced: bool = True) -> str:
     """Text that is equal for two objects exactly when they trace to the same graph (numbers as symbols).
 
-    Part of it is the code that the objects' classes and functions reach now (`workbench.contract.reach`): where a method, a global
-    or
-    what a function closes over has changed, the text has, too. traced=False: numbers as they are, and no code.
+    Part of it is the code that the objects' classes and functions reach now (`workbench.contract.reach`): where a method, a
+    global or what a function closes over has changed, the text has, too. traced=False: numbers as they are, and no code.
     """
     text, code = remembered(("text", traced), obj, lambda: _text_and_code(obj, traced))
     if not traced:
@@ -230,51 +225,6 @@ def _shape(value: Scalar, info: Any, traced: Any, code: Any) -> Any:
 def digest(obj: object) -> str:
     """Hash of structure and numbers together: two systems with the same digest are the same system."""
     return hashlib.sha256(graph_key(obj, traced=False).encode()).hexdigest()[:16]
-
-
-def check_bounds(obj: Any) -> None:
-    """Raise InputError naming the first field of `obj` that does not fit its annotation (`workbench.contract.kinds`).
-
-    Choices, lengths and types are those of the annotation; annotated numbers are finite and in their range. Parts come
-    first: the units of the numbers may be asked of them.
-    """
-    check_parts(obj)
-    infos = described(obj)
-    for name, declared in kinds.declared(obj.__class__):
-        info = infos[name]
-        value = getattr(obj, name)
-        if info is None:
-            continue
-        if isinstance(value, str) and kinds.takes_text(declared):
-            _check_kind(name, declared, value)
-        elif value is not None or None not in kinds.options(declared):
-            _check_numbers(name, info, declared, value)
-
-
-def check_parts(obj: Any) -> None:
-    """Raise InputError naming the first field without a unit that does not fit its annotation: choices and parts."""
-    infos = field_infos(obj.__class__)
-    for name, declared in kinds.declared(obj.__class__):
-        if infos[name] is None:
-            _check_kind(name, declared, getattr(obj, name))
-
-
-def _check_kind(name: str, declared: object, value: object) -> None:
-    reason = kinds.refusal(declared, value)
-    if reason is not None:
-        raise InputError(f"{name}: {reason[0]}", mend=reason[1])
-
-
-def _check_numbers(name: str, info: Info, declared: object, value: object) -> None:
-    """An annotated number, or a tuple of them: finite, in range, as many as the annotation says."""
-    for entry in value if isinstance(value, tuple) else (value,):
-        if not _is_number(entry) or entry != entry or entry in (float("inf"), -float("inf")):
-            raise InputError(f"{name}: expected a finite number in {info.unit}, got {entry!r}")
-        if not info.bound.admits(entry):
-            raise InputError(f"{name}: {entry:.12g} {info.unit}; it must be {info.bound.words}")
-    reason = kinds.refusal(declared, value)
-    if reason is not None:
-        raise InputError(f"{name}: {reason[0]}", mend=reason[1])
 
 
 __all__ = [
