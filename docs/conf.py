@@ -13,7 +13,7 @@ copyright = author
 version = release = __version__
 
 extensions = ["myst_parser", "sphinx_copybutton", "sphinx_design", "docs.building.extension"]
-exclude_patterns = ["_build", "parts", "gallery", "building"]
+exclude_patterns = ["_build", "parts", "examples", "gallery", "building"]
 source_suffix = {".md": "markdown"}
 root_doc = "index"
 

@@ -11,7 +11,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from docs.building import catalogue, words
+from docs.building import catalogue, jobs, words
+from docs.building.answers import answer
 from docs.building.pages import page
 
 ROOT = Path(__file__).parents[1]
@@ -132,3 +133,43 @@ def test_it_is_searched_without_a_network(site):
     for path in site.rglob("*.html"):
         for link in parsed(path).links:
             assert not re.search(r"^(https?:)?//.*\.(js|css)$", link), (path, link)
+
+
+SHOWN = {
+    name: list(jobs.in_text(path.read_text("utf-8")))
+    for name, path in (
+        (path.stem, path) for path in sorted((DOCS / "parts" / "claims").glob("*.md"))
+    )
+}
+UNREFUSED = {  # claims that no case file can break, or that never hold: their page says why
+    "power-flows",
+    "incremental-passivity",
+    "unique-velocity",
+    "unasked",
+    "sensitivity",
+}
+
+EXAMPLES = [(name, job) for name, found in SHOWN.items() for job in found]
+CHEAP = ("linear-stability", "requirements", "saturation", "inequality")
+
+
+def test_every_claim_has_an_example_and_one_that_is_refused():
+    for name in catalogue.claims():
+        words_found = [job.words[1] for job in SHOWN.get(name, ())]
+        text = (DOCS / "parts" / "claims" / f"{name}.md").read_text("utf-8")
+        assert "## What it cannot see" in text, name
+        assert words_found if name in UNREFUSED else len(words_found) >= 2, name
+        assert name in UNREFUSED or {"violated", "undecided"} & set(words_found), name
+
+
+@pytest.mark.parametrize(
+    "name, job",
+    [
+        pytest.param(*example, marks=() if example[0] in CHEAP else pytest.mark.long)
+        for example in EXAMPLES
+    ],
+    ids=lambda value: value if isinstance(value, str) else value.words[1],
+)
+def test_examples_of_claims_are_answered_as_printed(name, job):
+    _, _, found = answer(job.words[0], job.text, dict(job.options))
+    assert found.word == job.words[1], found.worst

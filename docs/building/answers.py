@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 from docs.building import catalogue
+
+EXAMPLES = Path(__file__).parents[1] / "examples"  # machines that examples name
 
 
 def answer(asked: str, text: str, options: Mapping[str, str]):
@@ -12,7 +15,7 @@ def answer(asked: str, text: str, options: Mapping[str, str]):
     from workbench.cases.file import loads
     from workbench.verification import study
 
-    case = loads(text, "example.yaml")
+    case = loads(text, str(EXAMPLES / "example.yaml"))
     known = catalogue.claims()
     wanted = tuple(known[name] for name in [asked, *options.get("with", "").split()])
     claims = [claim for claim in case.claims if isinstance(claim, wanted)]

@@ -51,7 +51,7 @@ def state() -> str:
     """A digest of everything that results rest on."""
     found = hashlib.sha256()
     places = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*"))]
-    for path in [*places, *sorted((DOCS / "parts").rglob("*.yaml"))]:
+    for path in [*places, *sorted((DOCS / "examples").rglob("*.yaml"))]:
         if path.suffix in KINDS:
             found.update(path.read_bytes())
     return found.hexdigest()
