@@ -145,7 +145,8 @@ def least(
             reached = min(reached, float(np.min(value[1] if sign > 0 else -value[0])))
         seen += len(low)
         worst = min(final, float(a.min()))
-        if seen >= budget or reached - worst <= gap * max(abs(reached), abs(worst), 1e-300):
+        close = reached - worst <= gap * max(abs(reached), abs(worst), 1e-300)
+        if seen >= budget or close and np.isfinite(reached):
             return worst
         # Boxes whose bound is good enough already are laid aside.
         fine = a >= reached - 0.5 * gap * abs(reached)
