@@ -199,9 +199,9 @@ def test_popov_and_jury_lee_of_one_state(sampled):
         (F(1, 2), F(3, 2)),
         (F(1), F(-2, 3)),
         ((F(0), F(1)), (F(-1, 4), F(1, 2))),
-        (F(0), F(1, 5), F(2)),
+        (F(0), F(1, 20), F(1, 5), F(2)),
         (F(1), F(5)),
-        (F(1), F(3)) if sampled else (None,),
+        (F(1, 3), F(1), F(3)) if sampled else (None,),
     ):
         good = falls(with_λ(sampled, a, b, c, low, high, F(4, 3), τ, λ, slope))
         kind = ("sampled", "jury-lee") if sampled else ("continuous", "popov")

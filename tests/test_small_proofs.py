@@ -154,7 +154,7 @@ def test_regions_of_one_state_by_ball_by_starts_and_to_their_end():
     found = saturated_region(one(0.5), one(1.0), one(-2.0), 1.0, inside=[np.array([1.5])])
     assert found.holds is True and 1.9 < found.margin < 2.0
     out = saturated_region(one(0.5), one(1.0), one(-2.0), 1.0, inside=[np.array([2.5])])
-    assert out.holds is None and out.worst == "not inside: [2.5]"
+    assert out.holds is None and out.worst.startswith("not inside") and "2.5" in out.worst
     loose = saturated_region(one(0.5), one(1.0), one(0.3), 1.0)
     assert loose.holds is False and loose.margin == pytest.approx(-0.8)
 
