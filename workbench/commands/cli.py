@@ -161,6 +161,7 @@ ACTS = {
     "identify": verbs.do_identify,
     "tune": verbs.do_tune,
     "plan": verbs.do_plan,
+    "export": verbs.do_export,
     "completion": verbs.do_completion,
 }
 

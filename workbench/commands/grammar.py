@@ -12,6 +12,7 @@ from workbench.commands.compare_command import compare_options
 from workbench.commands.completion import SHELLS
 from workbench.commands.parser import _Parser, _parser, case_argument, set_option, typed
 from workbench.commands.tune_options import tune_options
+from workbench.export.options import export_options
 from workbench.identification.options import identify_options
 from workbench.planning.options import plan_options
 from workbench.sweep.options import falsify_options, sensitivity_options, sweep_options
@@ -149,6 +150,9 @@ def _design_verbs(verb: Verb) -> None:
     )
     plan_options(p)
     set_option(p)
+    p = verb("export", "write the law of a case file as C that carries its verdict")
+    case_argument(p)
+    export_options(p)
 
 
 def _reading_verbs(verb: Verb) -> None:

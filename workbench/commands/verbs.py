@@ -161,6 +161,12 @@ def do_sensitivity(options, arguments) -> int:
     return run_sensitivity(options, read_case(options.file, options.set))
 
 
+def do_export(options, arguments) -> int:
+    from workbench.export.command import run_export
+
+    return run_export(options, read_case(options.file, options.set), _today())
+
+
 def do_explain(options, arguments) -> int:
     from plants.shipped import PLANTS
     from workbench.cases.file import laws

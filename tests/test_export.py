@@ -1,0 +1,286 @@
+"""Laws as C: the same numbers to the last bit, files that were changed are refused, and what cannot be exported is said."""
+
+import json
+import re
+from dataclasses import dataclass, replace
+
+import casadi as ca
+import numpy as np
+import pytest
+
+from workbench import ClosedLoop, InputError, Scenario, Signal, simulate
+from workbench.cases.file import loads
+from workbench.contract.system import Controller
+from workbench.contract.wrappers import Delayed, Sampled
+from workbench.export.checking import against_run, sanitized
+from workbench.export.compiled import Compiled
+from workbench.export.identifiers import identifiers
+from workbench.export.languages import DOUBLE, SINGLE, statements
+from workbench.export.law_graph import law_graph
+from workbench.export.library import replayed
+from workbench.export.package import export_law
+from workbench.export.replay import replay
+from workbench.export.straight import straight
+
+AXIS = """
+plant: ieha-published-linear
+controller: {law: PID, K_p: 0.4, K_i: 2, K_d: 0.001 s, feed: gain, K_v: 0.0087}
+scenario:
+  reference: {type: Sine, space: output, centre: start, amplitude: [1 cm], frequency: 2 Hz}
+  duration: 0.3 s
+"""
+
+
+@pytest.fixture(scope="module")
+def axis():
+    """(case, graph, run) of a servo axis under PID."""
+    case = loads(AXIS)
+    graph = law_graph(case.loop.controller)
+    return case, graph, replay(case.loop, case.scenario, graph)
+
+
+@pytest.fixture(scope="module")
+def folder(axis, tmp_path_factory):
+    """The axis's law, exported."""
+    _, graph, run = axis
+    return export_law(
+        tmp_path_factory.mktemp("c") / "law", graph, run, name="axis", about=["*/ int"]
+    )
+
+
+def test_the_code_gives_the_commands_of_the_run_to_the_last_bit(axis, folder):
+    _, _, run = axis
+    law = Compiled(folder)
+    memory, commands = replayed(law.library, run, law.initial())
+    assert np.array_equal(commands, run.commands) and np.array_equal(memory, run.memory)
+    assert np.ptp(run.commands) > 1e-5 and against_run(law, run).well
+
+
+def test_the_shipped_program_replays_the_run_without_undefined_behaviour(folder):
+    found = sanitized(folder, "axis")
+    assert found.well in (True, None) and ("301 samples" in found.words or found.well is None)
+
+
+def test_the_code_closes_the_loop(axis, folder):
+    case, _, _ = axis
+    before = simulate(case.loop, case.scenario)
+    after = simulate(ClosedLoop(case.loop.plant, Compiled(folder)), case.scenario)
+    moved = float(np.ptp(before["Y"].values))
+    assert moved > 1e-3
+    assert float(np.abs(after["Y"].values - before["Y"].values).max()) < 1e-12 * moved
+
+
+def test_other_numbers_are_other_code(axis, tmp_path):
+    """Three draws of gains: each exported law gives the commands of its own run, and not those of another one."""
+    case, _, _ = axis
+    random = np.random.default_rng(4)
+    digests = set()
+    for k in range(3):
+        law = case.loop.controller.inner
+        gains = {"K_p": (float(random.uniform(0.1, 0.6)),), "K_i": (float(random.uniform(0.5, 3)),)}
+        loop = replace(
+            case.loop, controller=replace(case.loop.controller, inner=replace(law, **gains))
+        )
+        graph = law_graph(loop.controller)
+        run = replay(loop, case.scenario, graph)
+        code = Compiled(export_law(tmp_path / f"law{k}", graph, run))
+        assert against_run(code, run).well
+        other = replay(case.loop, case.scenario, graph)
+        assert against_run(code, other).well is False
+        digests.add(code.manifest["digest"])
+    assert len(digests) == 3
+
+
+def test_floats_round_and_say_so(axis, tmp_path):
+    _, graph, run = axis
+    law = Compiled(export_law(tmp_path / "law", graph, run, single=True))
+    found = against_run(law, run)
+    _, commands = replayed(law.library, run, law.initial())
+    apart = np.abs(commands - run.commands).max() / np.abs(run.commands).max()
+    assert found.well and "apart" in found.words and 0 < apart < 1e-4
+    assert "double" not in (tmp_path / "law" / "law.c").read_text()
+
+
+def test_parameters_make_the_constants(axis, folder):
+    """`prepare` on the default parameters gives the default constants; on others, others."""
+    import ctypes
+
+    library = Compiled(folder).library
+    made = np.zeros_like(library.constants)
+    parameters = library.parameters
+    pointer = lambda a: ctypes.c_void_p(a.ctypes.data)
+    library.code.axis_prepare(pointer(parameters), pointer(made))
+    assert np.array_equal(made, library.constants)
+    parameters[0] *= 2
+    library.code.axis_prepare(pointer(parameters), pointer(made))
+    assert (made != library.constants).sum() == 1
+
+
+@pytest.mark.parametrize("file", ["axis.c", "axis.h", "law.json"])
+def test_one_changed_number_is_refused(folder, tmp_path, file):
+    import shutil
+
+    copy = tmp_path / "law"
+    shutil.copytree(folder, copy)
+    text = (copy / file).read_text()
+    if file == "law.json":
+        text = text.replace('"digest": "', '"digest": "0')
+    else:
+        text = re.sub(r"0\.001\b", "0.002", text, count=1)
+    assert text != (copy / file).read_text()
+    (copy / file).write_text(text)
+    with pytest.raises(InputError, match="verdicts are not of it|digest"):
+        Compiled(copy)
+
+
+def test_a_manifest_that_was_changed_along_is_refused_by_its_numbers(folder, tmp_path):
+    """Whoever changes a number in the code and the code's hash has still the wrong digest."""
+    import hashlib
+    import shutil
+
+    copy = tmp_path / "law"
+    shutil.copytree(folder, copy)
+    code = (copy / "axis.c").read_text()
+    changed = re.sub(r"(default_constants = \{\{)[^,]+", r"\g<1>0.125", code)
+    assert changed != code
+    (copy / "axis.c").write_text(changed)
+    data = json.loads((copy / "law.json").read_text())
+    data["sha256"]["axis.c"] = hashlib.sha256(changed.encode()).hexdigest()
+    (copy / "law.json").write_text(json.dumps(data))
+    with pytest.raises(InputError, match="digest"):
+        Compiled(copy)
+
+
+def test_what_is_there_stays_and_nothing_is_half_written(axis, tmp_path):
+    _, graph, run = axis
+    (tmp_path / "law").mkdir()
+    (tmp_path / "law" / "mine").write_text("mine")
+    with pytest.raises(InputError, match="already"):
+        export_law(tmp_path / "law", graph, run)
+    with pytest.raises(InputError, match="no folder can be made"):
+        export_law(tmp_path / "nowhere" / "law", graph, run)
+    assert [p.name for p in tmp_path.iterdir()] == ["law"]
+
+
+def test_laws_that_are_python_or_have_no_samples_are_refused(axis):
+    case, _, _ = axis
+    plant = case.loop.plant
+    own = ClosedLoop(plant, lambda t, y, r: [0.0])
+    with pytest.raises(InputError, match="called from Python"):
+        law_graph(own.controller)
+    with pytest.raises(InputError, match="sample time"):
+        law_graph(case.loop.controller.inner)
+
+
+def test_a_law_applied_between_samples_runs_in_its_program_alone(axis, tmp_path):
+    case, _, _ = axis
+    loop = replace(case.loop, controller=Delayed(case.loop.controller, 0.4e-3))
+    graph = law_graph(loop.controller)
+    run = replay(loop, case.scenario, graph)
+    folder = export_law(tmp_path / "law", graph, run)
+    assert "law_release(" in (folder / "law.h").read_text()
+    with pytest.raises(InputError, match="after its sample"):
+        Compiled(folder)
+
+
+@dataclass(frozen=True)
+class Swapped(Controller):
+    """Memory that changes places: z⁺ = (z_2, z_1 + y), u = z_2."""
+
+    states = (Signal("a"), Signal("b"))
+    measured = (Signal("Y", "m"),)
+    commands = (Signal("X", "m"),)
+
+    def step(self, t, z, y, r):
+        return [z[1], z[0] + y[0]], [z[1]]
+
+
+def test_memory_may_change_places(axis, tmp_path):
+    case, _, _ = axis
+    loop = ClosedLoop(case.loop.plant, Sampled(Swapped()))
+    graph = law_graph(loop.controller)
+    run = replay(loop, Scenario(duration=0.005, offset={"Y": 1e-3}), graph)
+    law = Compiled(export_law(tmp_path / "law", graph, run))
+    memory, u = replayed(law.library, run, law.initial())
+    assert np.array_equal(memory, run.memory) and np.array_equal(u, run.commands)
+    assert np.ptp(run.commands) > 0
+
+
+@pytest.mark.quick
+def test_every_operation_means_in_c_what_it_means_in_the_graph():
+    """Each word of the table, over signs and both sides of every comparison, against CasADi's own evaluation."""
+    a, b = ca.SX.sym("a"), ca.SX.sym("b")
+    made = [
+        *(a + b, a - b, a * b, a / b, -a, a < b, a <= b, ca.eq(a, b), ca.ne(a, b)),
+        *(ca.logic_and(a, b), ca.logic_or(a, b), ca.logic_not(a), a**2, 1 / a, 2 * a, ca.sign(a)),
+        *(
+            ca.if_else(a < b, a, b),
+            ca.fmin(a, b),
+            ca.fmax(a, b),
+            ca.fabs(a),
+            ca.floor(a),
+            ca.ceil(a),
+        ),
+        *(ca.sin(a), ca.cos(a), ca.tan(a), ca.tanh(a), ca.exp(a), ca.atan(a), ca.atan2(a, b)),
+        *(
+            ca.sqrt(ca.fabs(a)),
+            ca.log(ca.fabs(b)),
+            ca.fmod(a, b),
+            ca.fabs(a) ** b,
+            ca.sinh(a),
+            ca.cosh(a),
+        ),
+        *(ca.asin(a / 9), ca.acos(a / 9), ca.hypot(a, b), ca.copysign(a, b), ca.fabs(a) ** 2.5),
+    ]
+    f = ca.Function("f", [a, b], [ca.vertcat(*made)])
+    program = straight(f)
+    lines = statements(
+        program, DOUBLE, lambda i, j: "ab"[i], [[f"y[{k}]" for k in range(len(made))]]
+    )
+    found = _run_c(lines, len(made))
+    for (x, z), given in found.items():
+        wanted = np.array(f(x, z)).ravel()
+        assert np.allclose(given, wanted, rtol=4e-16, atol=0, equal_nan=True), (x, z)
+
+
+def _run_c(lines, n):
+    import ctypes
+
+    from workbench.numerics.compiler import library
+
+    body = "\n".join(lines)
+    text = f"#include <math.h>\nvoid f(double a, double b, double *y) {{\n{body}\n}}\n"
+    code = library(text)
+    if code is None:
+        pytest.skip("no C compiler")
+    found = {}
+    for a in (-2.5, -1.0, 0.75, 2.0):
+        for b in (-3.0, -1.0, 0.75, 2.5):
+            y = np.zeros(n)
+            code.f(ctypes.c_double(a), ctypes.c_double(b), ctypes.c_void_p(y.ctypes.data))
+            found[a, b] = y
+    return found
+
+
+@pytest.mark.quick
+def test_words_are_words_of_c():
+    assert identifiers(["λ_x", "q_1", "dq_1@5", "int", "1a", "q-1", "q 1", "µ"]) == [
+        *("lambda_x", "q_1", "dq_1_5", "_int", "_1a", "q_1_2", "q_1_3", "mu"),
+    ]
+    assert SINGLE.number(0.1) == "0.1f" and DOUBLE.number(1e300) == "1e+300"
+    assert DOUBLE.number(3.0) == "3.0" and SINGLE.number(float("inf")) == "INFINITY"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "name", ["hiab-xs031-two-joint", "two-cylinders", "arm-imv-vdc", "ieha-arm"]
+)
+def test_laws_of_machines_are_the_same_to_the_last_bit(name, tmp_path):
+    from pathlib import Path
+
+    from workbench.cases.file import load
+
+    case = load(Path(__file__).parents[1] / "examples" / f"{name}.yaml")
+    graph = law_graph(case.loop.controller)
+    run = replay(case.loop, case.scenario, graph)
+    assert against_run(Compiled(export_law(tmp_path / "law", graph, run)), run).well

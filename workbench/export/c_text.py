@@ -1,0 +1,216 @@
+"""A law as C99: a header with its structs, a source with its functions.
+
+All memory is the caller's, nothing is allocated, no name is global but those that begin with the law's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from workbench.contract.system import Signal
+from workbench.export.identifiers import identifiers
+from workbench.export.languages import DOUBLE, SINGLE, Language, Reads, statements
+from workbench.export.law_graph import LawGraph, short
+from workbench.export.straight import Straight, most_counted, straight
+from workbench.numerics.native import NUMBERS
+
+WHAT = {
+    "start": "Memory that fits the first measurement; call it once before the first step.",
+    "step": "One sample: the memory goes on, the commands are those to apply from now on.",
+    "release": "The second instant of a sample, LAG after it: commands that wait less than a sample for their time are applied.",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class CText:
+    """The files' text. name: what every identifier begins with; single: floats in place of doubles; digest: of the constants."""
+
+    graph: LawGraph
+    name: str = "law"
+    single: bool = False
+    about: Sequence[str] = field(default=())
+    digest: str = ""
+
+    @property
+    def language(self) -> Language:
+        return SINGLE if self.single else DOUBLE
+
+    @cached_property
+    def programs(self) -> dict[str, Straight]:
+        """Name of a function → its operations."""
+        return {name: straight(f) for name, f in self.graph.functions.items()}
+
+    @property
+    def operations(self) -> int:
+        """Operations of the longest function: every path is taken at every sample, so it is the worst case, too."""
+        sampled = [program for name, program in self.programs.items() if name != "start"]
+        return most_counted(sampled)
+
+    @cached_property
+    def words(self) -> dict[str, list[str]]:
+        """What a struct holds → the identifiers of its members, in order."""
+        graph = self.graph
+        inputs = identifiers(["t", *(s.name for s in (*graph.measured, *graph.references))])
+        return {
+            "parameters": identifiers([short(leaf.path) for leaf in graph.parameters]),
+            "memory": identifiers([s.name for s in graph.memory]),
+            "inputs": inputs,
+            "outputs": identifiers([s.name for s in graph.commands]),
+        }
+
+    def header(self) -> str:
+        """The header: structs with units, constants, functions."""
+        n, g = self.name, self.graph
+        guard = f"{n.upper()}_H"
+        numbers = [
+            f"#define {n.upper()}_SAMPLE_TIME {DOUBLE.number(float(g.controller.period or 0.0))} /* s */",
+            f"#define {n.upper()}_LAG {DOUBLE.number(float(g.controller.lag))} /* s, from a sample to `release`; 0: none */",
+            f"#define {n.upper()}_OPERATIONS {self.operations} /* at most, and at every sample */",
+            f'#define {n.upper()}_DIGEST "{self.digest}"',
+        ]
+        parameters = [Signal(p.path, p.info.unit, p.info.meaning) for p in g.parameters]
+        given = [Signal("t", "s", "time since the start"), *g.measured, *g.references]
+        structs = [
+            _struct(n, "parameters", self.language.real, parameters, self.words),
+            _array(n, "constants", self.language.real, len(g.constants)),
+            _struct(n, "memory", self.language.real, g.memory, self.words),
+            _struct(n, "inputs", self.language.real, given, self.words),
+            _struct(n, "outputs", self.language.real, g.commands, self.words),
+        ]
+        declared = [
+            "/* The numbers that the verdicts are of, and their digest. */",
+            f"extern const char {n}_digest[];",
+            f"extern const {n}_parameters {n}_default_parameters;",
+            f"extern const {n}_constants {n}_default_constants;",
+            "",
+            "/* Constants of other parameters. Verdicts were given for the default ones alone. */",
+            f"void {n}_prepare(const {n}_parameters *p, {n}_constants *k);",
+        ]
+        for name in self.programs:
+            declared += ["", f"/* {WHAT[name]} */", f"{self._signature(name)};"]
+        return "\n".join(
+            [
+                *_comment(self.about),
+                f"#ifndef {guard}",
+                f"#define {guard}",
+                "",
+                "#ifdef __cplusplus",
+                'extern "C" {',
+                "#endif",
+                "",
+                *numbers,
+                "",
+                *(line for struct in structs for line in (*struct, "")),
+                *declared,
+                "",
+                "#ifdef __cplusplus",
+                "}",
+                "#endif",
+                f"#endif /* {guard} */",
+                "",
+            ]
+        )
+
+    def source(self) -> str:
+        """The source: constants, then the functions as one operation a line."""
+        n = self.name
+        number = self.language.number
+        values = [number(float(v)) for v in self.graph.values]
+        constants = [number(float(v)) for v in self.graph.constants]
+        head = [
+            f'#include "{n}.h"',
+            "",
+            "#include <math.h>",
+            "",
+            "/* Rounding is part of the law: no product and sum in one, no other order. */",
+            "#pragma STDC FP_CONTRACT OFF",
+            "",
+            f"const char {n}_digest[] = {n.upper()}_DIGEST;",
+            f"const {n}_parameters {n}_default_parameters = {{{', '.join(values) or '0'}}};",
+            f"const {n}_constants {n}_default_constants = {{{{{', '.join(constants) or '0'}}}}};",
+            "",
+        ]
+        prepare = self._function(
+            f"void {n}_prepare(const {n}_parameters *p, {n}_constants *k)",
+            straight(self.graph.prepare),
+            lambda argument, place: f"p->{self.words['parameters'][place]}",
+            [[f"k->c[{i}]" for i in range(len(constants))]],
+        )
+        own = [] if self.single else ["", f"/* {'-' * 100} */", "#define LANES 1", NUMBERS]
+        return "\n".join([*head, *prepare, *own, "", *self._steps(), ""])
+
+    def _steps(self) -> list[str]:
+        memory = [f"z->{word}" for word in self.words["memory"]]
+        commands = [f"u->{word}" for word in self.words["outputs"]]
+        lines = []
+        for name, program in self.programs.items():
+            results = [memory] if name == "start" else [memory, commands]
+            lines += [*self._function(self._signature(name), program, self._reads(), results), ""]
+        return lines
+
+    def _reads(self) -> Reads:
+        """Where argument and place of a function of the law are found in the structs."""
+        inputs = self.words["inputs"]
+        first = 1 + len(self.graph.measured)
+        return lambda argument, place: (
+            "in->t",
+            f"z->{self.words['memory'][place]}" if argument == 1 else "",
+            f"in->{inputs[1 + place]}" if argument == 2 else "",
+            f"in->{inputs[first + place]}" if argument == 3 else "",
+            f"k->c[{place}]",
+        )[argument]
+
+    def _signature(self, name: str) -> str:
+        n = self.name
+        out = "" if name == "start" else f", {n}_outputs *u"
+        return f"void {n}_{name}(const {n}_constants *k, const {n}_inputs *in, {n}_memory *z{out})"
+
+    def _function(
+        self, signature: str, program: Straight, reads: Reads, writes: Sequence[Sequence[str]]
+    ) -> list[str]:
+        body = statements(program, self.language, reads, writes)
+        unused = [f"(void){word};" for word in _arguments(signature) if not _used(word, body)]
+        return [signature, "{", *(f"  {line}" for line in (*unused, *body)), "}"]
+
+
+def _arguments(signature: str) -> list[str]:
+    inner = signature[signature.index("(") + 1 : -1]
+    return [part.split("*")[-1].strip() for part in inner.split(",")]
+
+
+def _used(word: str, body: Sequence[str]) -> bool:
+    return any(f"{word}->" in line for line in body)
+
+
+def _struct(
+    name: str, kind: str, real: str, members: Sequence[Any], words: dict[str, list[str]]
+) -> list[str]:
+    """A struct of named numbers, each with its unit and meaning; C has no empty ones."""
+    lines = [
+        f"  {real} {word}; /* {_plain(s.unit)}{': ' + _plain(s.meaning) if s.meaning else ''} */"
+        for word, s in zip(words[kind], members)
+    ]
+    return ["typedef struct {", *(lines or ["  char none;"]), f"}} {name}_{kind};"]
+
+
+def _array(name: str, kind: str, real: str, count: int) -> list[str]:
+    return [
+        "/* What follows from the parameters alone, worked out once. */",
+        "typedef struct {",
+        f"  {real} c[{max(count, 1)}];",
+        f"}} {name}_{kind};",
+    ]
+
+
+def _comment(lines: Sequence[str]) -> list[str]:
+    return ["/*", *(f" * {_plain(line)}".rstrip() for line in lines), " */"] if lines else []
+
+
+def _plain(text: str) -> str:
+    """Text that ends no comment and begins none."""
+    return " ".join(
+        text.replace("*/", "* /").replace("/*", "/ *").replace("??/", "? ?/").split("\n")
+    )

@@ -1,0 +1,105 @@
+"""The exported code held against the run, and looked at by tools that look at code."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from workbench.export.compiled import Compiled
+from workbench.export.library import replayed
+from workbench.export.package import RUN
+from workbench.export.replay import Replay
+from workbench.numerics.compiler import compiler
+
+PATIENCE = 240.0  # s for each tool
+ROUNDED = 1e-2  # of the largest command, that floats may be off
+SANITIZED = ("-std=c99", "-O1", "-g", "-ffp-contract=off", "-fsanitize=address,undefined")
+CPPCHECK = ("--enable=warning,portability", "--error-exitcode=1", "--quiet", "--std=c99")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a check says: `well` is None where it could not be made, with the reason in `words`."""
+
+    what: str
+    well: bool | None
+    words: str
+
+
+def checked(law: Compiled, run: Replay) -> list[Finding]:
+    """Every check of an exported law: the replay of the run, then the tools that this machine has."""
+    return [against_run(law, run), sanitized(law.folder, law.library.name), linted(law.folder)]
+
+
+def against_run(law: Compiled, run: Replay) -> Finding:
+    """The code given what the law saw in the run: to the last bit with doubles, within ROUNDED with floats."""
+    _, commands = replayed(law.library, run, law.initial())
+    apart = float(np.max(np.abs(commands - run.commands), initial=0.0))
+    largest = float(np.max(np.abs(run.commands), initial=0.0))
+    single = law.library.kind == np.float32
+    if not np.isfinite(commands).all():
+        return Finding("replay", False, "a command is not a number")
+    if single:
+        said = (
+            f"{len(run.t)} samples, commands up to {apart:.3g} apart, the largest is {largest:.3g}"
+        )
+        return Finding("replay", apart <= ROUNDED * largest, said)
+    if apart == 0.0:
+        return Finding(
+            "replay", True, f"{len(run.t)} samples, every command the same to the last bit"
+        )
+    return Finding("replay", False, f"{len(run.t)} samples, commands up to {apart:.3g} apart")
+
+
+def sanitized(folder: Path, name: str) -> Finding:
+    """The replay under the compiler's sanitizers: memory and undefined behaviour."""
+    what = "address and undefined behaviour sanitizers"
+    cc = compiler()
+    if cc is None:
+        return Finding(what, None, "no C compiler was found")
+    beside = Path(tempfile.mkdtemp(prefix="fluidproof-check-"))
+    try:
+        program = beside / "replay"
+        sources = [str(folder / "replay.c"), str(folder / f"{name}.c")]
+        made = _run([cc, *SANITIZED, "-o", str(program), *sources, "-lm"])
+        if made is None or made.returncode:
+            return Finding(what, None, "this compiler has none")
+        ran = _run([str(program), str(folder / RUN)])
+        if ran is None:
+            return Finding(what, None, f"it did not end within {PATIENCE:g} s")
+        said = (ran.stderr or ran.stdout).strip().splitlines()
+        return Finding(what, ran.returncode == 0, said[0][:200] if said else "")
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+def linted(folder: Path) -> Finding:
+    """cppcheck without findings, where it is installed."""
+    tool = shutil.which("cppcheck")
+    if tool is None:
+        return Finding("cppcheck", None, "it is not installed")
+    ran = _run([tool, *CPPCHECK, str(folder)])
+    if ran is None:
+        return Finding("cppcheck", None, f"it did not end within {PATIENCE:g} s")
+    said = ran.stderr.strip().splitlines()
+    return Finding("cppcheck", ran.returncode == 0, said[0][:200] if said else "nothing found")
+
+
+def _run(command: list[str]) -> subprocess.CompletedProcess[str] | None:
+    try:
+        return subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=PATIENCE,
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return None

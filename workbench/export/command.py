@@ -1,0 +1,100 @@
+"""`workbench export FILE --c FOLDER`: verify the loop, write its law as C, check the code, ask the claims of it again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from workbench.commands import terminal
+from workbench.export.checking import checked
+from workbench.export.compiled import Compiled
+from workbench.export.law_graph import law_graph
+from workbench.export.package import export_law, free_folder
+from workbench.export.replay import replay
+from workbench.verification.judge import study
+from workbench.verification.verdict import exit_code
+
+ROUNDS = "The loop was verified with doubles, and this code has floats: --check and --judge tell what that changes."
+ROOM = 110  # columns of the verdicts in the header
+
+
+def run_export(options: Any, case: Any, today: str) -> int:
+    """Exit code of the verdicts (0 all hold, 1 some violated, 2 some undecided); 1 where a check of the code fails, too.
+
+    Raises InputError for a law that cannot be exported and a folder that is there already; nothing is written then.
+    """
+    free_folder(options.c)
+    with case.located():
+        graph = law_graph(case.loop.controller)
+    with terminal.progress(not options.quiet) as tell, case.located():
+        found = study(case.loop, case.scenario, case.claims, lambda f, what="": tell(0.8 * f, what))
+        tell(0.8, "replaying the run")
+        run = replay(case.loop, case.scenario, graph)
+    code = exit_code(found.verdicts)
+    table = terminal.table(found.verdicts, ROOM)
+    folder = export_law(
+        options.c,
+        graph,
+        run,
+        name=options.name,
+        single=options.float,
+        about=header(case, options, today, table, code),
+        verdicts=[v.as_dict() for v in found.verdicts],
+        case=_text(case),
+    )
+    _say(options, table)
+    _say(options, terminal.tally(found.verdicts, [str(folder)], code))
+    law = Compiled(folder) if options.check or options.judge else None
+    if law is not None and options.check:
+        findings = checked(law, run)
+        for f in findings:
+            word = "well" if f.well else "not checked" if f.well is None else "wrong"
+            _say(options, f"{f.what}: {word}: {f.words}")
+        code = 1 if any(f.well is False for f in findings) else code
+    if law is not None and options.judge:
+        code = _judged(options, case, law) or code
+    return code
+
+
+def header(case: Any, options: Any, today: str, table: str, code: int) -> list[str]:
+    """The comment that a header begins with: what the law is, and what was verified of the loop that it is from."""
+    from workbench import __version__
+
+    return [
+        f"{terminal.title(case)}: its law, exported {today} by fluidproof {__version__}.",
+        *(f"Set beside what case.yaml says: {text}" for text in options.set),
+        *([ROUNDS] if options.float else []),
+        "",
+        "Verdicts on the loop with this law, on the plant of the case file (case.yaml); they are of these numbers alone:",
+        "",
+        *table.splitlines(),
+        "",
+        f"exit {code}: "
+        + ("every counted claim holds" if code == 0 else "NOT every counted claim holds"),
+    ]
+
+
+def _judged(options: Any, case: Any, law: Compiled) -> int:
+    """The claims that can be asked of code, asked of it; the exit code."""
+    loop = replace(case.loop, controller=law)
+    with terminal.progress(not options.quiet) as tell, case.located():
+        found = study(loop, case.scenario, None, tell)
+    code = exit_code(found.verdicts)
+    _say(options, "the compiled code as the law:")
+    _say(options, terminal.table(found.verdicts, terminal.columns()))
+    _say(options, terminal.tally(found.verdicts, [], code))
+    return code
+
+
+def _text(case: Any) -> str:
+    """The case file as it is; empty for a case that has none."""
+    try:
+        with open(case.path, encoding="utf-8") as stream:
+            return stream.read()
+    except (OSError, TypeError, UnicodeDecodeError):
+        return ""
+
+
+def _say(options: Any, text: str) -> None:
+    if not options.quiet:
+        terminal.say(text)

@@ -1,0 +1,26 @@
+"""Options of `workbench export`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def export_options(parser: Any) -> None:
+    parser.add_argument(
+        "--c", metavar="FOLDER", required=True, help="write the law as C99 into this new folder"
+    )
+    parser.add_argument(
+        "--name", default="law", help="what its identifiers begin with (default: law)"
+    )
+    parser.add_argument(
+        "--float", action="store_true", help="single precision, for processors without doubles"
+    )
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="compile it, hold it against the whole run, look for undefined behaviour",
+    )
+    parser.add_argument(
+        "--judge", action="store_true", help="ask the claims again, of the compiled code as the law"
+    )
+    parser.add_argument("--quiet", action="store_true", help="print nothing")

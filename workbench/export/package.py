@@ -1,0 +1,148 @@
+"""An exported law as a folder: header, source, a program that replays the run, the case, its verdicts, what is what."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from workbench.contract.errors import InputError
+from workbench.contract.system import Signal
+from workbench.export.c_text import CText
+from workbench.export.identifiers import identifier
+from workbench.export.law_graph import LawGraph
+from workbench.export.programs import CMAKE, replay_program
+from workbench.export.replay import Replay
+
+MANIFEST = "law.json"
+RUN = "run.csv"
+REPLAYED = 1000  # samples of the run that go with the code
+
+
+def digest_of(names: Sequence[str], *numbers: np.ndarray) -> str:
+    """Hash of names and numbers, to the last bit: what the verdicts are of."""
+    told = hashlib.sha256("\n".join(names).encode())
+    for values in numbers:
+        told.update(np.ascontiguousarray(values, "<f8").tobytes())
+    return told.hexdigest()[:32]
+
+
+def law_digest(graph: LawGraph, single: bool) -> str:
+    """Digest of the numbers as the code has them: rounded to floats where it has floats."""
+    kind = np.float32 if single else np.float64
+    names = [leaf.path for leaf in graph.parameters]
+    return digest_of(names, graph.values.astype(kind), graph.constants.astype(kind))
+
+
+def manifest(text: CText, files: Mapping[str, str], verdicts: Any) -> dict[str, Any]:
+    """What the folder holds, as plain data."""
+    graph = text.graph
+    return {
+        "format": "fluidproof exported law 1",
+        "name": text.name,
+        "law": type(graph.controller).__name__,
+        "single": text.single,
+        "digest": text.digest,
+        "sample_time": float(graph.controller.period or 0.0),
+        "lag": float(graph.controller.lag),
+        "operations": text.operations,
+        "parameters": [leaf.path for leaf in graph.parameters],
+        "constants": len(graph.constants),
+        "memory": [_signal(s) for s in graph.memory],
+        "initial": [float(v) for v in graph.controller.initial()],
+        "measured": [_signal(s) for s in graph.measured],
+        "references": [_signal(s) for s in graph.references],
+        "commands": [_signal(s) for s in graph.commands],
+        "verdicts": verdicts,
+        "sha256": {name: hashlib.sha256(body.encode()).hexdigest() for name, body in files.items()},
+    }
+
+
+def _signal(s: Signal) -> dict[str, str]:
+    return {"name": s.name, "unit": s.unit, "meaning": s.meaning, "kind": s.kind}
+
+
+def export_law(
+    folder: str | os.PathLike,
+    graph: LawGraph,
+    run: Replay,
+    *,
+    name: str = "law",
+    single: bool = False,
+    about: Sequence[str] = (),
+    verdicts: Any = None,
+    case: str = "",
+) -> Path:
+    """Write the law to `folder`, which must not be there yet; all of it or nothing.
+
+    run: what the law saw and commanded; its first samples go with the code. about: lines of the header's comment. verdicts: plain
+    data on the verdicts of the loop that the law is from. case: the text of its case file.
+
+    Raises InputError for a folder that is there, for a law with an operation that C has no word for, and where the disk refuses.
+    """
+    name = identifier(name)
+    text = CText(graph, name, single, tuple(about), law_digest(graph, single))
+    code = {f"{name}.h": text.header(), f"{name}.c": text.source()}
+    others = {
+        "replay.c": replay_program(text),
+        "CMakeLists.txt": CMAKE.format(name=name),
+        RUN: table(run.first(REPLAYED)),
+    }
+    if case:
+        others["case.yaml"] = case
+    data = manifest(text, code, verdicts)
+    others[MANIFEST] = json.dumps(data, ensure_ascii=False, indent=1) + "\n"
+    return _written(Path(folder), {**code, **others})
+
+
+def free_folder(folder: str | os.PathLike) -> None:
+    """InputError where something is there already."""
+    if os.path.lexists(folder):
+        raise InputError(
+            "there is such a file or folder already",
+            file=str(folder),
+            mend="name a folder that is not there yet, or remove this one first",
+        )
+
+
+def _written(folder: Path, files: Mapping[str, str]) -> Path:
+    free_folder(folder)
+    try:
+        beside = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.absolute().parent))
+    except OSError as why:
+        raise InputError(
+            f"no folder can be made there: {why.strerror}",
+            file=str(folder),
+            mend="choose another place",
+        ) from None
+    try:
+        for name, body in files.items():
+            (beside / name).write_text(body, "utf-8")
+        os.chmod(beside, 0o755)
+        os.rename(beside, folder)
+    except BaseException as why:
+        with suppress(OSError):
+            shutil.rmtree(beside)
+        if isinstance(why, OSError):
+            raise InputError(
+                f"the folder cannot be written: {why.strerror}",
+                file=str(folder),
+                mend="choose another place",
+            ) from None
+        raise
+    return folder
+
+
+def table(run: Replay) -> str:
+    """Rows of a run for `replay.c`: memory before the first sample, then t, y, r, u of each, every digit of them."""
+    rows = np.column_stack([run.inputs, run.commands])
+    lines = [" ".join(repr(float(v)) for v in row) for row in rows]
+    return "\n".join(lines) + "\n"
