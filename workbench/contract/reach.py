@@ -289,7 +289,7 @@ class _Walk:
         ]
         if not hasattr(thing, "__dict__") and not slots:
             return False
-        if home(type(thing)) in LIBRARIES and not vars(thing):
+        if home(type(thing)) in LIBRARIES and not slots and not vars(thing):
             return False
         self.take(type(thing))
         self.take([(name, getattr(thing, name)) for name in slots])
