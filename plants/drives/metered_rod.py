@@ -36,6 +36,7 @@ class MeteredRod(Drive):
     needs_supply: ClassVar[bool] = True
     steep: ClassVar[bool] = True
     anywhere: ClassVar[bool] = True
+    just_shut: ClassVar[float] = 0.0
     cuts_commands: ClassVar[bool] = True  # an opening beyond fully open is none
     loop_rate: ClassVar[float] = 2.0
     limit: ClassVar[float] = 1.0
@@ -159,7 +160,7 @@ class MeteredRod(Drive):
 
     def at_work(self, x, s, sdot, u, line) -> Metered:
         """What the valves do."""
-        return metering.metered(self.behind(x, s, sdot, u), line)
+        return metering.metered(self.behind(x, s, sdot, u), line, u)
 
     def force(self, x, s, sdot, u, line):
         return self.i * self.at_work(x, s, sdot, u, line).force

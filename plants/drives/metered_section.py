@@ -36,6 +36,7 @@ class MeteredSection(Drive):
 
     needs_supply: ClassVar[bool] = True
     steep: ClassVar[bool] = True
+    just_shut: ClassVar[float] = 0.0
     cuts_commands: ClassVar[bool] = True  # an opening beyond fully open is none
     loop_rate: ClassVar[float] = 2.0  # 1/s, well below the first resonance of a crane on its oil
     integral_rate: ClassVar[float] = 0.08  # 1/s: dry friction lets the oil's spring relax slowly
@@ -170,7 +171,7 @@ class MeteredSection(Drive):
 
     def at_work(self, x, s, sdot, u, line) -> metering.Metered:
         """What the valves do."""
-        return metering.metered(self.behind(x, s, sdot, u), line)
+        return metering.metered(self.behind(x, s, sdot, u), line, u)
 
     def rubbing(self, x, sdot):
         """f_f [N], opposing ṡ."""

@@ -76,6 +76,20 @@ def opened(section: Section | Motor, u_c, u_a=0.0) -> list:
     ]
 
 
+def unsloped(u):
+    """0 for any commands u of a section. Its derivative by a command is 0, and not a number where that just shuts valves.
+
+    What passes grows with the opening of other valves on either side of u_c = 0, and regeneration opens one way only: the speed of
+    the rod and the flow of the pump have two slopes there. Regeneration does not count while u_c ≤ 0.
+    """
+    u_c, *more = u
+    return sum(_unsloped(v) for v in (u_c, *(np.where(u_c > 0.0, u_a, 1.0) for u_a in more)))
+
+
+def _unsloped(v):
+    return np.where(v == 0.0, np.sqrt(np.abs(v)), 0.0)
+
+
 def _never(u_a) -> bool:
     return isinstance(u_a, float) and u_a == 0.0
 
@@ -103,10 +117,12 @@ def behind(section: list, spring, B, xdot) -> Behind:
     return Behind(section, B, spring - B * xdot)
 
 
-def metered(own: Behind, line: Line) -> Metered:
-    """What a section does at the pressure of its line, or as its supply has settled it."""
+def metered(own: Behind, line: Line, u) -> Metered:
+    """What a section does under the commands u at the pressure of its line, or as its supply has settled it."""
     P = line.p_s - line.p_r
     speed, flow, pair, _ = line.settled or held_at(own, P)
+    speed = speed + unsloped(u)
+    flow = flow + unsloped(u)
     force = own.held + own.β * speed
     P_h, P_r = shared.pressures(own.row, NO_PUMP, speed, force, P, pair)
     fed = np.where(own.row[5] > 0.0, P_r, P_h)

@@ -72,6 +72,15 @@ class Abilities(Oil):
         return any(a.drive.cuts_commands for a in self.actuators)
 
     @property
+    def just_shut(self) -> dict[str, float]:
+        """Commands at which valves of drives are just shut, so that the machine has no slope there."""
+        return {
+            a.drive.inputs(a.name)[0].name: a.drive.just_shut
+            for a in self.actuators
+            if a.drive.just_shut is not None
+        }
+
+    @property
     def velocity_gain(self) -> float | None:
         """Velocity per unit of command, the actuators' mean; None where a command is no velocity."""
         gains = acting.velocity_gains(self)

@@ -22,6 +22,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+_FAR = 1e150
+_LEAST = 1e-200  # the same under a root, or in a divisor, whose derivatives have to be numbers
 _TINY = 1e-290  # keeps 0/0 away, is below rounding of anything it is added to, and forces over it stay finite
 
 
@@ -53,8 +55,12 @@ def sides(row, supply) -> tuple[Side, Side]:
 
 
 def Φ_A(b, c, a):
-    """Root x of S(x)/a + b x + c = 0, S(x) = x|x|, a ≥ 0, b > 0; a = 0 is the limit, x = 0.  (20), Proposition 1"""
-    return -2.0 * c / (b + np.sqrt(b * b + 4.0 * np.abs(c) / (a + _TINY)))
+    """Root x of S(x)/a + b x + c = 0, S(x) = x|x|, a ≥ 0, b > 0; a = 0 is the limit, x = 0.  (20), Proposition 1
+
+    Nothing is divided by a: the derivatives are numbers where a = 0, too.
+    """
+    r = np.sqrt(a + _LEAST)
+    return -2.0 * c * r / (b * r + np.sqrt(a * b * b + 4.0 * np.abs(c) + _LEAST))
 
 
 def Φ_B(b, c, a_0, a_1, x_1):
@@ -79,16 +85,22 @@ def Φ_B(b, c, a_0, a_1, x_1):
     return np.where(admitted > 0.0, np.where(x > 0.0, x, 0.0), 0.0)
 
 
+def ratio(x, y):
+    """x/y, y ≥ 0; beyond everything (1e150 x) where y = 0. Its derivatives are numbers there, too."""
+    some = y > 0.0
+    return np.where(some, x / np.where(some, y, 1.0), _FAR * x)
+
+
 def rising(s: Side, β, f):
     """Root v > 0 of βv + f = Γ₊(v) where f < Γ₊(0); elsewhere of no meaning.  (73), (74g)"""
-    a_s = s.a_i * s.a_o / (s.a_i + s.a_o + _TINY)
+    a_s = ratio(s.a_i * s.a_o, s.a_i + s.a_o)
     bled = np.maximum(Φ_B(β, f, a_s, s.a_b, s.x_1), Φ_B(β, f + s.F_o, s.a_i, s.a_b, s.x_1))
     return rising_at(s, β, f, bled)
 
 
 def rising_at(s: Side, β, f, most=np.inf):
     """Root v > 0 of βv + f = Γ₊(v) where the pump holds the pressure F_M/A at any flow; `most` bounds v on the in side.  (122)"""
-    a_s = s.a_i * s.a_o / (s.a_i + s.a_o + _TINY)
+    a_s = ratio(s.a_i * s.a_o, s.a_i + s.a_o)
     relieved = np.maximum(Φ_A(β, f - s.F_i, s.a_o), (s.F_i - s.F_o - f) / β)
     limited = np.maximum(Φ_A(β, f - s.F_M, a_s), Φ_A(β, f - s.F_M + s.F_o, s.a_i))
     fed = np.minimum(np.minimum(relieved, limited), most)
@@ -97,7 +109,7 @@ def rising_at(s: Side, β, f, most=np.inf):
 
 def standing(s: Side):
     """Γ₊(0): the least force of the set at v = 0.  (65)"""
-    dead = s.x_1 * s.x_1 / (s.a_b + _TINY)  # A Q²/U_b² as force
+    dead = ratio(s.x_1 * s.x_1, s.a_b)  # A Q²/U_b² as force
     pushed = np.minimum(np.minimum(s.F_i, s.F_M), dead)
     return np.where(s.a_i > 0.0, pushed, 0.0) - np.where(s.a_o > 0.0, 0.0, s.F_o)
 
@@ -106,16 +118,11 @@ def moving(s: Side, v, upper):
     """In- and out-side force at v > 0, (61b), (62b). Where the bleed is shut and v = Q/A the in side is set-valued: `upper` asks
     for its upper end, else its lower one."""
     w = v - s.x_1
-    p = _over(v * v, s.a_i)
+    p = ratio(v * v, s.a_i)
     gone = np.where(upper, w > 0.0, w >= 0.0)  # the pump cannot follow
-    supplied = np.where(s.a_b > 0.0, -_over(w * np.abs(w), s.a_b), np.where(gone, -np.inf, np.inf))
+    supplied = np.where(s.a_b > 0.0, -ratio(w * np.abs(w), s.a_b), np.where(gone, -np.inf, np.inf))
     F_i = np.minimum(np.maximum(np.minimum(s.F_M, supplied) - p, 0.0), s.F_i)
-    return F_i, np.minimum(_over(v * v, s.a_o), s.F_o)
-
-
-def _over(x, a):
-    """x/a, ±∞ (of the size of 1e300) where a = 0 ≠ x."""
-    return x / (a + _TINY)
+    return F_i, np.minimum(ratio(v * v, s.a_o), s.F_o)
 
 
 def Γ(row, supply, v, upper=False):

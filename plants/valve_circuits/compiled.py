@@ -19,8 +19,22 @@ _scalar = types.ModuleType("scalar")  # what `np` means in the compiled text
 for _name in ("sqrt", "abs", "maximum", "minimum"):
     setattr(_scalar, _name, getattr(np, _name))
 _scalar.where = _choice
-_names = {"np": _scalar, "_TINY": closed._TINY, "Side": closed.Side}
-for _f in (closed.Φ_A, closed.Φ_B, closed.rising_at, closed.rising, closed.standing, closed.sides):
+_names = {
+    "np": _scalar,
+    "_TINY": closed._TINY,
+    "_LEAST": closed._LEAST,
+    "_FAR": closed._FAR,
+    "Side": closed.Side,
+}
+for _f in (
+    closed.ratio,
+    closed.Φ_A,
+    closed.Φ_B,
+    closed.rising_at,
+    closed.rising,
+    closed.standing,
+    closed.sides,
+):
     _names[_f.__name__] = jit(types.FunctionType(_f.__code__, _names, _f.__name__))
 _sides = _names["sides"]
 _standing = _names["standing"]

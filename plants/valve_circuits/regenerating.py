@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plants.valve_circuits.closed import _TINY, Φ_A
+from plants.valve_circuits.closed import _LEAST, Φ_A, ratio
 
 _RELIEF_STEPS = 5  # of Newton's method for a relief of the in side below the pressure of the out side: convex, from above
 
@@ -64,7 +64,7 @@ def feed(sides, k, β, f) -> Feed:
     k_i, k_o, k_a = k
     s = Feed(
         *sides,
-        np.where(k_i > 0.0, 1.0 / (k_i * k_i + _TINY), 0.0),
+        np.where(k_i > 0.0, ratio(1.0, k_i * k_i), 0.0),
         k_o,
         k_a,
         β,
@@ -78,8 +78,8 @@ def feed(sides, k, β, f) -> Feed:
     drop = s.P_oM - x
     ζ = np.where(
         q * s.k_a > 0.0,
-        q / (s.k_a + _TINY),
-        np.where(drop > 0.0, 1.0, -1.0) * np.sqrt(np.abs(drop)),
+        ratio(q, s.k_a),
+        np.where(drop > 0.0, 1.0, -1.0) * np.sqrt(np.abs(drop) + _LEAST),
     )
     gap = s.P_oM - s.P_iM
     relieved = s.σ_M + np.maximum(ζ - np.where(gap > 0.0, 1.0, -1.0) * np.sqrt(np.abs(gap)), 0.0)
@@ -111,7 +111,7 @@ def at(s: Feed, m) -> Point:
     dq = np.where(
         q > 0.0,
         (2.0 * (s.A - s.A_o) * σ - s.β * s.k_o / s.A_o)
-        / (s.β / s.A_o + 2.0 * s.A * q / (s.k_a * s.k_a + _TINY)),
+        / (s.β / s.A_o + ratio(2.0 * s.A * q, s.k_a * s.k_a)),
         0.0,
     )
     dv = (s.k_o + dq) / s.A_o
@@ -130,8 +130,8 @@ def at(s: Feed, m) -> Point:
     X = fed * np.maximum(s.A * v - q, 0.0)
     dX = fed * (s.A * dv - dq)
     kept = np.minimum(np.maximum(x, 0.0), s.P_iM)
-    root = np.sqrt(kept + X * X * k)
-    slope = (np.where(kept == x, dx, 0.0) + 2.0 * X * dX * k) / (2.0 * root + _TINY)
+    root = np.sqrt(kept + X * X * k + _LEAST)
+    slope = ratio(np.where(kept == x, dx, 0.0) + 2.0 * X * dX * k, 2.0 * root)
     return Point(
         v,
         x,
@@ -152,13 +152,9 @@ def beginning(s: Feed):
     σ_s = np.maximum(Φ_A(s.β * (s.k_a + s.k_o) / s.A_o, s.f, 1.0 / s.A_o), 0.0)
     m_s = np.where(σ_s < s.σ_M, σ_s, s.σ_M + np.maximum(s.ζ_M - s.σ_M, 0.0))
     d = np.maximum(s.A_o - s.A, 0.0)  # what regeneration leaves goes to tank
-    h = d * d * s.k_a * s.k_a + _TINY
-    σ_x = np.maximum(
-        Φ_A(
-            s.β * s.k_o / (d + _TINY), s.f, 1.0 / (d + s.A * s.A * s.A * s.k_o * s.k_o / h + _TINY)
-        ),
-        0.0,
-    )
+    h = d * d * s.k_a * s.k_a
+    a = ratio(h, d * h + s.A * s.A * s.A * s.k_o * s.k_o)
+    σ_x = np.maximum(Φ_A(s.β * s.k_o / np.where(d > 0.0, d, 1.0), s.f, a), 0.0)
     ζ_x = np.maximum(Φ_A(s.β * s.k_a / s.A, s.f + d * s.P_oM, 1.0 / s.A), 0.0)
     m_x = np.where(σ_x < s.σ_M, σ_x, s.σ_M + np.maximum(s.ζ_M - ζ_x, 0.0))
     return np.maximum(m_s, np.where(d > 0.0, m_x, 0.0))
@@ -178,7 +174,7 @@ def relief(s: Feed):
     for _ in range(_RELIEF_STEPS):
         σ = np.sqrt(ζ * ζ + s.P_iM)
         g = b * (s.k_o * σ + s.k_a * ζ) + s.A_o * ζ * ζ + left
-        ζ = np.maximum(ζ - g / (b * (s.k_o * ζ / σ + s.k_a) + 2.0 * s.A_o * ζ + _TINY), 0.0)
+        ζ = np.maximum(ζ - ratio(g, b * (s.k_o * ζ / σ + s.k_a) + 2.0 * s.A_o * ζ), 0.0)
     σ = np.where(ζ > 0.0, np.sqrt(ζ * ζ + s.P_iM), np.minimum(alone, np.sqrt(s.P_iM)))
     return np.where(
         f >= 0.0, 0.0, np.where(σ < s.σ_M, σ, s.end)

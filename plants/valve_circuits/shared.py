@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from plants.valve_circuits import closed, together
-from plants.valve_circuits.closed import _TINY, Side
+from plants.valve_circuits.closed import Side
 
 STEPS = 16, 4  # of the iteration: at least, and more for each section
 
@@ -65,7 +65,7 @@ def fixed(w: Way, β, f) -> Fixed:
     f = w.σ * f
     return Fixed(
         f,
-        s.a_i * s.a_o / (s.a_i + s.a_o + _TINY),
+        closed.ratio(s.a_i * s.a_o, s.a_i + s.a_o),
         np.maximum(closed.Φ_A(β, f - s.F_i, s.a_o), (s.F_i - s.F_o - f) / β),
         np.maximum(closed.Φ_A(β, f, s.a_o), (-s.F_o - f) / β),
         np.minimum((s.F_i - f) / β, 0.0),
@@ -81,15 +81,18 @@ def moved(w: Way, c: Fixed, β, P):
     standing = np.where(s.a_i > 0.0, np.minimum(s.F_i, F), 0.0) - c.stand
     v = np.where(c.f < standing, np.maximum(np.minimum(c.most, limited), c.least), c.back)
     x = s.A * v
-    drained = np.where(v * v < s.F_o * s.a_o, 2.0 * v / (s.a_o + _TINY), 0.0)
-    low = w.k_i * np.sqrt(np.maximum(P - w.P_iM, 0.0))
+    drained = np.where(v * v < s.F_o * s.a_o, closed.ratio(2.0 * v, s.a_o), 0.0)
+    over = P - w.P_iM
+    relieves = over > 0.0
+    root = np.sqrt(np.where(relieves, over, 1.0))
+    low = np.where(relieves, w.k_i * root, 0.0)
     high = w.k_i * np.sqrt(P)
     slope = np.where(
         x > low,
-        s.A * s.A / (β + 2.0 * v / (s.a_i + _TINY) + drained),
-        np.where(low > 0.0, 0.5 * w.k_i * w.k_i / (low + _TINY), 0.0),
+        s.A * s.A / (β + closed.ratio(2.0 * v, s.a_i) + drained),
+        np.where(relieves, 0.5 * w.k_i / root, 0.0),
     )
-    slope = np.where(x >= high, 0.5 * w.k_i * w.k_i / (high + _TINY), slope)
+    slope = np.where(x >= high, closed.ratio(0.5 * w.k_i * w.k_i, high), slope)
     return v, np.minimum(np.maximum(x, low), high), slope
 
 
@@ -122,7 +125,7 @@ def resolved(rows, supply, β, f) -> Shared:
         if step == 0:  # at its relief already
             low = np.where(r >= 0.0, high, low)
             least = np.where(r >= 0.0, 0.0, least)
-        to = s + r / (rate + _TINY)
+        to = s + closed.ratio(r, rate)
         middle = 0.5 * (low + high)
         size = np.abs(r)
         best = np.where(size < least, s, best)
@@ -151,7 +154,7 @@ def pressures(row, supply, v, f, P, held=None):
     v = w.σ * v
     f = w.σ * f
     pushed = np.where(s.a_i > 0.0, np.minimum(s.F_i, s.F_M), 0.0)
-    drained = np.where(v * v < s.F_o * s.a_o, v * v / (s.a_o + _TINY), s.F_o)
+    drained = np.where(v * v < s.F_o * s.a_o, closed.ratio(v * v, s.a_o), s.F_o)
     shut = np.where(v < 0.0, 0.0, np.where(s.a_o > 0.0, 0.0, 1.0))
     F_o = np.where(v > 0.0, drained, np.maximum(pushed - f, 0.0) * shut)
     F_h = np.where(w.σ > 0.0, f + F_o, F_o)

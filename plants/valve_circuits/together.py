@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from plants.valve_circuits import regenerating, shared
-from plants.valve_circuits.closed import _TINY
+from plants.valve_circuits.closed import ratio
 
 STEPS = 25, 6  # at least, and more for each section
 _BEYOND = 100.0  # of √P_oM: far enough beyond a relief of the in side for any P of the pump
@@ -102,7 +102,7 @@ def _root(parts, fed, supply):
         least = np.minimum(size, least)
         slow = size > 0.7 * before
         before = size
-        to = s + (r - lead) / (k_b + sum(place[2] for place in places) + _TINY)
+        to = s + ratio(r - lead, k_b + sum(place[2] for place in places))
         shut = np.minimum(high, top)
         s = np.where(slow, 0.5 * (low + shut), _inside(to, low, shut))
         s = np.where(high > top, np.where(to >= top, top, s), s)
@@ -112,7 +112,7 @@ def _root(parts, fed, supply):
                 np.where(p.s <= low, np.maximum(a, m[j]), a),
                 np.where(p.s >= shut, np.minimum(b, m[j]), b),
             )
-            m[j] = np.where(slow, 0.5 * (a + b), _inside(m[j] + (s - p.s) / (p.ds + _TINY), a, b))
+            m[j] = np.where(slow, 0.5 * (a + b), _inside(m[j] + ratio(s - p.s, p.ds), a, b))
     return best
 
 
@@ -123,7 +123,7 @@ def _placed(part, s, curve, p):
     if curve is None:
         return s, Q_p, rate
     pick = lambda on, off: np.where(curve.on > 0.0, on, off)
-    return pick(p.s, s), pick(p.X, Q_p), pick(np.where(p.X > 0.0, p.dX, 0.0) / (p.ds + _TINY), rate)
+    return pick(p.s, s), pick(p.X, Q_p), pick(ratio(np.where(p.X > 0.0, p.dX, 0.0), p.ds), rate)
 
 
 def _inside(to, low, high):

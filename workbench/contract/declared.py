@@ -127,6 +127,7 @@ class PlantData:
     loop_rate = Otherwise[float](45.0)  # 1/s, of a position loop
     integral_rate = Otherwise["float | None"](None)  # 1/s, K_i/K_p; None: a ninth of `loop_rate`
     cuts_commands = Otherwise[bool](False)  # beyond their limits, without a word
+    just_shut = Otherwise[Mapping[str, float]](MappingProxyType({}))  # commands without a slope
     adaptive = Otherwise[Any](None)  # `workbench.numerics.adaptive.Adaptive`
     fixed = Otherwise[Any](None)  # `workbench.numerics.adaptive.Fixed`
     integrator = Otherwise[Any](None)  # its own

@@ -101,7 +101,8 @@ def _tangent(op: int, a: list, da: list) -> np.ndarray:
     if op == ca.OP_FABS and a[0] == 0:
         return np.abs(da[0])
     partial = np.array(_slopes(op)(*a)).ravel()
-    return sum(p * d for p, d in zip(partial, da) if d.any())
+    with np.errstate(invalid="ignore"):  # no slope times none is none
+        return sum(p * d for p, d in zip(partial, da) if d.any())
 
 
 @cache

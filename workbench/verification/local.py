@@ -152,6 +152,7 @@ def _one(loop, traced, jac, c, x, w, steer, sides) -> Local:
     formed = lambda: np.array(law(0.0, x, w, c)).ravel()[pick]
     if not cylinders:  # nothing to steer clear of: the command as the law gives it
         wanted = formed()
+        _refuse_shut(plant, commands, wanted)
     for _ in range(8 if cylinders else 0):
         slope = np.array(jac[part](0.0, x, w, c)[1])[pick][:, steer]
         step = np.linalg.lstsq(slope, wanted - formed(), rcond=None)[0]
@@ -181,6 +182,17 @@ def _one(loop, traced, jac, c, x, w, steer, sides) -> Local:
         state,
         _sizes(loop.states),
     )
+
+
+def _refuse_shut(plant, commands, wanted) -> None:
+    """InputError where the law commands valves to be just shut, to rounding."""
+    at = dict(zip(commands, wanted))
+    shut = [name for name, edge in plant.just_shut.items() if abs(at[name] - edge) <= HAIR]
+    if shut:
+        raise InputError(
+            f"no slope at rest: {', '.join(shut)} shuts its valves there, and what passes changes in another way to either side",
+            mend="linearise where the valves are open",
+        )
 
 
 def _sizes(signals):
