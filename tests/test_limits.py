@@ -6,17 +6,21 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from small import Feedback, Linear
 
 from controllers.pid import PID
 from plants import LinearActuator
 from workbench import ClosedLoop, Delayed, Sampled, Scenario
 from workbench.contract.errors import InputError
 from workbench.contract.wrappers import MOST_HELD
+from workbench.numerics.lanes import width
 from workbench.run.log import Log, Status
 from workbench.verification import claims as C
 from workbench.verification import limits
-from workbench.verification.limits import Reach, outcome, queue, scan
+from workbench.verification.limits import Reach, _beside, outcome, queue, scan
 from workbench.verification.verdict import Verdict
+
+WHOLE = Scenario(1.0)
 
 
 @pytest.fixture
@@ -58,6 +62,26 @@ def test_a_scan_downwards_step_by_step(at_once):
     assert found.values == pytest.approx(sorted((1.0, 0.8, 0.6, 0.4, *first, *second)))
     assert found.good == pytest.approx(second[0]) and found.bad == pytest.approx(second[1])
     assert second[0] > 0.5 > second[1]
+
+
+@pytest.mark.parametrize("edge", [0.2, 1.7, 3.3, 4.95, 6.0])
+def test_eight_at_once_find_the_edge_that_two_at_once_find(at_once, edge):
+    values = (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)
+    two = scan(lambda v: v, values, within(0, edge))
+    eight = scan(lambda v: v, values, within(0, edge), beside=8)
+    assert eight.good == pytest.approx(two.good)
+    assert eight.bad == (None if two.bad is None else pytest.approx(two.bad))
+    assert set(np.round(two.values, 12)) <= set(np.round(eight.values, 12))
+
+
+def test_machines_that_differ_in_a_number_are_scanned_as_many_at_once_as_there_are_lanes():
+    plant = Linear(((-1.0,),), ((1.0,),), ((1.0,),), x0=(0.0,))
+    loop = ClosedLoop(plant, Sampled(Feedback(plant, ((2.0,),)), 1e-3))
+    short = SimpleNamespace(loop=loop, scenario=Scenario(0.05))
+    assert _beside(short, 9) == 2  # a second kernel would not pay
+    assert _beside(short, 10**6) == width()
+    exact = SimpleNamespace(loop=loop, scenario=replace(short.scenario, accuracy=1e-6))
+    assert _beside(exact, 10**6) == 2  # such runs have no lane
 
 
 def test_from_zero_the_bracket_is_divided_in_equal_steps(at_once):
@@ -324,7 +348,7 @@ def parameter(monkeypatch, reach, plant=None, **claim):
     """(verdict, what the scan was asked) of a parameter-limit on a scan that found this."""
     told = {}
 
-    def scanned(make, values, judge, tick=None, down=False):
+    def scanned(make, values, judge, tick=None, down=False, beside=2):
         told.update(values=values, make=make, down=down)
         return reach
 
@@ -333,7 +357,7 @@ def parameter(monkeypatch, reach, plant=None, **claim):
     own = loop()
     own = own if plant is None else ClosedLoop(plant, own.controller)
     log = Log(np.zeros(1), np.zeros((1, 0)), (), {}, Status(True, "completed", 1.0))
-    run = SimpleNamespace(loop=own, scenario="scenario", log=log)
+    run = SimpleNamespace(loop=own, scenario=WHOLE, log=log)
     return limits.check_parameter(C.ParameterLimit(**claim), run, 1.0), told
 
 
@@ -378,7 +402,7 @@ def test_a_parameter_that_is_zero_is_scanned_in_its_own_unit(monkeypatch):
     steps = [4e-6 * k / 8 for k in range(9)]
     assert told["values"] == pytest.approx(sorted([*steps, 3.3e-6]), rel=1e-9, abs=1e-15)
     assert told["make"](1.5e-6)[0].plant == replace(plant, K_F=1.5e-6)
-    assert told["make"](1.5e-6)[1] == "scenario"
+    assert told["make"](1.5e-6)[1] is WHOLE
     assert found.unit == "m/(s N)" and found.claim == "stays so up to K_F = 3.3e-06"
 
 

@@ -156,6 +156,7 @@ ACTS = {
     "sweep": verbs.do_sweep,
     "falsify": verbs.do_falsify,
     "sensitivity": verbs.do_sensitivity,
+    "probability": verbs.do_probability,
     "explain": verbs.do_explain,
     "schema": verbs.do_schema,
     "identify": verbs.do_identify,

@@ -31,7 +31,7 @@ from workbench.numerics.native import Mapped
 from workbench.run.simulate import described
 from workbench.verification.judge import study
 from workbench.verification.oscillation import oscillation
-from workbench.verification.run import Run, run
+from workbench.verification.run import Run, run, run_many
 from workbench.verification.run_claims import Tracking
 from workbench.verification.verdict import Verdict, exit_code
 
@@ -148,15 +148,11 @@ def _entry(label: str, case, also, tell) -> Entry:
     least = lambda key: min((m[key] for m in margins if m.get(key) is not None), default=None)
     limit = by_key.get("sample-time-limit")
     shares = by_key["saturation"].data if "saturation" in by_key else {}
-    others = []
-    for k, change in enumerate(also):
-        tell(0.8 + 0.2 * k / len(also), "changed")
-        others.append(
-            under(
-                run(ClosedLoop(changed(case.plant, change), case.loop.controller), case.scenario),
-                settle,
-            )
-        )
+    law = case.loop.controller
+    jobs = [(ClosedLoop(changed(case.plant, change), law), case.scenario) for change in also]
+    if jobs:
+        tell(0.8, "changed")
+    others = run_many(jobs, lambda r: under(r, settle))
     errors = found.run.tool_error
     through = found.run.energy.through if found.run.energy is not None else None
     return Entry(

@@ -15,7 +15,12 @@ from workbench.commands.tune_options import tune_options
 from workbench.export.options import export_options
 from workbench.identification.options import identify_options
 from workbench.planning.options import plan_options
-from workbench.sweep.options import falsify_options, sensitivity_options, sweep_options
+from workbench.sweep.options import (
+    falsify_options,
+    probability_options,
+    sensitivity_options,
+    sweep_options,
+)
 
 CODES = """\
 exit codes:
@@ -132,6 +137,12 @@ def _searching_verbs(verb: Verb) -> None:
     )
     case_argument(p)
     sensitivity_options(p)
+    p = verb(
+        "probability",
+        "bound how often the sentences of a case file are violated over machines drawn at random",
+    )
+    case_argument(p)
+    probability_options(p)
 
 
 def _design_verbs(verb: Verb) -> None:

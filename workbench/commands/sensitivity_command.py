@@ -21,17 +21,18 @@ def asked(case, of: list[str]) -> Sensitivity:
     return replace(claim, of=tuple(of)) if of else claim
 
 
-def sensitivity(case, of: tuple[str, ...] = (), tick=None) -> Verdict:
+def sensitivity(case, of: tuple[str, ...] = (), tick=None, store=None) -> Verdict:
     """What moves the margins of a Case's requirements; `data` of the Verdict has the numbers.
 
-    of: paths of numbers of the plant or their ends; those of the file's claim, else all, where left out.
+    of: paths of numbers of the plant or their ends; those of the file's claim, else all, where left out. store: what keeps the
+    margins of runs (`workbench.verification.answers.Store`).
     Raises InputError for a number that the plant does not have.
     """
     from workbench.verification.run import run
 
     claim = asked(case, list(of))
     return check_sensitivity(
-        claim, run(case.loop, case.scenario), case.claims, tick or (lambda: None)
+        claim, run(case.loop, case.scenario), case.claims, tick or (lambda: None), store
     )
 
 
@@ -57,12 +58,18 @@ def _line(s: Mapping, unit: str, most: float) -> str:
 
 
 def run_sensitivity(options, case) -> int:
-    """Exit code 0. Raises InputError where no requirement has a margin."""
+    """Exit code 0, 130 interrupted (what ran is kept). Raises InputError where no requirement has a margin."""
+    from workbench.sweep.resumed import kept_beside
+
+    return kept_beside(options, "sensitivity", lambda store: _answered(options, case, store))
+
+
+def _answered(options, case, store) -> int:
     from workbench.commands import terminal
 
     with terminal.progress(not options.quiet) as tell, case.located():
         tell(0.0, "running")
-        verdict = sensitivity(case, tuple(options.of))
+        verdict = sensitivity(case, tuple(options.of), None, store)
     if "requirements" not in verdict.data:
         raise InputError(verdict.worst, key="claims", mend="ask a requirement that has a margin")
     if options.json:

@@ -167,6 +167,12 @@ def do_export(options, arguments) -> int:
     return run_export(options, read_case(options.file, options.set), _today())
 
 
+def do_probability(options, arguments) -> int:
+    from workbench.commands.probability_command import run_probability
+
+    return run_probability(options, read_case(options.file, options.set))
+
+
 def do_explain(options, arguments) -> int:
     from plants.shipped import PLANTS
     from workbench.cases.file import laws

@@ -200,13 +200,18 @@ def _blocks(jobs: Sequence[Job], rows: Rows, refused=None) -> Iterator[list[Wait
     yield from kinds.values()
 
 
+def has_lane(loop: System, scenario: Scenario) -> bool:
+    """Whether runs of a loop can go side by side, unless their modes ask for implicit steps."""
+    if loop.hosted or scenario.accuracy is not None or loop.plant.dead_ends:
+        return False
+    return own_integrator(loop) is None and not adaptive(loop) and not fixed(loop)
+
+
 def _prepared(number: int, job: Job, rows: Rows) -> tuple[Waiting, Any]:
     """(the run, which others can go beside it; None: none can)."""
     loop, scenario = job
     alone = Waiting(number, job, rows)
-    if loop.hosted or scenario.accuracy is not None or loop.plant.dead_ends:
-        return alone, None
-    if own_integrator(loop) is not None or adaptive(loop) or fixed(loop):
+    if not has_lane(loop, scenario):
         return alone, None
     check_plant(loop)
     x0 = start_state(loop, scenario)

@@ -12,14 +12,13 @@ from workbench.files.atomic import check_writable, write_atomic
 from workbench.sweep.counterexample import counterexample
 from workbench.sweep.journal import Journal
 from workbench.sweep.outcome import Outcome
+from workbench.sweep.resumed import interrupted
 from workbench.verification.search.claim import Falsify
 from workbench.verification.search.direction import Direction
 from workbench.verification.search.falsify import along, check_falsify
 from workbench.verification.search.minimise import FIRST, GENERATION
 from workbench.verification.search.score import Score
 from workbench.verification.verdict import Verdict
-
-INTERRUPTED = 130
 
 
 def asked(case: Case, options) -> Falsify:
@@ -109,13 +108,7 @@ def run_falsify(options, case: Case) -> int:
                 write_counterexample(case, claim, verdict, path)
             journal.forget()
     except KeyboardInterrupt:
-        kept_at = f"{os.path.realpath(path)}.journal"
-        terminal.complain(
-            f"interrupted; what ran is kept in {path}.journal: go on with --resume"
-            if os.path.exists(kept_at)
-            else "interrupted before any run had finished; nothing was written"
-        )
-        return INTERRUPTED
+        return interrupted(path)
     if not options.quiet:
         for line in _told(verdict, known, path):
             terminal.say(line)

@@ -1,4 +1,4 @@
-"""Arguments of `workbench sweep`, `workbench falsify` and `workbench sensitivity`; light, so that --help is immediate."""
+"""Arguments of the verbs that make many runs: sweep, falsify, sensitivity, probability; light, so that --help is immediate."""
 
 from workbench.commands.parser import typed
 
@@ -64,4 +64,19 @@ def sensitivity_options(parser) -> None:
         help="a number of the plant, such as payload.mass; all where left out",
     )
     parser.add_argument("--json", metavar="FILE", help="write the numbers as JSON")
+    _resumed(parser, "sensitivity")
     parser.add_argument("--quiet", action="store_true", help="print nothing")
+
+
+def probability_options(parser) -> None:
+    """Arguments of `workbench probability`."""
+    _resumed(parser, "probability")
+    parser.add_argument("--quiet", action="store_true", help="print nothing")
+
+
+def _resumed(parser, what: str) -> None:
+    parser.add_argument(
+        "--resume",
+        action="store_true",
+        help=f"take the runs of an interrupted study from FILE-{what}.journal",
+    )

@@ -15,13 +15,18 @@ import numpy as np
 from workbench.contract.errors import InputError
 from workbench.contract.units import format_quantity as say
 from workbench.contract.wrappers import MOST_HELD, dead_time
+from workbench.numerics.lanes import width
+from workbench.run.many import has_lane
 from workbench.verification.disturbed import lasting, restless
 from workbench.verification.nominal import SETTLE
 from workbench.verification.requirements import diverged
-from workbench.verification.run import Run, run_many
+from workbench.verification.run import PAYING, Run, run_many, samples
 from workbench.verification.variant import variant
 from workbench.verification.verdict import Verdict
 
+NARROWED = (
+    9  # times that the distance from the last good value to the first bad one becomes shorter
+)
 SCANNED = "scan from the scenario's own start, then bracket"
 
 
@@ -71,19 +76,22 @@ def scan(
     values,
     judge,
     tick=None,
-    rounds: int = 2,
     down: bool = False,
     known: Mapping[float, Run] | None = None,
+    beside: int = 2,
+    rounds: int | None = None,
 ) -> Reach:
-    """Outcomes along `values` (away from the nominal one) until one fails, then the edge bracketed between the last good value
-    before the first bad one and that one, two inner values a round. Stability need not be monotone, so everything nearer than
-    the edge was tried too. known: runs there are already, by value.
+    """Outcomes along `values` (away from the nominal one) until one fails, then the edge bracketed.
+
+    The bracket lies between the last good value before the first bad one and that one; in `rounds` it becomes NARROWED times
+    shorter. Stability need not be monotone, so everything nearer than the edge was tried too.
+    known: runs there are already, by value. beside: runs that are made at once.
     """
     tried: dict[float, tuple] = {value: judge(run) for value, run in (known or {}).items()}
     todo = [value for value in values if value not in tried]
     nearer = (lambda a, b: a > b) if down else (lambda a, b: a < b)
-    for i in range(0, len(todo) if all(outcome[0] for outcome in tried.values()) else 0, 2):
-        batch = list(todo[i : i + 2])
+    for i in range(0, len(todo) if all(outcome[0] for outcome in tried.values()) else 0, beside):
+        batch = list(todo[i : i + beside])
         tried |= dict(zip(batch, run_many([make(v) for v in batch], judge, tick)))
         if not all(tried[v][0] for v in batch):
             break
@@ -91,10 +99,12 @@ def scan(
     bad = None if not failed else max(failed) if down else min(failed)
     passed = [v for v in tried if tried[v][0] and (bad is None or nearer(v, bad))]
     good = (min(passed) if down else max(passed)) if passed else (1.0 if down else 0.0)
+    if rounds is None:
+        rounds = math.ceil(math.log(NARROWED) / math.log(beside + 1) - 1e-9)
     for _ in range(rounds if bad is not None and passed else 0):
         inner = [
             good ** (1 - k) * bad**k if good > 0 and bad > 0 else good + k * (bad - good)
-            for k in (1 / 3, 2 / 3)
+            for k in (i / (beside + 1) for i in range(1, beside + 1))
         ]
         tried |= dict(zip(inner, run_many([make(v) for v in inner], judge, tick)))
         failed = [v for v in inner if not tried[v][0]]
@@ -104,6 +114,13 @@ def scan(
         good = (min(passed) if down else max(passed)) if passed else good
     order = sorted(tried)
     return Reach(tuple(order), *(tuple(tried[v][i] for v in order) for i in range(4)), good, bad)
+
+
+def _beside(run: Run, count: int) -> int:
+    """Runs of a scan that go side by side: as many as there are lanes, where machines that differ in a number can share them."""
+    loop, scenario = run.loop, run.scenario
+    enough = count * samples((loop, scenario)) >= PAYING
+    return width() if enough and has_lane(loop, scenario) else 2
 
 
 def unfounded(key: str, text: str, claim, practical: Verdict | None) -> Verdict | None:
@@ -190,7 +207,8 @@ def check_parameter(
     values = np.linspace(start, claim.to, 9) if evenly else np.geomspace(1.0, claim.to, 9)
     down = claim.to < start
     values = sorted({float(v) for v in values} | {float(wanted)}, reverse=down)
-    reach = scan(make, values, outcome(claim, claim.bound or bound), tick, down=down)
+    judge = outcome(claim, claim.bound or bound)
+    reach = scan(make, values, judge, tick, down=down, beside=_beside(run, len(values)))
     good = reach.good
     k = next((i for i, v in enumerate(reach.values) if v == reach.bad), None)
     holds = reach.bad is None or (reach.bad < wanted if down else reach.bad > wanted)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from workbench.verification.answers import Answers, Store
 from workbench.verification.probability.draws import laws
 from workbench.verification.probability.fixed import by_number
 from workbench.verification.probability.rare import by_splitting
@@ -18,13 +19,19 @@ from workbench.verification.verdict import Verdict
 METHODS = {"runs": by_number, "sequential": by_stopping, "splitting": by_splitting}
 
 
-def check_probability(claim: Any, run: Any, tick: Callable[[], None]) -> Verdict:
-    """The answer of the claim's method; undecided where a sentence looks beyond the run."""
+def check_probability(
+    claim: Any, run: Any, tick: Callable[[], None], store: Store | None = None
+) -> Verdict:
+    """The answer of the claim's method; undecided where a sentence looks beyond the run.
+
+    store: what keeps the answers of runs, where a study may be interrupted.
+    """
     sentences = [read(sentence, table(run.loop, run.demand)) for sentence in claim.sentences]
     short = next((s for s in sentences if s.until > float(run.log.time[-1])), None)
     if short is not None and run.log.status.completed:
         why = f"{short.text} looks up to t = {short.until:.4g} s, beyond the run: run it longer"
         return Verdict(KEY, words(claim), None, worst=why, counted=claim.counted)
-    runs = Runs(run, sentences, laws(claim.over, run.loop.plant))
+    kept = None if store is None else Answers(store, f"probability {claim.sentences}")
+    runs = Runs(run, sentences, laws(claim.over, run.loop.plant), kept)
     method = METHODS["sequential" if claim.sequential else claim.method]
     return method(claim, runs, tick)

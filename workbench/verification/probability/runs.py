@@ -11,6 +11,7 @@ from typing import Any
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import bind
 from workbench.contract.system import ClosedLoop
+from workbench.verification.answers import Answers
 from workbench.verification.probability.draws import Law
 from workbench.verification.requirement_claims import missing_in
 from workbench.verification.run import Run, run_many
@@ -38,6 +39,7 @@ class Runs:
     run: Any
     sentences: Sequence[Sentence]
     laws: Sequence[Law]
+    kept: Answers | None = None
 
     @property
     def noisy(self) -> bool:
@@ -67,6 +69,12 @@ class Runs:
         return ClosedLoop(plant, self.run.loop.controller)
 
     def _each(self, jobs: Sequence[tuple[Any, Any]]) -> list[list[Said]]:
+        if self.kept is None:
+            return self._made(jobs)
+        numbers = self.kept.of(jobs, lambda some: [_numbers(one) for one in self._made(some)])
+        return [_said(one) for one in numbers]
+
+    def _made(self, jobs: Sequence[tuple[Any, Any]]) -> list[list[Said]]:
         try:
             return run_many(jobs, self._of)
         except (ValueError, ArithmeticError):  # one of them cannot be run: each apart
@@ -91,6 +99,16 @@ class Runs:
             return 0.0 if large is None else large.value
 
         return scale
+
+
+def _numbers(row: Sequence[Said]) -> list[float]:
+    """What a run said, as numbers."""
+    return [number for one in row for number in (float(one.met), one.margin)]
+
+
+def _said(numbers: Sequence[float]) -> list[Said]:
+    """What these numbers stand for."""
+    return [Said(bool(met), margin) for met, margin in zip(numbers[::2], numbers[1::2])]
 
 
 def said(sentence: Sentence, run: Run, scale: Scale | None = None) -> Said:

@@ -12,6 +12,7 @@ import numpy as np
 from workbench.contract.parameters import Leaf, bind, leaves
 from workbench.contract.system import ClosedLoop
 from workbench.contract.units import format_quantity as say
+from workbench.verification.answers import Answers, Store
 from workbench.verification.probability.draws import laws, numbers
 from workbench.verification.run import run as simulated
 from workbench.verification.run import run_many
@@ -37,6 +38,7 @@ class Case:
     asked: list
     rows: list[Verdict]
     tick: Callable[[], None]
+    kept: Answers | None = None
 
     def margins(self, values: Sequence[Mapping[str, float]]) -> np.ndarray:
         """Margins (k, m) of runs whose numbers (path → SI) are these; NaN where a run has none."""
@@ -50,11 +52,14 @@ class Case:
             jobs.append((ClosedLoop(plant, self.run.loop.controller), self.run.scenario))
             places.append(i)
         for i in range(0, len(jobs), BATCH):
-            found[places[i : i + BATCH]] = self._each(jobs[i : i + BATCH])
+            some = jobs[i : i + BATCH]
+            found[places[i : i + BATCH]] = (
+                self._each(some) if self.kept is None else self.kept.of(some, self._each)
+            )
             self.tick()
         return found
 
-    def _each(self, jobs: list) -> list:
+    def _each(self, jobs: Sequence) -> list:
         try:
             return run_many(jobs, self._of)
         except (ValueError, ArithmeticError):
@@ -71,8 +76,13 @@ class Case:
         return [np.nan if (m := found.get(v.key)) is None else m for v in self.rows]
 
 
-def check_sensitivity(claim: Sensitivity, run: Any, claims: Sequence, tick: Any) -> Verdict:
-    """Slopes of every margin beside the case, and shares of their spread where ranges are given; undecided, for information."""
+def check_sensitivity(
+    claim: Sensitivity, run: Any, claims: Sequence, tick: Any, store: Store | None = None
+) -> Verdict:
+    """Slopes of every margin beside the case, and shares of their spread where ranges are given; undecided, for information.
+
+    store: what keeps the margins of runs, where a study may be interrupted.
+    """
 
     def said(worst: str, **data: Any) -> Verdict:
         return Verdict(
@@ -84,7 +94,8 @@ def check_sensitivity(claim: Sensitivity, run: Any, claims: Sequence, tick: Any)
     if not rows:
         return said("no requirement of the case has a margin that could move")
     named = groups(run.loop.plant, claim.of)
-    case = Case(run, asked, rows, tick)
+    kept = None if store is None else Answers(store, f"sensitivity {asked} {[v.key for v in rows]}")
+    case = Case(run, asked, rows, tick, kept)
     move = lambda factors: case.margins([_moved(named, one) for one in factors])
     moved = slopes(move, list(named))
     found: dict[str, Any] = {"requirements": [_row(v, s, named) for v, s in zip(rows, moved)]}
