@@ -31,7 +31,7 @@ PARTS = (  # (module, owner or "", function, part)
     ("workbench.numerics.native", "", "generated", "writing C"),
     ("workbench.numerics.native", "", "_compile", "compiling (waiting for the compiler)"),
     ("workbench.numerics.native", "Loop", "run", "runs: compiled loop"),
-    ("workbench.numerics.native", "Mapped", "__call__", "ledger and references: compiled maps"),
+    ("workbench.numerics.mapped", "Mapped", "__call__", "ledger and references: compiled maps"),
     ("workbench.run.simulate", "", "simulate", "runs: around the loop"),
     ("workbench.run.demand", "Demand", "__init__", "references"),
     ("workbench.run.demand", "Demand", "at", "references"),

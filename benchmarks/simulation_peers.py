@@ -13,7 +13,7 @@ class Callables:
 
     def __init__(self, loop, scenario):
         from workbench.numerics.calculus import trace
-        from workbench.numerics.native import Mapped
+        from workbench.numerics.mapped import Mapped
         from workbench.run.demand import Demand
         from workbench.run.simulate import start_state
 

@@ -2,9 +2,9 @@
 
     python benchmarks/sizes.py [--all] [folder …]
 
-A code line is a line with a token of the program on it: neither blank, nor comment only, nor part of
-a docstring. Files and classes and functions are counted as they stand in the editor, all lines, since
-that is what a reader scrolls through; a function counts its decorators and its docstring.
+A code line is neither blank, nor comment only, nor part of a docstring. Files, classes and functions are
+counted as they stand in the editor, all lines, since that is what a reader scrolls through; a function
+counts its decorators and its docstring. `tests/test_sizes.py` holds the limits.
 
     nodes per line         nodes of the syntax tree (`ast.walk`, without docstrings) / code lines
     conditionals per 100   expressions `a if b else c` / code lines × 100
@@ -17,8 +17,6 @@ from __future__ import annotations
 
 import argparse
 import ast
-import io
-import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,15 +31,6 @@ ONE_PAGE = {
     "reports/studies/jaiswal21.py": "a literate study: model, specification, analysis, result",
     "reports/studies/kikuuwe22.py": "a literate study: model, specification, analysis, result",
 }
-SILENT = (
-    tokenize.COMMENT,
-    tokenize.NL,
-    tokenize.NEWLINE,
-    tokenize.INDENT,
-    tokenize.DEDENT,
-    tokenize.ENCODING,
-    tokenize.ENDMARKER,
-)
 SCOPES = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
@@ -74,10 +63,10 @@ class File:
         return 100 * self.conditionals / max(self.code_lines, 1)
 
 
-def docstrings(tree: ast.AST) -> list[ast.Expr]:
+def docstrings(nodes: list[ast.AST]) -> list[ast.Expr]:
     """The statements that are docstrings: of the module, of its classes and functions."""
     found = []
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, SCOPES) and node.body:
             first = node.body[0]
             if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
@@ -87,21 +76,22 @@ def docstrings(tree: ast.AST) -> list[ast.Expr]:
 
 
 def code_lines(source: str, documents: list[ast.Expr]) -> int:
-    """How many lines of a text carry a token of the program."""
-    lines: set[int] = set()
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        if token.type not in SILENT:
-            lines.update(range(token.start[0], token.end[0] + 1))
+    """How many lines of a text are neither blank nor comment only, nor part of a docstring."""
+    silent: set[int] = set()
     for document in documents:
-        lines.difference_update(range(document.lineno, document.end_lineno + 1))
-    return len(lines)
+        silent.update(range(document.lineno, document.end_lineno + 1))
+    lines = (line.strip() for line in source.splitlines())
+    return sum(
+        number not in silent and line != "" and not line.startswith("#")
+        for number, line in enumerate(lines, 1)
+    )
 
 
-def sizes(tree: ast.AST, name: str, kinds: tuple[type, ...]) -> tuple[Size, ...]:
+def sizes(nodes: list[ast.AST], name: str, kinds: tuple[type, ...]) -> tuple[Size, ...]:
     """Lines of every definition of these kinds, nested ones included."""
     return tuple(
         Size(node.end_lineno - first_line(node) + 1, f"{name}:{node.lineno} {node.name}")
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, kinds)
     )
 
@@ -113,17 +103,16 @@ def first_line(node) -> int:
 
 def counted(name: str, source: str) -> File:
     """The counts of one text."""
-    tree = ast.parse(source)
-    documents = docstrings(tree)
-    nodes = list(ast.walk(tree))
+    nodes = list(ast.walk(ast.parse(source)))
+    documents = docstrings(nodes)
     return File(
         name=name,
         lines=len(source.splitlines()),
         code_lines=code_lines(source, documents),
         nodes=len(nodes) - 2 * len(documents),  # of a docstring: the statement and its constant
         conditionals=sum(isinstance(node, ast.IfExp) for node in nodes),
-        classes=sizes(tree, name, (ast.ClassDef,)),
-        functions=sizes(tree, name, (ast.FunctionDef, ast.AsyncFunctionDef)),
+        classes=sizes(nodes, name, (ast.ClassDef,)),
+        functions=sizes(nodes, name, (ast.FunctionDef, ast.AsyncFunctionDef)),
     )
 
 

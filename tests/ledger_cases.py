@@ -12,7 +12,7 @@ from plants import CoulombViscous, LuGre, Oil, Stribeck, Walls, machine
 from workbench import ClosedLoop, Delayed, Filtered, Noisy, Quantised, Sampled, Waypoints
 from workbench.contract.system import innermost
 from workbench.contract.wrappers.around import Around
-from workbench.numerics.native import Mapped
+from workbench.numerics.mapped import Mapped
 from workbench.run.targets import target_name
 from workbench.verification.ledger import LedgerFunction
 

@@ -24,7 +24,7 @@ from workbench import (
     Sine,
     simulate,
 )
-from workbench.numerics.native import Mapped
+from workbench.numerics.mapped import Mapped
 
 RUNS, COMPILER = (
     importlib.import_module("workbench.run.fused"),

@@ -30,7 +30,8 @@ from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds, positive
 from workbench.contract.system import Signal, names
 from workbench.numerics.calculus import Traced, trace
-from workbench.numerics.native import Mapped, address, generated, library, renamed
+from workbench.numerics.mapped import Mapped
+from workbench.numerics.native import address, generated, library, renamed
 from workbench.run.columns import signals_of
 from workbench.run.demand import Demand
 from workbench.run.log import Log, Status

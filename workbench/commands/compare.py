@@ -27,7 +27,7 @@ from workbench.contract.errors import InputError
 from workbench.contract.own_laws import Stepped
 from workbench.contract.parameters import leaves
 from workbench.contract.system import ClosedLoop, Plain, innermost, rewrapped
-from workbench.numerics.native import Mapped
+from workbench.numerics.mapped import Mapped
 from workbench.run.simulate import described
 from workbench.verification.judge import study
 from workbench.verification.oscillation import oscillation

@@ -16,7 +16,7 @@ import numpy as np
 
 from workbench.contract.system import System
 from workbench.numerics.calculus import Traced, trace
-from workbench.numerics.native import Mapped
+from workbench.numerics.mapped import Mapped
 
 HAIR = 1e-6  # of what a stroke moves
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from workbench.contract.parameters import bind, graph_key, leaves
 from workbench.numerics.calculus import check_constants, directional, symbols
-from workbench.numerics.native import Mapped
+from workbench.numerics.mapped import Mapped
 from workbench.planning.pressures import flows
 from workbench.planning.task import Task
 from workbench.planning.ways import Way

@@ -14,7 +14,8 @@ import numpy as np
 
 from workbench.contract.parameters import bind, graph_key, leaves
 from workbench.numerics.calculus import check_constants, symbols
-from workbench.numerics.native import Mapped, address, library
+from workbench.numerics.mapped import Mapped
+from workbench.numerics.native import address, library
 from workbench.planning import kernel_numpy
 
 _BINARY = {

@@ -14,7 +14,7 @@ import numpy as np
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import bind, graph_key, leaves
 from workbench.numerics.calculus import column, directional, jacobian_columns, symbols
-from workbench.numerics.native import Mapped
+from workbench.numerics.mapped import Mapped
 
 
 def task_values(plant, space, q) -> np.ndarray:

@@ -24,7 +24,7 @@ from workbench.contract.parameters import bind, graph_key, leaves
 from workbench.contract.system import System, innermost
 from workbench.numerics.calculus import column, hoist, symbols
 from workbench.numerics.kept_graphs import Graphs, kept
-from workbench.numerics.native import Mapped
+from workbench.numerics.mapped import Mapped
 from workbench.run.demand import Demand
 from workbench.run.log import Log
 from workbench.run.simulate import start_state

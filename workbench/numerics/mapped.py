@@ -1,0 +1,75 @@
+"""A function of columns evaluated over many rows at once, as compiled code where there is a compiler (`native`)."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from workbench.numerics import native
+
+
+class Mapped:
+    """A function of several column arguments evaluated over many rows at once, compiled where possible.
+
+    f: ca.Function with vector inputs and one vector output. Call with arrays (N, n_i); an argument of shape (n_i,) is shared.
+    """
+
+    TAIL = """
+long many(long n, const double **in, const long *stride, double *out, long n_out, double *work) {
+  const double *arg[N_IN + 1]; double *res[1];
+  for (long k = 0; k < n; ++k) {
+    for (int i = 0; i < N_IN; ++i) arg[i] = in[i] + k * stride[i];
+    res[0] = out + k * n_out;
+    each(arg, res, 0, work, 0);
+  }
+  return n;
+}
+"""
+
+    def __init__(self, f: ca.Function, compiled: bool | None = None) -> None:
+        self.f = native.renamed(f, "each")
+        self.n_out = f.size1_out(0)
+        self.lib = None
+        if compiled is not False and f.n_instructions() <= native.MOST_OPERATIONS:
+            self.lib = native.library(native.generated([self.f], {"N_IN": f.n_in()}, self.TAIL))
+        if self.lib is not None:
+            number = ctypes.c_long
+            place = ctypes.c_void_p
+            self.lib.many.argtypes = [number, place, place, place, number, place]
+            self.lib.many.restype = number
+
+    def __call__(self, *arrays: Any) -> np.ndarray:
+        whole = [_rows_whole(np.asarray(a, dtype=float)) for a in arrays]
+        n = max((a.shape[0] for a in whole if a.ndim == 2), default=1)
+        if self.lib is None:
+            return self._interpreted(whole, n)
+        out = np.empty((n, self.n_out))
+        places = [a.ctypes.data for a in whole]
+        steps = [a.strides[0] // a.itemsize if a.ndim == 2 else 0 for a in whole]
+        pointers = (ctypes.c_void_p * len(whole))(*places)
+        strides = (ctypes.c_long * len(whole))(*steps)
+        work = np.empty(self.f.sz_w() + 1)
+        self.lib.many(
+            n,
+            ctypes.addressof(pointers),
+            ctypes.addressof(strides),
+            native.address(out),
+            self.n_out,
+            native.address(work),
+        )
+        return out
+
+    def _interpreted(self, whole: list[np.ndarray], n: int) -> np.ndarray:
+        """The same in CasADi's virtual machine."""
+        columns = [a.T if a.ndim == 2 else np.tile(a[:, None], (1, n)) for a in whole]
+        return np.ascontiguousarray(np.array(self.f.map(n)(*columns)).T)
+
+
+def _rows_whole(a: np.ndarray) -> np.ndarray:
+    """The array with the numbers of every row side by side in memory."""
+    if a.ndim == 2 and a.strides[1] == a.itemsize:
+        return a
+    return np.ascontiguousarray(a)
