@@ -34,7 +34,7 @@ long many(long n, const double **in, const long *stride, double *out, long n_out
         self.n_out = f.size1_out(0)
         self.lib = None
         if compiled is not False and f.n_instructions() <= native.MOST_OPERATIONS:
-            self.lib = native.library(native.generated([self.f], {"N_IN": f.n_in()}, self.TAIL))
+            self.lib = native.compiled([self.f], {"N_IN": f.n_in()}, self.TAIL)
         if self.lib is not None:
             number = ctypes.c_long
             place = ctypes.c_void_p

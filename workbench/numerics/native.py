@@ -44,6 +44,13 @@ def generated(
     return head + numbers + text + "\n" + tail
 
 
+def compiled(
+    functions: list[ca.Function], defines: dict[str, object], tail: str = "", numbers: str = ""
+) -> Any:
+    """The loaded library of what `generated` writes; None without a compiler."""
+    return library(generated(functions, defines, tail, numbers))
+
+
 def address(array: np.ndarray | None) -> int:
     """Address of a C-contiguous float64 array (0 for None)."""
     return 0 if array is None else array.ctypes.data
@@ -97,7 +104,7 @@ class Loop:
         if text is None:
             return None
         named, sizes = text
-        lib = library(generated(named, {**sizes, "LANES": 1}, own_text("driver.c"), NUMBERS))
+        lib = compiled(named, {**sizes, "LANES": 1}, own_text("driver.c"), NUMBERS)
         if lib is not None:
             p = ctypes.c_void_p
             l = ctypes.c_long
