@@ -12,7 +12,7 @@ import pytest
 
 from controllers import VDC
 from plants import machine
-from reports.studies import alfayad16
+from reports.studies import alfayad16_control as alfayad16
 from workbench import ClosedLoop, Sampled, Scenario, Sine, simulate
 from workbench.verification import study
 from workbench.verification.claims import Identity

@@ -19,12 +19,6 @@ LONG_CLASSES = {
     "workbench/numerics/native_vm.py _Graph",
 }
 LONG_FUNCTIONS = {
-    "reports/studies/alfayad16.py figures",
-    "reports/studies/jaiswal21.py check",
-    "reports/studies/jaiswal21.py of_the_text",
-    "reports/studies/kikuuwe22.py check",
-    "reports/studies/kikuuwe22.py of_the_maps",
-    "reports/studies/kikuuwe22.py of_the_runs",
     "workbench/numerics/stiff_vm.py run",
 }
 

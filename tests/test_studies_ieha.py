@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from reports.studies import alfayad16
+from reports.studies import alfayad16_control as control
+from workbench import simulate
 from workbench.identification import Chirp
 from workbench.verification.linear import LinearSystem, feedback, series
 from workbench.verification.margins import loop_margins
@@ -72,8 +74,8 @@ def test_a_wrong_result_is_refused(found, spoil):
 
 def test_the_linear_law_is_the_law():
     """The matrices taken from the controller give its commands, sample by sample, while no limit is active."""
-    law, rng = alfayad16.mpc(0.3), np.random.default_rng(4)
-    K, z, s, largest = alfayad16.linear_law(law), law.initial(), 0.0, 0.0
+    law, rng = control.mpc(0.3), np.random.default_rng(4)
+    K, z, s, largest = control.linear_law(law), law.initial(), 0.0, 0.0
     s, quiet = np.zeros(len(K.A)), [0.0] * len(law.references)
     for _ in range(40):
         y = 2e-6 * rng.normal()
@@ -86,7 +88,7 @@ def test_the_linear_law_is_the_law():
 
 def test_the_loop_is_closed_the_right_way_round():
     """Negative feedback is stable; with the sign turned, or twice its gain margin, it is not."""
-    loop = alfayad16.open_loop(alfayad16.mpc(1.0))
+    loop = control.open_loop(control.mpc(1.0))
     radius = lambda k: np.abs(
         np.linalg.eigvals(feedback(replace(loop, C=k * loop.C, D=k * loop.D)).A)
     ).max()
@@ -99,10 +101,10 @@ def test_margins_of_both_laws():
     pid = LinearSystem([[1.0]], [[50 * T]], [[1.0]], [[1.0]], T)
     found, other = (
         loop_margins(loop).gain_up
-        for loop in (series(alfayad16.moving(T), pid), alfayad16.open_loop(alfayad16.mpc()))
+        for loop in (series(control.moving(T), pid), control.open_loop(control.mpc()))
     )
     assert 2.8 < found < 3.1 and 1.4 < other < 1.6
-    assert "K_p: 1, K_i: 50," in alfayad16.PID
+    assert "K_p: 1, K_i: 50," in control.PID
 
 
 def test_fits_are_percent_of_what_moves():
@@ -111,8 +113,8 @@ def test_fits_are_percent_of_what_moves():
         duration=0.05,
         disturbances={"X": Chirp("output", 1e-4, length=0.05), "F_ext": 0.0},
     )
-    log = alfayad16.simulate(alfayad16.CONTROL, quick)
+    log = simulate(control.CONTROL, quick)
     assert (
         alfayad16.percent(log, log) == 100
-        and alfayad16.percent(log, alfayad16.simulate(alfayad16.LINEAR, quick)) < 99
+        and alfayad16.percent(log, simulate(control.LINEAR, quick)) < 99
     )

@@ -23,6 +23,7 @@ from plants.multibody.mechanism import Actuator, Body, Loop, Mechanism
 from plants.multibody.parts import Pin, Place
 from plants.multibody.penalty import simulate as paper_method
 from plants.multibody.penalty import stepper
+from reports.studies.rows import cells, check_names
 from workbench import Log, Scenario, simulate
 from workbench.run.energy import energy_gap
 
@@ -96,6 +97,21 @@ class Row:
     why: str
 
 
+ON_TEXT = """
+5    | F_c at the start                    | N | virtual work of the printed masses and lengths: the cylinder pulls
+10   | max |W| from 681.23 N, Brown–McPhee | J | the crank swings, the work hardly changes: {W:.2f} J from rest
+5    | the loop is open at the start by    | m | angles printed to two decimals; ours closes exactly
+10   | energy that closing it costs        | J | 97 to 99 % of the published drift, at the first step
+(44) | l_2 with the piston farthest out    | m | sign of (44) is against (43): V_2 must grow by A_2 ṡ
+(46) | the valve closes for good at        | s | “t ≤ 9 s” with value 0 contradicts the lines below it; Section 6.1 has 5 to 8 s
+(22) | jump of friction at v_s             | N | σ_2 v belongs in both branches
+"""
+ON_LAWS = """
+10 | max |W|                   | J   | 0.2 %: circuit and friction are not the paper's own
+10 | peak drift                | J   | at {at:.1f} s; {opening:.3f} J at 1 s, as published; from closed angles {closed:.3f} J
+11 | Newton iterations, mostly | 1   | mean {mean:.2f}, at most {most}; ours factors one matrix a step
+–  | z_1 off at steps of 1 ms  | rad | order {order:.2f}: opens the valve half a step early; pressures are {kPa:.0f} kPa off
+"""
 WORK = dict(zip(LAWS, (121.02, 120.99, 120.94, 120.97)))  # J, Section 6.3
 DRIFT = dict(zip(LAWS, (0.45, 0.45, 0.44, 0.44)))  # J
 ITERATIONS = dict(zip(LAWS, (1, 1, 2, 2)))  # “mostly”, Section 6.4
@@ -262,125 +278,53 @@ def jump_of_22(law: BengisuAkay) -> float:
 
 def of_the_text(found: dict[str, Approach], swinging: Log, cost: float, gap: float) -> list[Row]:
     """Rows on Section 5: what the text says, and what follows from it."""
-    s = found["Brown–McPhee"].ours.array("s")
+    brown = found["Brown–McPhee"].ours
+    s = brown.array("s")
     stroke = float(s.max() - s[0])
     l_20 = PLANT.circuit.l_20
-    W, swung = (
-        float(np.abs(cylinder_work(log)).max()) for log in (found["Brown–McPhee"].ours, swinging)
-    )
     law = LAWS["Bengisu–Akay"]
     below, above = (float(law.force(law.v_s * (1 + e))) for e in (-1e-9, 1e-9))
-    return [
-        Row(
-            "5",
-            "F_c at the start",
-            F_PRINTED,
-            nan,
-            float(PLANT.holding_force(PLANT.z_10)),
-            "N",
-            "virtual work of the printed masses and lengths: the cylinder pulls",
-        ),
-        Row(
-            "10",
-            "max |W| from 681.23 N, Brown–McPhee",
-            WORK["Brown–McPhee"],
-            nan,
-            swung,
-            "J",
-            f"the crank swings, the work hardly changes: {W:.2f} J from rest",
-        ),
-        Row(
-            "5",
-            "the loop is open at the start by",
-            0.0,
-            gap,
-            0.0,
-            "m",
-            "angles printed to two decimals; ours closes exactly",
-        ),
-        Row(
-            "10",
-            "energy that closing it costs",
-            nan,
-            cost,
-            0.0,
-            "J",
-            "97 to 99 % of the published drift, at the first step",
-        ),
-        Row(
-            "(44)",
-            "l_2 with the piston farthest out",
-            l_20 - stroke,
-            nan,
-            l_20 + stroke,
-            "m",
-            "sign of (44) is against (43): V_2 must grow by A_2 ṡ",
-        ),
-        Row(
-            "(46)",
-            "the valve closes for good at",
-            9.0,
-            nan,
-            float(WORK_CYCLE.times[-1]),
-            "s",
-            "“t ≤ 9 s” with value 0 contradicts the lines below it; Section 6.1 has 5 to 8 s",
-        ),
-        Row(
-            "(22)",
-            "jump of friction at v_s",
-            jump_of_22(law),
-            nan,
-            abs(above - below),
-            "N",
-            "σ_2 v belongs in both branches",
-        ),
-    ]
+    numbers = {  # published, remade, ours
+        "F_c at the start": (F_PRINTED, nan, float(PLANT.holding_force(PLANT.z_10))),
+        "max |W| from 681.23 N, Brown–McPhee": (WORK["Brown–McPhee"], nan, most_work(swinging)),
+        "the loop is open at the start by": (0.0, gap, 0.0),
+        "energy that closing it costs": (nan, cost, 0.0),
+        "l_2 with the piston farthest out": (l_20 - stroke, nan, l_20 + stroke),
+        "the valve closes for good at": (9.0, nan, float(WORK_CYCLE.times[-1])),
+        "jump of friction at v_s": (jump_of_22(law), nan, abs(above - below)),
+    }
+    lines = cells(ON_TEXT.format(W=most_work(brown)))
+    check_names((what for _, what, *_ in lines), numbers)
+    return [Row(where, what, *numbers[what], unit, why) for where, what, unit, why in lines]
+
+
+def most_work(log: Log) -> float:
+    """The largest |W| of our run, J."""
+    return float(np.abs(cylinder_work(log)).max())
 
 
 def by_law(name: str, a: Approach) -> list[Row]:
     """Rows on Section 6 of one law."""
     top = lambda values: float(np.abs(values).max())
-    order = float(np.log2(a.errors[0, 0] / a.errors[1, 0]))
     gap = np.abs(mechanism_drift(a.printed))
-    at = float(a.printed.time[gap.argmax()])
-    opening = gap[a.printed.time < 1.5].max()
+    numbers = {  # published, remade, ours
+        "max |W|": (WORK[name], top(mechanism_work(a.printed)), most_work(a.ours)),
+        "peak drift": (DRIFT[name], top(mechanism_drift(a.printed)), top(drift(a.ours))),
+        "Newton iterations, mostly": (ITERATIONS[name], a.mostly, 1),
+        "z_1 off at steps of 1 ms": (nan, a.errors[0, 0], a.own_error),
+    }
+    reasons = ON_LAWS.format(
+        at=float(a.printed.time[gap.argmax()]),
+        opening=gap[a.printed.time < 1.5].max(),
+        closed=top(mechanism_drift(a.closed)),
+        mean=a.iterations.mean(),
+        most=a.iterations.max(),
+        order=float(np.log2(a.errors[0, 0] / a.errors[1, 0])),
+        kPa=a.errors[0, 1] / 1e3,
+    )
     return [
-        Row(
-            "10",
-            f"max |W|, {name}",
-            WORK[name],
-            top(mechanism_work(a.printed)),
-            top(cylinder_work(a.ours)),
-            "J",
-            "0.2 %: circuit and friction are not the paper's own",
-        ),
-        Row(
-            "10",
-            f"peak drift, {name}",
-            DRIFT[name],
-            top(mechanism_drift(a.printed)),
-            top(drift(a.ours)),
-            "J",
-            f"at {at:.1f} s; {opening:.3f} J at 1 s, as published; from closed angles {top(mechanism_drift(a.closed)):.3f} J",
-        ),
-        Row(
-            "11",
-            f"Newton iterations, mostly, {name}",
-            ITERATIONS[name],
-            a.mostly,
-            1,
-            "1",
-            f"mean {a.iterations.mean():.2f}, at most {a.iterations.max()}; ours factors one matrix a step",
-        ),
-        Row(
-            "–",
-            f"z_1 off at steps of 1 ms, {name}",
-            nan,
-            a.errors[0, 0],
-            a.own_error,
-            "rad",
-            f"order {order:.2f}: opens the valve half a step early; pressures are {a.errors[0, 1] / 1e3:.0f} kPa off",
-        ),
+        Row(where, f"{what}, {name}", *numbers[what], unit, why)
+        for where, what, unit, why in cells(reasons)
     ]
 
 
@@ -399,64 +343,72 @@ def results() -> Results:
 def check(found: Results) -> None:
     """What the study says, as assertions."""
     row = {r.what: r for r in found.rows}
+    check_text(row)
+    for name, a in found.laws.items():
+        check_work(row, name)
+        check_drift(row, name, a)
+        check_method(row, name, a)
+        check_lag(name, a)
+    # What is left of the first-order error, once the jumps are midway, is of second order.
+    order = np.log2(found.midway[:-1] / found.midway[1:])
+    assert np.all(np.abs(order - 2) < 0.1)
+    cost = [found.laws[name].operations for name in CHEAPEST_FIRST]
+    assert all(one < following for one, following in zip(cost, cost[1:])), cost
+
+
+def check_text(row: dict[str, Row]) -> None:
+    """Section 5 contradicts itself as the rows say."""
     start = row["F_c at the start"]
     assert abs(start.ours + 386.0) < 0.05 and start.published * start.ours < 0
     swung = row["max |W| from 681.23 N, Brown–McPhee"].ours
     assert 0 < swung - row["max |W|, Brown–McPhee"].ours < 0.2
+    assert abs(row["energy that closing it costs"].remade - 0.436) < 0.001
+    assert abs(row["the loop is open at the start by"].remade - 0.88e-3) < 5e-6
+    length = row["l_2 with the piston farthest out"]
+    assert length.published < PLANT.circuit.l_20 < length.ours
+    jump = row["jump of friction at v_s"]
+    assert abs(jump.published - 1.65) < 1e-9 and jump.ours < 1e-6
+
+
+def check_work(row: dict[str, Row], name: str) -> None:
+    """The work of a law is the paper's, remade and ours."""
+    work = row[f"max |W|, {name}"]
+    assert abs(work.ours / work.published - 1) < 3e-3
+    assert abs(work.remade / work.published - 1) < 3e-3
+
+
+def check_drift(row: dict[str, Row], name: str, a: Approach) -> None:
+    """The published drift is the closing of rounded angles: there with them from the first step on, gone without."""
     cost = row["energy that closing it costs"].remade
-    assert (
-        abs(cost - 0.436) < 0.001
-        and abs(row["the loop is open at the start by"].remade - 0.88e-3) < 5e-6
-    )
-    assert (
-        row["l_2 with the piston farthest out"].published
-        < PLANT.circuit.l_20
-        < row["l_2 with the piston farthest out"].ours
-    )
-    assert (
-        abs(row["jump of friction at v_s"].published - 1.65) < 1e-9
-        and row["jump of friction at v_s"].ours < 1e-6
-    )
+    gap = row[f"peak drift, {name}"]
+    closed = np.abs(mechanism_drift(a.closed)).max()
+    assert abs(gap.remade - gap.published) < 0.015
+    assert gap.remade > cost > 0.96 * gap.published
+    assert abs(float(mechanism_drift(a.printed)[1]) + cost) < 0.01
+    assert closed < 0.017
+    assert gap.ours < 5e-4 < 0.05 * closed
 
-    for name, a in found.laws.items():
-        work, gap, often = (
-            row[f"{what}, {name}"]
-            for what in ("max |W|", "peak drift", "Newton iterations, mostly")
-        )
-        assert (
-            abs(work.ours / work.published - 1) < 3e-3
-            and abs(work.remade / work.published - 1) < 3e-3
-        )
-        # The published drift is the closing of rounded angles: there with them from the first step on, gone without.
-        assert abs(gap.remade - gap.published) < 0.015 and gap.remade > cost > 0.96 * gap.published
-        first = float(mechanism_drift(a.printed)[1])
-        assert abs(first + cost) < 0.01 and np.abs(mechanism_drift(a.closed)).max() < 0.017
-        assert gap.ours < 5e-4 < 0.05 * np.abs(mechanism_drift(a.closed)).max()
-        assert often.remade == often.published
-        late = a.printed.time[1:][a.iterations >= 3]
-        assert (
-            all(np.abs(late - t).min() < 0.02 for t in WORK_CYCLE.times[1:])
-            and a.iterations.max() <= 5
-        )  # where the valve moves
-        order = np.log2(a.errors[:-1] / a.errors[1:])
-        assert (
-            np.all(np.abs(order - 1) < 0.1)
-            and a.errors[0, 0] > 100 * a.own_error
-            and a.own_error < 1.5e-6
-        )
-    assert np.all(
-        np.abs(np.log2(found.midway[:-1] / found.midway[1:]) - 2) < 0.1
-    )  # what is left of it is of second order
 
-    cost_of = [found.laws[name].operations for name in CHEAPEST_FIRST]
-    assert all(one < next_ for one, next_ in zip(cost_of, cost_of[1:])), cost_of
-    for name, a in found.laws.items():  # bristles lag: more friction gaining speed than losing it
-        lead = np.subtract(*lag(a.fine))
-        assert (
-            np.all(lead > 40.0)
-            if name in ("LuGre", "modified LuGre")
-            else np.all(np.abs(lead) < 1.0)
-        ), (name, lead)
+def check_method(row: dict[str, Row], name: str, a: Approach) -> None:
+    """Iterations are as printed, more only where the valve moves; the method is of first order in the step."""
+    often = row[f"Newton iterations, mostly, {name}"]
+    assert often.remade == often.published
+    late = a.printed.time[1:][a.iterations >= 3]
+    assert all(np.abs(late - t).min() < 0.02 for t in WORK_CYCLE.times[1:])
+    assert a.iterations.max() <= 5
+    order = np.log2(a.errors[:-1] / a.errors[1:])
+    assert np.all(np.abs(order - 1) < 0.1)
+    assert a.errors[0, 0] > 100 * a.own_error
+    assert a.own_error < 1.5e-6
+
+
+def check_lag(name: str, a: Approach) -> None:
+    """Bristles lag: more friction while the piston gains speed than while it loses it; without them there is no difference."""
+    lead = np.subtract(*lag(a.fine))
+    if name in ("LuGre", "modified LuGre"):
+        assert np.all(lead > 40.0), (name, lead)
+    else:
+        assert np.all(np.abs(lead) < 1.0), (name, lead)
 
 
 def main(picture: str | None = None) -> None:
