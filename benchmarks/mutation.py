@@ -6,9 +6,10 @@
     python benchmarks/mutation.py --map map.jsonl --again --budget 200 --json out.jsonl   # survivors, with more of the tests
 
 What is changed: see `mutants.py`. The tests of a change are those that enter the function it is in, the most direct and quickest
-first, until their time makes up `--budget`; see `mutation_runs.py` for how they are run. What Numba compiles, nobody sees entered:
-the tests of its file or folder are run in a fresh process. A change that they let pass is a survivor, and somebody must read it: it
-is a hole in the tests, or changes nothing. What changes nothing goes with the reason into `mutation_equivalent.yaml`. Results are
+first, until their time makes up `--budget`; see `mutation_runs.py` for how they are run. Kernels run uncompiled (NUMBA_DISABLE_JIT):
+what Numba compiles, nobody sees entered, and each change of it would wait for the compiler. A change that the tests let pass is a
+survivor, and somebody must read it: it is a hole in the tests, or changes nothing. What changes nothing goes with the reason into
+`mutation_equivalent.yaml`. Results are
 kept in the JSON lines of `--json`, and a run goes on from them.
 """
 
@@ -251,6 +252,7 @@ def _print(text: str) -> None:
 def main() -> int:
     options = _options().parse_args()
     os.environ["PYTHONPATH"] = str(ROOT)
+    os.environ.setdefault("NUMBA_DISABLE_JIT", "1")  # before anything imports Numba
     sys.path.insert(0, str(ROOT))
     tests = options.tests or ["tests"]
     if not (options.each or options.sample or options.again or options.report):

@@ -56,7 +56,7 @@ def entering(mutant: Mutant, reach: list[Reach]) -> list[Reach]:
 
 
 def beside(mutant: Mutant, reach: list[Reach]) -> list[Reach]:
-    """Tests that enter a function of the file, or else of its folder: what Numba compiles nobody sees entered."""
+    """Tests that enter a function of the file, or else of its folder."""
     for near in (f"{mutant.file}::", f"{Path(mutant.file).parent}/"):
         found = [r for r in reach if any(f.startswith(near) for f in r.functions)]
         if found:
