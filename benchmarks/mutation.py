@@ -6,11 +6,10 @@
     python benchmarks/mutation.py --map map.jsonl --again --budget 200 --json out.jsonl   # survivors, with more of the tests
 
 What is changed: see `mutants.py`. The tests of a change are those that enter the function it is in, the most direct and quickest
-first, until their time makes up `--budget`; see `mutation_runs.py` for how they are run. Kernels run uncompiled (NUMBA_DISABLE_JIT):
+first, until their time makes up `--budget`; see `mutation_runs.py` for how they are run. Kernels run uncompiled, as plain Python:
 what Numba compiles, nobody sees entered, and each change of it would wait for the compiler. A change that the tests let pass is a
 survivor, and somebody must read it: it is a hole in the tests, or changes nothing. What changes nothing goes with the reason into
-`mutation_equivalent.yaml`. Results are
-kept in the JSON lines of `--json`, and a run goes on from them.
+`mutation_equivalent.yaml`. Results are kept in the JSON lines of `--json`, and a run goes on from them.
 """
 
 from __future__ import annotations
