@@ -19,29 +19,38 @@ How the pump is seen (`detail`), with the laws of `components.radial_pump`:
     ripple     the same states; ideal pistons at the pressures of their ports, one by one
     full       every piston with its chamber pressure: N more states
 
+It is a mechanism: a body of mass m on a level slide, moved by an `IEHADrive`. The shaft of its pump is at φ = ω t.
+
 Source: [Alfayad16] eqs (3)–(18), mended where the signs and factors there are wrong.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import pi
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Annotated, final
 
-from plants import ieha_energy as energy
 from plants import scales
-from plants.ieha_hydraulics import DETAILS, STEP_ERRORS, Delivery, Hydraulics
+from plants.drives.ieha_drive import IEHADrive
+from plants.drives.outer_force import OuterForce
+from plants.ieha_hydraulics import DETAILS, Delivery, Hydraulics
+from plants.multibody.built import Built
+from plants.multibody.mechanism import Mechanism
+from plants.multibody.parts import Actuator, Body
 from workbench.contract.machine_limits import Limit, command_limits
-from workbench.contract.parameters import Unit, positive
-from workbench.contract.system import Signal, System
+from workbench.contract.parameters import Unit, positive, unchecked
+from workbench.contract.system import Signal, names
 from workbench.numerics.adaptive import Adaptive
 
-__all__ = ["DETAILS", "STEP_ERRORS", "Delivery", "IEHA"]
+__all__ = ["DETAILS", "Delivery", "IEHA"]
+
+LABEL = "Y"  # of the drive in the mechanism
+LOAD = "ext"  # of the force from outside
 
 
 @final
 @dataclass(frozen=True)
-class IEHA(Hydraulics, System):
+class IEHA(Hydraulics, Built):
     """The actuator with its load; equations in the module's docstring. Inputs X [m], F_ext [N], opposing +Y."""
 
     name: str = "IEHA"
@@ -72,13 +81,8 @@ class IEHA(Hydraulics, System):
             Signal("Y", "m", "position of the load"),
             Signal("dY", "m/s", "velocity of the load"),
         )
-        n = self.pump.N if self.detail == "full" else 0
-        return (
-            *self.own_signals(),
-            *load,
-            *(Signal(f"p_{i}", "Pa", f"pressure of micro-piston {i}") for i in range(1, n + 1)),
-            *self.friction.states("Y"),
-        )
+        pistons = (s for s in self.drive.pump_signals("") if s.name != "phi")
+        return (*self.own_signals(), *load, *pistons, *self.friction.states(LABEL))
 
     @property
     def monitors(self):
@@ -86,7 +90,7 @@ class IEHA(Hydraulics, System):
 
     def limits(self):
         """The carriage follows the micro-valve, so that goes no further than the largest eccentricity."""
-        return {"X": (-self.stop_E.limit, self.stop_E.limit)}
+        return {"X": (-self.drive.limit, self.drive.limit)}
 
     def as_shipped(self):
         from plants.shipped import like  # which imports this file
@@ -115,64 +119,70 @@ class IEHA(Hydraulics, System):
         """At rest in the middle, the pump recirculating."""
         P = self.P_T if self.circuit == "open" else 0.0
         n = self.pump.N if self.detail == "full" else 0
-        return [
-            0.0,
-            0.0,
-            0.0,
-            P,
-            P,
-            0.0,
-            0.0,
-            *[self.pump.P_rp] * n,
-            *[0.0] * len(self.friction.states("Y")),
-        ]
+        rubbed = [0.0] * len(self.friction.states(LABEL))
+        return [0.0, 0.0, 0.0, P, P, 0.0, 0.0, *[self.pump.P_rp] * n, *rubbed]
 
-    # ---- the equations ----------------------------------------------------------------------------------------------
-    def rhs(self, t, x, u):
-        X, F_ext = u
-        made = self.delivery(t, x)
-        dE_rate, ζ_rate = self.carriage(x, X, made)
-        return [
-            x[1],
-            dE_rate,
-            ζ_rate,
-            *self.chambers(x, made.Q_A, made.Q_B),
-            x[6],
-            (self.thrust(x) - F_ext) / self.m,
-            *made.rates,
-            *self.friction.rate(x[6], self.rubbing(x)[1]),
-        ]
+    # ---- the same as a mechanism ------------------------------------------------------------------------------------
+    @cached_property
+    def drive(self) -> IEHADrive:
+        """The actuator without its load."""
+        return unchecked(IEHADrive, **{f.name: getattr(self, f.name) for f in fields(Hydraulics)})
+
+    @cached_property
+    def mechanism(self) -> Mechanism:
+        """The load on a level slide, the actuator, and the force from outside."""
+        load = unchecked(Body, name="load", joint="prismatic", axis=(1.0, 0.0, 0.0), mass=self.m)
+        drives = {LABEL: self.drive, LOAD: OuterForce()}
+        return unchecked(
+            Mechanism,
+            name=self.name,
+            bodies=(load,),
+            actuators=tuple(
+                unchecked(Actuator, name=name, drive=drive, joint="load")
+                for name, drive in drives.items()
+            ),
+            gravity=(0.0, 0.0, 0.0),
+            method="minimal",
+        )
+
+    @property
+    def called(self):
+        """Without the label of the drive, but for the friction's states."""
+        kept = names(self.friction.states(LABEL))
+        own = (
+            name
+            for signals in (self.drive.states(LABEL), self.drive.logged(LABEL))
+            for name in names(signals)
+            if name not in kept
+        )
+        return {"x_load": "Y", "dx_load": "dY"} | {
+            name: name.removesuffix(f"_{LABEL}") for name in own
+        }
+
+    @property
+    def causes(self):
+        found = {}
+        for cause in self.drive.causes:
+            if cause == "carried":
+                found["load"] = (LOAD,)
+            found[cause] = (f"{cause}_{LABEL}",)
+        return found
+
+    def given(self, u):
+        return u
+
+    def timed(self, t):
+        return {f"phi_{LABEL}": self.pump.ω * t} if self.drive.turning else {}
 
     def out(self, t, x):
         return [x[5], x[6], x[0], x[3], x[4]]
 
     def monitor(self, t, x, u):
-        return self.shown(t, x, u[0])
+        at = self.logged(t, x, u)
+        return [at[name] for name in names(self.drive.logged(LABEL))[1:]]
 
-    @property
-    def power_names(self):
-        return energy.NAMES if self.detail == "full" else (*energy.NAMES, energy.GAP)
-
-    def powers(self, t, x, u):
-        """Power into the energy stored, by cause (W); their sum is d(stored)/dt: `plants.ieha_energy`."""
-        return energy.powers(self, t, x, u)
-
-    def stored(self, t, x, u):
-        """Energy of masses, stops and compressed oil, J."""
-        return energy.stored(self, x) + (
-            energy.in_pistons(self, t, x) if self.detail == "full" else 0.0
-        )
-
-    # ---- how it is integrated ---------------------------------------------------------------------------------------
     @property
     def adaptive(self) -> Adaptive:
         """Errors a step may make, and where the flow has edges: a piston changes ports, the distributor switches."""
-        errors = tuple(
-            STEP_ERRORS[s.name.split("_")[0] if s.name[:2] in ("p_", "z_", "h_") else s.name]
-            for s in self.states
-        )
-        # θ_i = k π happens at multiples of π/(N ω) for an odd number of pistons, 2π/(N ω) for an even one.
-        step = pi / (self.pump.N * self.pump.ω) * (1 if self.pump.N % 2 else 2)
-        return Adaptive(
-            errors, 0.0 if self.detail == "averaged" else step, "E", self.distributor.edges()
-        )
+        own = self.mechanism.adaptive
+        return replace(own, errors=tuple(self.outer(own.errors)), watched="E")

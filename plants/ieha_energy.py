@@ -1,6 +1,7 @@
-"""Energy of the actuator: what it stores, and the powers that change it, by cause; their sum is d(stored)/dt identically.
+"""Energy of the actuator: what it stores, and the powers that change it, by cause; their sum is d(stored)/dt + F Ẏ identically,
+F what the piston gives.
 
-    stored   ½ m_e Ė² + ½ m Ẏ² + springs of the stops + (v_e/β) ζ² + V_A φ(P_A) + V_B φ(P_B)  [+ Σ V_i φ_i(p_i), full]
+    stored   ½ m_e Ė² + springs of the stops + (v_e/β) ζ² + V_A φ(P_A) + V_B φ(P_B)  [+ Σ V_i φ_i(p_i), full]
 
 φ(P) = ∫_0^P s/β(s) ds is the energy per volume of oil at gauge pressure P, with the plant's own β (`Oil.energy`); where β
 is constant it is P²/(2β). A chamber (V/β) Ṗ = q − V̇ then has
@@ -17,7 +18,6 @@ for the volume that is gained fills with oil already compressed. The causes:
     leakage      −4 k_e ζ² − K_in (P_A − P_B)² − K_ex (P_A² + P_B²) − k_p Σ p_i²
     friction     −b_e Ė² − b_v Ẏ² − f_f Ẏ
     stops        what their damping takes
-    load         −F_ext Ẏ
     carried      Σ φ V̇, above
     averaging    no cause but a gap of the simpler pumps, which are not those of one machine at every instant:
                  averaged  F_p Ė, for the mean flow leaves out the oil that the carriage's own motion displaces
@@ -40,15 +40,9 @@ NAMES = (
     "leakage",
     "friction",
     "stops",
-    "load",
     "carried",
 )
 GAP = "averaging"
-
-
-def stored(plant, x):
-    """Energy of load and actuator, J."""
-    return 0.5 * plant.m * x[6] * x[6] + in_actuator(plant, x)
 
 
 def in_actuator(plant, x):
@@ -61,11 +55,11 @@ def in_actuator(plant, x):
     return kinetic + springs + plant.v_e / plant.oil.β * ζ * ζ + V_A * φ_A + V_B * φ_B
 
 
-def in_pistons(plant, t, x):
+def in_pistons(plant, φ, x):
     """Energy of the oil in the micro-pistons, J."""
     pump = plant.pump
     return sum(
-        pump.volume(piston.L) * p * p for piston, p in zip(pump.pistons(t, x[0]), plant.pistons(x))
+        pump.volume(piston.L) * p * p for piston, p in zip(pump.pistons(φ, x[0]), plant.pistons(x))
     ) / (2 * plant.oil.β)
 
 
@@ -78,22 +72,15 @@ def density(plant, P):
     )
 
 
-def powers(plant, t, x, u) -> list:
-    """W, in the order of NAMES, then GAP for the simpler pumps."""
-    found = by_cause(plant, t, x, u[0])
-    found.insert(NAMES.index("load"), -u[1] * x[6])
-    return found
-
-
-def by_cause(plant, t, x, X) -> list:
-    """W at the position X of the micro-valve, in the order of NAMES without the load, then GAP for the simpler pumps.
+def by_cause(plant, φ, x, X) -> list:
+    """W at the position X of the micro-valve with the shaft at φ, in the order of NAMES, then GAP for the simpler pumps.
 
     They add up to d(`in_actuator`)/dt and what the piston gives, `thrust` Ẏ.
     """
     E, Edot, ζ, P_A, P_B, Y, Ydot = x[:7]
-    made = plant.delivery(t, x)
+    made = plant.delivery(φ, x)
     intake, throttled, leaked, carried, *gap = (_full if plant.detail == "full" else _ideal)(
-        plant, t, x, made
+        plant, φ, x, made
     )
     Q_e = plant.valve.flow(plant.c, X - E, ζ)
     valve = plant.valve.P_s * np.where(X > E, Q_e, -Q_e)
@@ -132,12 +119,12 @@ def _returned(plant, x, made):
     return -P_T * (q_A + q_B), (P_A - P_T) * q_A + (P_B - P_T) * q_B
 
 
-def _full(plant, t, x, made):
+def _full(plant, φ, x, made):
     """The pump piston by piston: (intake, throttled, leaked, carried), W."""
     E, Edot, _, P_A, P_B = x[:5]
     pump, p = plant.pump, plant.pistons(x)
     intake = throttled = leaked = carried = 0.0
-    for (piston, fed, to_A, to_B), p_i in zip(plant.exchanged(t, E, P_A, P_B, p), p):
+    for (piston, fed, to_A, to_B), p_i in zip(plant.exchanged(φ, E, P_A, P_B, p), p):
         intake = intake + pump.P_rp * fed
         throttled = throttled + (pump.P_rp - p_i) * fed + (p_i - P_A) * to_A + (p_i - P_B) * to_B
         leaked = leaked + pump.k_p * p_i * p_i
@@ -145,12 +132,12 @@ def _full(plant, t, x, made):
     return intake, throttled, leaked, carried
 
 
-def _ideal(plant, t, x, made):
+def _ideal(plant, φ, x, made):
     """The pump of ideal pistons: (intake, throttled, leaked, carried, gap), W."""
     E, Edot, _, P_A, P_B = x[:5]
     pump, ways = plant.pump, plant.distributor.ways(E)
     if plant.detail == "ripple":
-        pistons = pump.pistons(t, E)
+        pistons = pump.pistons(φ, E)
         Q_1, Q_2 = pump.delivery(pistons, Edot)
         p_1, p_2 = plant.port_pressures(P_A, P_B, ways)
         early = sum(

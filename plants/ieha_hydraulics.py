@@ -11,10 +11,9 @@ from plants.components.micro_valve import Distributor, MicroValve, Ways
 from plants.components.orifice import root
 from plants.components.radial_pump import RadialPump
 from plants.components.transition import EndStop
+from plants.ieha_told import Told
 from workbench.contract.errors import InputError
-from workbench.contract.machine_limits import Limit, chamber_limits
 from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
-from workbench.contract.system import Signal
 
 _LEAK = Unit("m^3/(s Pa)")
 DETAILS = ("averaged", "ripple", "full")
@@ -28,6 +27,7 @@ STEP_ERRORS = {
     "P_B": 0.1,
     "Y": 1e-9,
     "dY": 2e-8,
+    "phi": 1e-9,
     "p": 1000.0,
     "z": 1e-11,
     "h": 1e-7,
@@ -45,7 +45,7 @@ class Delivery(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Hydraulics:
+class Hydraulics(Told):
     """Parameters and equations; a state x begins with E, Ė, ζ, P_A, P_B, Y, Ẏ, whoever moves Y, then come the pistons' pressures
     and at its end the states of the friction."""
 
@@ -111,17 +111,17 @@ class Hydraulics:
         return self.C_d * (2.0 / self.ρ) ** 0.5
 
     # ---- the pump ---------------------------------------------------------------------------------------------------
-    def delivery(self, t, x) -> Delivery:
-        """The pump at state x, by `detail`."""
+    def delivery(self, φ, x) -> Delivery:
+        """The pump at state x with its shaft at φ, by `detail`."""
         E, Edot, _, P_A, P_B = x[:5]
         if self.detail == "full":
-            return self._full(t, E, Edot, P_A, P_B, self.pistons(x))
+            return self._full(φ, E, Edot, P_A, P_B, self.pistons(x))
         ways = self.distributor.ways(E)
         pump = self.pump
         p_1, p_2 = self.port_pressures(P_A, P_B, ways)
         loss_A, loss_B = (pump.mean_loss(E, P, self.oil.β) for P in (P_A, P_B))
         if self.detail == "ripple":
-            pistons = pump.pistons(t, E)
+            pistons = pump.pistons(φ, E)
             p = pump.at_ports(pistons, p_1, p_2)
             Q_1, Q_2 = pump.delivery(pistons, Edot)
             F_p, torque = pump.force(pistons, p), pump.torque(pistons, p)
@@ -136,10 +136,10 @@ class Hydraulics:
         P_rp = self.pump.P_rp
         return P_rp + ways.B * (P_B - P_rp), P_rp + ways.A * (P_A - P_rp)
 
-    def exchanged(self, t, E, P_A, P_B, p) -> list[tuple]:
+    def exchanged(self, φ, E, P_A, P_B, p) -> list[tuple]:
         """Each piston with its flows from the intake, to A, to B, m³/s."""
         pump, ways, area, found = self.pump, self.distributor.ways(E), self.c * self.pump.A_0, []
-        for piston, p_i in zip(pump.pistons(t, E), p):
+        for piston, p_i in zip(pump.pistons(φ, E), p):
             open_1, open_2 = pump.openings(piston)
             found.append(
                 (
@@ -153,8 +153,8 @@ class Hydraulics:
             )
         return found
 
-    def _full(self, t, E, Edot, P_A, P_B, p) -> Delivery:
-        pump, flows = self.pump, self.exchanged(t, E, P_A, P_B, p)
+    def _full(self, φ, E, Edot, P_A, P_B, p) -> Delivery:
+        pump, flows = self.pump, self.exchanged(φ, E, P_A, P_B, p)
         pistons = [piston for piston, *_ in flows]
         rates = [
             self.oil.β
@@ -218,9 +218,9 @@ class Hydraulics:
         inside = self.S_A * P_A - self.S_B * P_B - self.b_v * Ydot - f_f
         return inside + self.stop_Y.force(Y, Ydot)
 
-    def shown(self, t, x, X) -> list:
+    def shown(self, φ, x, X) -> list:
         """Q, P_A − P_B, Q_e, F_p, power of the shaft, and the friction where there is one."""
-        made = self.delivery(t, x)
+        made = self.delivery(φ, x)
         return [
             made.Q_A - made.Q_B,
             x[3] - x[4],
@@ -229,56 +229,3 @@ class Hydraulics:
             made.torque * self.pump.ω,
             *((self.rubbing(x)[0],) if self.rubs else ()),
         ]
-
-    def shown_signals(self, label: str = "") -> tuple[Signal, ...]:
-        """What `shown` shows."""
-        own = (
-            Signal(named("Q", label), "m^3/s", "pump flow into A less that into B"),
-            Signal(named("P_AB", label), "Pa", "pressure difference P_A − P_B"),
-            Signal(named("Q_e", label), "m^3/s", "flow of the micro-valve"),
-            Signal(named("F_p", label), "N", "force of the pistons on the carriage"),
-            Signal(named("shaft", label), "W", "power of the motor's shaft"),
-        )
-        friction = Signal(named("f_f", label), "N", "friction of the cylinder, besides b_v Ẏ")
-        return (*own, friction) if self.rubs else own
-
-    @property
-    def rubs(self) -> bool:
-        """Whether there is friction besides b_v Ẏ."""
-        return not isinstance(self.friction, Frictionless)
-
-    def own_signals(self, label: str = "") -> tuple[Signal, ...]:
-        """E, Ė, ζ, P_A, P_B."""
-        return (
-            Signal(named("E", label), "m", "eccentricity"),
-            Signal(named("dE", label), "m/s", "velocity of the carriage"),
-            Signal(
-                named("zeta", label), "Pa", "half the pressure difference of the carriage chambers"
-            ),
-            Signal(named("P_A", label), "Pa", "pressure in A"),
-            Signal(named("P_B", label), "Pa", "pressure in B"),
-        )
-
-    def own_limits(self, label: str = "", key: str = "") -> tuple[Limit, ...]:
-        """Travel of the carriage; vacuum (gauge; a closed circuit has no number for it)."""
-        E = self.stop_E.limit
-        carriage = Limit(
-            f"carriage {label}".rstrip(),
-            (named("E", label),),
-            -E,
-            E,
-            "m",
-            "valve",
-            "travel of the ring",
-            f"{key}stop_E.limit",
-            bearable=True,
-        )
-        if self.circuit == "closed":
-            return (carriage,)
-        chambers = (named("P_A", label), named("P_B", label))
-        return (carriage, *chamber_limits(chambers, self.oil.hollow - self.oil.p_0))
-
-
-def named(name: str, label: str) -> str:
-    """A signal's name with the label of its actuator."""
-    return f"{name}_{label}" if label else name

@@ -14,6 +14,8 @@ from controllers import PID
 from plants import LinearActuator, ieha, ieha_energy, machine
 from plants.components.chamber import Oil
 from plants.components.friction import Stribeck
+from plants.drives import ieha_drive
+from plants.multibody import acting
 from workbench import ClosedLoop, Hold, Plain, Sampled, Scenario, simulate, verify
 from workbench.contract.parameters import bind, leaves
 from workbench.numerics.calculus import directional
@@ -203,9 +205,9 @@ def test_averaged_and_pistons_one_by_one_spend_alike(which):
 @pytest.mark.parametrize("factor, balanced", ((1.0, True), (1e3, False)))
 def test_too_coarse_a_step_is_seen(factor, balanced, monkeypatch):
     """Errors of a step a thousand times what is asked for."""
-    monkeypatch.setattr(
-        ieha, "STEP_ERRORS", {name: factor * e for name, e in ieha.STEP_ERRORS.items()}
-    )
+    for part in (ieha_drive, acting):
+        coarse = {name: factor * e for name, e in part.STEP_ERRORS.items()}
+        monkeypatch.setattr(part, "STEP_ERRORS", coarse)
     plant = replace(CONTROL, detail="full")
     found = account(
         plant, simulate(plant, Scenario(0.01, disturbances={"X": 4e-4}, log_period=1e-3))
@@ -255,14 +257,14 @@ def test_the_claim_holds_and_a_dropped_term_is_refused():
 
 def test_a_balance_that_fails_leaves_sampled_verdicts_undecided(monkeypatch):
     """Friction in the books that is 5 N s/m short."""
-    honest = ieha_energy.powers
+    honest = ieha_energy.by_cause
 
-    def faulty(plant, t, x, u):
-        found = honest(plant, t, x, u)
+    def faulty(plant, φ, x, X):
+        found = honest(plant, φ, x, X)
         found[ieha_energy.NAMES.index("friction")] += 5.0 * x[6] * x[6]
         return found
 
-    monkeypatch.setattr(ieha_energy, "powers", faulty)
+    monkeypatch.setattr(ieha_energy, "by_cause", faulty)
     loop = ClosedLoop(
         replace(CONTROL, name="with a fault in its books"), Plain(Held())
     )  # a structure of its own

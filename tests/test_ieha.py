@@ -5,9 +5,10 @@ from functools import cache
 
 import numpy as np
 import pytest
+from oracles.ieha import Actuator
 from scipy.integrate import quad, solve_ivp
 
-from plants import IEHA, machine
+from plants import IEHA, LuGre, machine
 from plants.components.chamber import Oil
 from plants.components.micro_valve import Distributor, MicroValve
 from plants.components.radial_pump import RadialPump
@@ -87,7 +88,7 @@ def test_transition_and_stops():
 def test_geometry_of_a_piston():
     """(5) is a ring of radius R_b with its centre at −E; (6) by finite differences."""
     pump, E, t = ODD.pump, 3.7e-4, 1.3e-3
-    for i, piston in enumerate(pump.pistons(t, E)):
+    for i, piston in enumerate(pump.pistons(pump.ω * t, E)):
         θ = pump.ω * t + 2 * np.pi * i / 15
         assert abs(piston.sin - np.sin(θ)) < 1e-12
         x, y = piston.L * np.cos(θ) + E, piston.L * np.sin(θ)
@@ -104,7 +105,9 @@ def test_only_the_delivering_half_counts():
     """Over all pistons the flow of (3) is zero on average; that of one port is (8) with ω/2π."""
     pump, E = ODD.pump, 3.7e-4
     times = np.linspace(0, 2 * np.pi / pump.ω, 6000, endpoint=False)
-    ports = np.array([[float(q) for q in pump.delivery(pump.pistons(t, E), 0.0)] for t in times])
+    ports = np.array(
+        [[float(q) for q in pump.delivery(pump.pistons(pump.ω * t, E), 0.0)] for t in times]
+    )
     assert abs(ports.sum(axis=1)).max() < 1e-2 * pump.mean_flow(E)
     mean = ports.mean(axis=0)
     assert (
@@ -120,7 +123,7 @@ def test_force_on_the_ring_is_the_shafts_virtual_work():
     """Pressures do the same work through E and θ as on the volumes; averages over a revolution."""
     rng, pump, E = np.random.default_rng(3), ODD.pump, -2.9e-4
     p = rng.uniform(1e5, 9e5, 15)
-    pistons, Edot = pump.pistons(2.1e-3, E), 0.17
+    pistons, Edot = pump.pistons(2.1e-3 * pump.ω, E), 0.17
     work = sum(p_i * pump.swept(piston, Edot) for p_i, piston in zip(p, pistons))
     assert abs(
         pump.force(pistons, p) * Edot - pump.torque(pistons, p) * pump.ω - work
@@ -128,7 +131,7 @@ def test_force_on_the_ring_is_the_shafts_virtual_work():
     times = (np.arange(6000) + 0.5) / 6000 * 2 * np.pi / pump.ω
     force, torque = [], []
     for t in times:
-        pistons = pump.pistons(t, E)
+        pistons = pump.pistons(pump.ω * t, E)
         p = [6e5 if piston.sin > 0 else 2e5 for piston in pistons]
         force.append(pump.force(pistons, p))
         torque.append(pump.torque(pistons, p))
@@ -141,7 +144,7 @@ def test_ripple_of_an_odd_number_of_pistons():
     pump = CONTROL.pump
     t = np.linspace(0, 1 / 50, 12000, endpoint=False)
     Q = np.array(
-        [float(pump.delivery(pump.pistons(at, 1e-6), 0.0)[1]) for at in t]
+        [float(pump.delivery(pump.pistons(pump.ω * at, 1e-6), 0.0)[1]) for at in t]
     )  # E ≪ R_b: pure harmonic pistons
     ripple = (Q.max() - Q.min()) / Q.mean()
     closed = np.pi / 30 * (1 / np.sin(np.pi / 30) - 1 / np.tan(np.pi / 30))
@@ -149,7 +152,7 @@ def test_ripple_of_an_odd_number_of_pistons():
     lines = np.abs(np.fft.rfft(Q - Q.mean()))
     assert np.argmax(lines) * 50 == 1500
     Q = np.array(
-        [float(pump.delivery(pump.pistons(at, 4e-4), 0.0)[1]) for at in t]
+        [float(pump.delivery(pump.pistons(pump.ω * at, 4e-4), 0.0)[1]) for at in t]
     )  # at full flow the ring's curvature adds
     assert abs((Q.max() - Q.min()) / Q.mean() - 0.0061) < 5e-5
 
@@ -170,6 +173,39 @@ def test_valve_and_distributor():
     assert ODD.distributor.ways(8.1e-6).A == 1 and ODD.distributor.ways(-8.1e-6).B == 1
 
 
+# ---- against the paper's text -----------------------------------------------------------------------------------------
+BRISTLES = replace(CONTROL, friction=LuGre())
+SYMMETRIC = replace(ODD, circuit="closed", S_B=ODD.S_A)
+WRITTEN = [*variants(ODD), *variants(SYMMETRIC), *variants(BRISTLES), FIGURES, CONTROL]
+
+
+@pytest.mark.parametrize("plant", WRITTEN, ids=lambda p: f"{p.circuit}-{p.detail}-{p.m:g}")
+def test_the_mechanism_is_what_the_paper_writes(plant):
+    """rhs, what is logged, energy and powers, to 1e-12 of their range over random states, stops included."""
+    rng, ours, theirs = np.random.default_rng(8), [], []
+    for k in range(9):
+        x, t = random_state(rng, plant), rng.uniform(0.0, 0.02)
+        x[5] += 0.025 * (k % 3 - 1)
+        for i, s in enumerate(plant.states):
+            x[i] = float(rng.normal()) * 1e-5 if s.name.startswith("z_") else x[i]
+        u = [rng.normal() * 3e-4, rng.normal() * 500]
+        paper = Actuator(plant, t, x, u)
+        powers = dict(zip(plant.power_names, plant.powers(t, x, u)))
+        own = paper.powers()
+        ours.append(
+            [
+                *plant.rhs(t, x, u),
+                *plant.monitor(t, x, u),
+                plant.stored(t, x, u),
+                *(powers[cause] for cause in own),
+            ]
+        )
+        theirs.append([*paper.rhs(), *paper.shown(), paper.stored(), *own.values()])
+    ours, theirs = np.array(ours, float), np.array(theirs, float)
+    size = np.maximum(np.abs(theirs).max(axis=0), 1e-12)
+    assert (np.abs(ours - theirs) <= 1e-12 * size).all()
+
+
 # ---- laws of the whole ------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     "plant",
@@ -187,7 +223,7 @@ def test_oil_balance(plant):
         )
         dx = plant.rhs(t, x, u)
         E, Ed, ζ, P_A, P_B, Y, Yd = x[:7]
-        made, ways = plant.delivery(t, x), plant.distributor.ways(E)
+        made, ways = plant.delivery(plant.pump.ω * t, x), plant.distributor.ways(E)
         between = plant.K_in * (P_A - P_B)
         if plant.circuit == "closed":
             q_A, q_B, β_A, β_B = made.Q_A - made.Q_B, made.Q_B - made.Q_A, plant.oil.β, plant.oil.β
@@ -222,11 +258,11 @@ def test_oil_of_the_pistons():
     plant, rng = replace(ODD, detail="full"), np.random.default_rng(5)
     for _ in range(5):
         x, t = random_state(rng, plant), rng.uniform(0, 0.02)
-        made, ways = plant.delivery(t, x), plant.distributor.ways(x[0])
+        made, ways = plant.delivery(plant.pump.ω * t, x), plant.distributor.ways(x[0])
         pump, area = plant.pump, plant.c * np.pi * plant.pump.r_rp**2
         flow = lambda dp: dp / (dp * dp + plant.δ**2) ** 0.25
         total = intake = 0.0
-        for piston, p, rate in zip(pump.pistons(t, x[0]), x[7:], made.rates):
+        for piston, p, rate in zip(pump.pistons(pump.ω * t, x[0]), x[7:], made.rates):
             one, two = (float(o) for o in pump.openings(piston))
             assert one * two == 0
             intake += area * (one * ways.intake_1 + two * ways.intake_2) * flow(pump.P_rp - p)

@@ -98,7 +98,7 @@ def test_the_micro_valves_supply_and_what_comes_back(circuit):
             sign = 1.0 if X > E else -1.0
             found = told(plant, x, [X, 0.0])
             assert found["valve"] == pytest.approx(sign * plant.valve.P_s * Q_e)
-        made = plant.delivery(0.0017, x)
+        made = plant.delivery(0.0017 * plant.pump.ω, x)
         if circuit == "closed":
             wanted = -P_B * made.Q_A - P_A * made.Q_B
         else:
@@ -115,7 +115,7 @@ def test_pistons_one_by_one_throttle_and_take_in(circuit):
         E, Edot, ζ, P_A, P_B, Y, Ydot = x[:7]
         p = x[7 : 7 + plant.pump.N]
         P_rp, k_p = plant.pump.P_rp, plant.pump.k_p
-        flows = plant.exchanged(0.0017, E, P_A, P_B, p)
+        flows = plant.exchanged(0.0017 * plant.pump.ω, E, P_A, P_B, p)
         fed = sum(float(f[1]) for f in flows)
         ports = sum(
             (P_rp - q) * float(f[1]) + (q - P_A) * float(f[2]) + (q - P_B) * float(f[3])
@@ -154,7 +154,7 @@ def test_ideal_pistons_throttle_what_the_line_presses_in(detail, circuit):
     for x in states(plant):
         E, Edot, ζ, P_A, P_B = x[:5]
         pump, ways = plant.pump, plant.distributor.ways(E)
-        pistons = pump.pistons(0.0017, E)
+        pistons = pump.pistons(0.0017 * pump.ω, E)
         if detail == "ripple":
             Q_1, Q_2 = map(float, pump.delivery(pistons, Edot))
         else:
@@ -178,7 +178,7 @@ def test_ideal_pistons_throttle_what_the_line_presses_in(detail, circuit):
         others += plant.K_ex * (P_A**2 + P_B**2)
         assert found["leakage"] == pytest.approx(-leak - others, rel=1e-9)
         if detail == "averaged":
-            made = plant.delivery(0.0017, x)
+            made = plant.delivery(0.0017 * plant.pump.ω, x)
             assert found["averaging"] == pytest.approx(float(made.F_p) * Edot, rel=1e-9)
         else:
             p_1, p_2 = map(float, plant.port_pressures(P_A, P_B, ways))
@@ -226,7 +226,7 @@ def test_what_is_stored_term_by_term(detail, circuit):
         wanted = 0.5 * plant.m * Ydot**2 + 0.5 * plant.m_e * Edot**2
         wanted += plant.v_e / plant.oil.β * ζ**2 + V_A * φ[0] + V_B * φ[1]
         if detail == "full":
-            pistons = plant.pump.pistons(0.0017, E)
+            pistons = plant.pump.pistons(0.0017 * plant.pump.ω, E)
             for one, p in zip(pistons, x[7:]):
                 volume = plant.pump.S_p * (float(one.L) - plant.pump.l_p - plant.pump.d)
                 wanted += volume * p * p / (2 * plant.oil.β)

@@ -48,10 +48,8 @@ def test_ideal_pistons_have_the_pressure_of_the_port_they_are_at():
     """On its own side p_1, on the other p_2, in the middle of the change the mean: between the two at every angle."""
     pump = RadialPump()
     p_1, p_2 = 7.3e5, 2.1e5
-    turn = 2 * pi / pump.ω
-    pistons = [
-        piston for t in np.linspace(0.0, turn, 41) for piston in pump.pistons(float(t), 1.3e-4)
-    ]
+    turn = np.linspace(0.0, 2 * pi, 41)
+    pistons = [piston for φ in turn for piston in pump.pistons(float(φ), 1.3e-4)]
     found = np.array(pump.at_ports(pistons, p_1, p_2), float)
     shares = np.array([float(pump.share(piston)) for piston in pistons])
     assert len(found) and found.min() >= p_2 - 1e-6 and found.max() <= p_1 + 1e-6

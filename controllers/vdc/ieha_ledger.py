@@ -11,7 +11,7 @@ import numpy as np
 from controllers.vdc.ieha import gains, pumped
 from controllers.vdc.oil_ledger import Side
 from controllers.vdc.part import Given
-from plants.drives.ieha_drive import OWN, IEHADrive
+from plants.drives.ieha_drive import IEHADrive
 from workbench.verification import hypotheses as common
 from workbench.verification.measured import term
 from workbench.verification.verdict import Assumption
@@ -24,7 +24,7 @@ def side(part, drive: IEHADrive, given: Given) -> Side:
     u_fr = part.wanted(drive, given.s, given.v, given.v_r, pressures, given.f_pr, given.f_pr_rate)
     X = part.ring(drive, given.s, pressures, u_fr)
     fed = sum(gains(drive, given.s - drive.middle))
-    made = drive.delivery(0.0, drive.whole(given.x, given.s, given.v))
+    made = drive.delivery(drive.angle(given.x), drive.whole(given.x, given.s, given.v))
     most = drive.stop_E.limit
     rings = (X, *given.steps.values(), np.clip(given.u, -most, most))
     flows = [
@@ -34,7 +34,7 @@ def side(part, drive: IEHADrive, given: Given) -> Side:
     ]
     names = ("valve inverse", *given.steps, "saturation", "valve", "")
     ladder = list(zip(names, flows))
-    return Side(f_p, f_p - given.f_c, list(given.x[OWN:]), u_fr, X, ladder)
+    return Side(f_p, f_p - given.f_c, drive.rubbed(given.x), u_fr, X, ladder)
 
 
 def hypotheses(part, run, drive: IEHADrive):

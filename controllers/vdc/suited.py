@@ -21,7 +21,10 @@ def unfit(model) -> InputError | None:
     machine = model.mechanism if isinstance(model, System) else None
     if machine is None:
         return _no_machine(model)
-    return _unserved(machine) or (None if model.structures else _loose(model))
+    why = _unserved(machine)
+    if why is None and not model.n:
+        return _no_machine(model)
+    return why or (None if model.structures else _loose(model))
 
 
 def unaccounted(parts, plant) -> InputError | None:

@@ -1,6 +1,6 @@
 """Radial piston pump with an eccentric ring: geometry, chambers, port plate, and their averages over a revolution.
 
-Piston i of N, at the angle θ = ω t + 2π i/N, touches the ring (radius R_b, centre moved by E) at the distance L:
+Piston i of N, at the angle θ = φ + 2π i/N, φ̇ = ω, touches the ring (radius R_b, centre moved by E) at the distance L:
 
     R = √(R_b² − E² sin²θ),  L = R − E cos θ                                              (5)
     a = ∂L/∂E = −cos θ − E sin²θ/R,   b = ∂L/∂θ = E sin θ − E² sin θ cos θ/R,   L̇ = a Ė + b ω       (6)
@@ -71,15 +71,15 @@ class RadialPump:
         """Area of an open port, m²."""
         return pi * self.r_rp**2
 
-    def pistons(self, t, E) -> list[Piston]:
-        """Geometry (5), (6) of all pistons."""
-        s = np.sin(self.ω * t)
-        c = np.cos(self.ω * t)
+    def pistons(self, φ, E) -> list[Piston]:
+        """Geometry (5), (6) of all pistons with the shaft at φ, rad."""
+        s = np.sin(φ)
+        c = np.cos(φ)
         found = []
         for i in range(self.N):
-            φ = 2 * pi * i / self.N
-            sin_θ = s * cos(φ) + c * sin(φ)
-            cos_θ = c * cos(φ) - s * sin(φ)
+            ahead = 2 * pi * i / self.N
+            sin_θ = s * cos(ahead) + c * sin(ahead)
+            cos_θ = c * cos(ahead) - s * sin(ahead)
             R = np.sqrt(self.R_b**2 - (E * sin_θ) ** 2)
             found.append(
                 Piston(

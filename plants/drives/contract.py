@@ -16,7 +16,8 @@ own states, u its own inputs, line the pressures that its supply gives it.
   7. `guards(x, s, ṡ, u)`, `stiff(label)` as in `workbench.contract.system`; `equal_steps`: its oil is so stiff, and its states so
      well damped, that the machine is integrated by equal steps of an L-stable method; `steep`: its force may change fast with ṡ.
      `step_errors(label)`: error that a step may make, one for each state, where steps of an L-stable method must find their own
-     length; `edges(label)`: the state, and its values, at which such steps end.
+     length; `edges(label)`: the state, and its values, at which such steps end; `pulse`: time between edges of its flow, s,
+     0: it has none.
   8. `range` are the least and largest s it can span. `limit` is the largest input, both ways, None: unlimited;
      `limits(label)` the ranges of all its inputs. `bears(line)` are
      the least and greatest force at rest, which `bears_by(line)` limits, in words.
@@ -102,6 +103,7 @@ class Drive(ABC):
     cuts_commands: ClassVar[bool] = False
     loop_rate: ClassVar[float] = 4.0  # knows nothing of the oil and the links it swings
     integral_rate: ClassVar[float] = 4.0 / 9.0
+    pulse: float = 0.0
     vacuum: float | None = None
     pressure_limits: tuple = ()
     just_shut: float | None = None

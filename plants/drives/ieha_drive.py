@@ -2,8 +2,9 @@
 
     F = S_A P_A − S_B P_B − b_v ṡ − f_f + stop(Y),   Y = s − middle                   equations of `plants.ieha`, all but the load
 
-s is the distance of its pins (or the position of the joint it is on); `middle` is the s at which the piston is at Y = 0. The pump
-is averaged over its revolution. An `IEHA` with the load m is the mechanism with one body of mass m on a slide.
+s is the distance of its pins (or the position of the joint it is on); `middle` is the s at which the piston is at Y = 0. Where the
+pump is seen piston by piston (`detail` ripple, full), the angle φ of its shaft is a state: φ̇ = ω. An `IEHA` with the load m is the
+mechanism with one body of mass m on a slide.
 
 Source: [Alfayad16], as `plants.ieha`.
 """
@@ -16,21 +17,21 @@ from typing import Annotated, ClassVar, final
 
 from plants import ieha_energy as energy
 from plants.drives.contract import Drive, Sizes, outside_stroke
-from plants.ieha_hydraulics import STEP_ERRORS, Hydraulics, named
-from workbench.contract.errors import InputError
+from plants.ieha_hydraulics import STEP_ERRORS, Hydraulics
+from plants.ieha_told import named
 from workbench.contract.parameters import Unit, positive
 from workbench.contract.system import Signal
 
-OWN = 5  # states ahead of those of the friction: E, Ė, ζ, P_A, P_B
-CAUSES = tuple(name for name in (*energy.NAMES, energy.GAP) if name != "load")
+OWN = 5  # states ahead of those of pump and friction: E, Ė, ζ, P_A, P_B
 
 
 @final
 @dataclass(frozen=True)
 class IEHADrive(Hydraulics, Drive):
-    """See the module. States E [m], Ė, ζ [Pa], P_A, P_B [Pa, gauge] and the friction's; input X [m].
+    """See the module. States E [m], Ė, ζ [Pa], P_A, P_B [Pa, gauge], of a pump that is not averaged φ [rad], of a full one its
+    pistons' p_i [Pa], and the friction's; input X [m].
 
-    Raises InputError for a pump that is not averaged (a drive does not know the time), and for a start outside the stroke.
+    Raises InputError for a start outside the stroke.
     """
 
     cuts_commands: ClassVar[bool] = False
@@ -42,18 +43,13 @@ class IEHADrive(Hydraulics, Drive):
         float | None, Unit("N"), "largest force it is made for, both ways", positive
     ] = None
 
-    def __post_init__(self):
-        super().__post_init__()
-        if self.detail != "averaged":
-            raise InputError(
-                f"detail: {self.detail!r} follows the pump's angle over time, which a mechanism's drive does not know",
-                key="detail",
-                mend="write 'detail: averaged', or take the plant IEHA, which moves one mass",
-            )
-
     # ---- signals ----------------------------------------------------------------------------------------------------
     def states(self, label):
-        return (*self.own_signals(label), *self.friction.states(label))
+        return (
+            *self.own_signals(label),
+            *self.pump_signals(label),
+            *self.friction.states(label),
+        )
 
     def inputs(self, label):
         return (Signal(f"X_{label}", "m", f"position of the micro-valve of {label}"),)
@@ -65,7 +61,7 @@ class IEHADrive(Hydraulics, Drive):
         return (named("P_A", label), named("P_B", label))
 
     def power_names(self, label):
-        return tuple(f"{cause}_{label}" for cause in CAUSES)
+        return tuple(f"{cause}_{label}" for cause in self.causes)
 
     # ---- what it can --------------------------------------------------------------------------------------------------
     @property
@@ -100,41 +96,61 @@ class IEHADrive(Hydraulics, Drive):
         return self.velocity_gain
 
     def step_errors(self, label):
-        kinds = (s.name.split("_")[0] for s in self.friction.states(""))
+        kinds = (s.name.split("_")[0] for s in self.states(""))
         own = ("E", "dE", "zeta", "P_A", "P_B")
-        return (*(STEP_ERRORS[name] for name in own), *(STEP_ERRORS[kind] for kind in kinds))
+        return (
+            *(STEP_ERRORS[name] for name in own),
+            *(STEP_ERRORS[kind] for kind in [*kinds][OWN:]),
+        )
 
     def edges(self, label):
         return named("E", label), self.distributor.edges()
 
     # ---- the equations ------------------------------------------------------------------------------------------------
+    def angle(self, x):
+        """φ of the states; an averaged pump has none."""
+        return x[OWN] if self.turning else 0.0
+
     def whole(self, x, s, sdot) -> list:
-        """E, Ė, ζ, P_A, P_B, Y, Ẏ and the friction's states, as `Hydraulics` has them."""
-        return [*x[:OWN], s - self.middle, sdot, *x[OWN:]]
+        """E, Ė, ζ, P_A, P_B, Y, Ẏ, the pistons' pressures and the friction's states, as `Hydraulics` has them."""
+        return [*x[:OWN], s - self.middle, sdot, *x[OWN + self.turning :]]
+
+    def rubbed(self, x) -> list:
+        """States of the friction."""
+        return list(x[len(x) - len(self.friction.states("")) :])
 
     def force(self, x, s, sdot, u, line):
         return self.thrust(self.whole(x, s, sdot))
 
     def rates(self, x, s, sdot, u, line):
         here = self.whole(x, s, sdot)
-        made = self.delivery(0.0, here)
+        made = self.delivery(self.angle(x), here)
         dE_rate, ζ_rate = self.carriage(here, u[0], made)
         return [
             x[1],
             dE_rate,
             ζ_rate,
             *self.chambers(here, made.Q_A, made.Q_B),
-            *self.friction.rate(sdot, list(x[OWN:])),
+            *([self.pump.ω] if self.turning else []),
+            *made.rates,
+            *self.friction.rate(sdot, self.rubbed(x)),
         ]
 
     def shown(self, x, s, sdot, u, line):
-        return [s - self.middle, *Hydraulics.shown(self, 0.0, self.whole(x, s, sdot), u[0])]
+        here = self.whole(x, s, sdot)
+        return [s - self.middle, *Hydraulics.shown(self, self.angle(x), here, u[0])]
 
     def stored(self, x, s):
-        return energy.in_actuator(self, self.whole(x, s, 0.0))
+        here = self.whole(x, s, 0.0)
+        inside = energy.in_actuator(self, here)
+        return (
+            inside + energy.in_pistons(self, self.angle(x), here)
+            if self.detail == "full"
+            else inside
+        )
 
     def powers(self, x, s, sdot, u, line):
-        return energy.by_cause(self, 0.0, self.whole(x, s, sdot), u[0])
+        return energy.by_cause(self, self.angle(x), self.whole(x, s, sdot), u[0])
 
     def initial(self, s, force, line):
         """Blocked at rest: in the open circuit the chamber that need not push is at the return's pressure."""
@@ -145,4 +161,14 @@ class IEHADrive(Hydraulics, Drive):
         else:
             push = max((force + self.S_B * self.P_T) / self.S_A, self.P_T)
             pressures = (push, (self.S_A * push - force) / self.S_B)
-        return [0.0, 0.0, 0.0, *pressures, *[0.0] * len(self.friction.states(""))]
+        pistons = [self.pump.P_rp] * (self.pump.N if self.detail == "full" else 0)
+        turned = [0.0] if self.turning else []
+        return [
+            0.0,
+            0.0,
+            0.0,
+            *pressures,
+            *turned,
+            *pistons,
+            *[0.0] * len(self.friction.states("")),
+        ]

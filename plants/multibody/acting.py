@@ -150,7 +150,7 @@ STEP_ERRORS = {
 def adaptive(mechanism) -> Adaptive | None:
     """How an adaptive method shall step: errors that drives ask for, usual ones for other states; None where no drive asks.
 
-    Where one drive alone has edges, its steps end there.
+    Where one drive alone has edges, or a pulse, its steps end there.
     """
     asked = {}
     for a in mechanism.actuators:
@@ -159,12 +159,14 @@ def adaptive(mechanism) -> Adaptive | None:
     if not asked:
         return None
     errors = tuple(asked.get(s.name, STEP_ERRORS.get(s.unit, 1e-9)) for s in mechanism.states)
+    pulses = {a.drive.pulse for a in mechanism.actuators} - {0.0}
+    period = pulses.pop() if len(pulses) == 1 else 0.0
     edges = [a.drive.edges(a.name) for a in mechanism.actuators]
     edges = [edge for edge in edges if edge[0]]
     if len(edges) != 1:
-        return Adaptive(errors)
+        return Adaptive(errors, period)
     ((watched, values),) = edges
-    return Adaptive(errors, 0.0, watched, values)
+    return Adaptive(errors, period, watched, values)
 
 
 def joint_at(mechanism, actuator) -> tuple[int, int]:

@@ -5,9 +5,10 @@
      States may stand in another order, and have the same unit and zero.
   3. `given(u)` are the mechanism's inputs from the plant's: the first of both are the drives' commands.
   4. `causes` gives the causes of the mechanism's energy account that are one cause of the plant's, by its name.
-  5. `beginning` are its fields that only say where it starts, with values that it can be compared by.
+  5. `timed(t)` gives the states of the mechanism that are none of the plant, since they follow from time alone, by name.
+  6. `beginning` are its fields that only say where it starts, with values that it can be compared by.
 
-The plant's equations, its energy and where that goes are the mechanism's. To add such a plant: a class that has these five.
+The plant's equations, its energy and where that goes are the mechanism's. To add such a plant: a class that has these six.
 """
 
 from __future__ import annotations
@@ -39,37 +40,45 @@ class Built(System):
     @abstractmethod
     def given(self, u) -> list: ...
 
+    def timed(self, t) -> Mapping[str, Any]:
+        return {}
+
     @property
     def beginning(self) -> dict[str, Any]:
         return {}
 
     @cached_property
-    def places(self) -> tuple[int, ...]:
-        """Where the mechanism's states are among the plant's."""
+    def places(self) -> tuple[int | str, ...]:
+        """Where the mechanism's states are among the plant's; by name those that follow from time."""
         own = names(self.states)
         called = self.called
-        return tuple(own.index(called.get(name, name)) for name in names(self.mechanism.states))
+        timed = self.timed(0.0)
+        return tuple(
+            name if name in timed else own.index(called.get(name, name))
+            for name in names(self.mechanism.states)
+        )
 
-    def inner(self, x) -> list:
+    def inner(self, x, t=0.0) -> list:
         """The mechanism's state, or its rates, from the plant's."""
-        return [x[i] for i in self.places]
+        timed = self.timed(t)
+        return [timed[i] if isinstance(i, str) else x[i] for i in self.places]
 
     def outer(self, y) -> list:
         """The plant's state, or its rates, from the mechanism's."""
         at = dict(zip(self.places, y))
-        return [at[i] for i in range(len(at))]
+        return [at[i] for i in range(len(self.states))]
 
     def logged(self, t, x, u) -> dict:
         """What the mechanism logs, by its own names."""
         m = self.mechanism
-        return dict(zip(names(m.monitors), m.monitor(t, self.inner(x), self.given(u))))
+        return dict(zip(names(m.monitors), m.monitor(t, self.inner(x, t), self.given(u))))
 
     # ---- the equations ------------------------------------------------------------------------------------------------
     def rhs(self, t, x, u):
-        return self.outer(self.mechanism.rhs(t, self.inner(x), self.given(u)))
+        return self.outer(self.mechanism.rhs(t, self.inner(x, t), self.given(u)))
 
     def guards(self, t, x, u):
-        return self.mechanism.guards(t, self.inner(x), self.given(u))
+        return self.mechanism.guards(t, self.inner(x, t), self.given(u))
 
     @property
     def power_names(self):
@@ -77,8 +86,8 @@ class Built(System):
 
     def powers(self, t, x, u):
         m = self.mechanism
-        by_name = dict(zip(m.power_names, m.powers(t, self.inner(x), self.given(u))))
+        by_name = dict(zip(m.power_names, m.powers(t, self.inner(x, t), self.given(u))))
         return [sum(by_name[name] for name in own) for own in self.causes.values()]
 
     def stored(self, t, x, u):
-        return self.mechanism.stored(t, self.inner(x), self.given(u))
+        return self.mechanism.stored(t, self.inner(x, t), self.given(u))
