@@ -135,7 +135,7 @@ def control_rows() -> list:
     import control
 
     from controllers import VDC
-    from workbench.numerics.interop import to_control
+    from workbench.interop.control import to_control
     from workbench.run.demand import Demand
 
     plant, span = cranes()["two-joint"], 0.2

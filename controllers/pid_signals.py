@@ -24,7 +24,7 @@ def check_actuators(law) -> None:
     if (law.uses_pressures or law.δ > 0) and not law.hydraulic:
         raise InputError(
             f"PID: {type(law.model).__name__} has no valves and cylinders (pressures, overlap)",
-            mend="choose feed='gain' or 'none', damping='none' and δ=0",
+            mend="write PID.design(plant), which chooses what suits it, or feed='gain' or 'none', damping='none' and δ=0",
         )
 
 

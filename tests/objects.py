@@ -26,7 +26,7 @@ from plants.supplies.each import EachPressure
 from plants.supplies.two_lines import SelectedLines
 from workbench import Delayed, Filtered, Sampled
 from workbench.identification.signals import PRBS, Chirp, MultiSine, Pulse
-from workbench.numerics.interop import LinearPlant
+from workbench.interop.linear_plant import LinearPlant
 from workbench.verification.claims import ParameterLimit, Probability
 from workbench.verification.probability_claims import Spread
 from workbench.verification.proofs import RobustStability

@@ -8,7 +8,7 @@ import pytest
 
 from controllers import PID
 from workbench import ClosedLoop, Sampled, Scenario, simulate
-from workbench.numerics.interop import LinearPlant
+from workbench.interop.linear_plant import LinearPlant
 from workbench.numerics.overflow import may_overflow
 from workbench.run import metrics
 from workbench.verification import badness, default_claims

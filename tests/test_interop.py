@@ -1,23 +1,25 @@
 """python-control both ways: names, round trips, the same simulations."""
 
 from dataclasses import dataclass
-from typing import Annotated
 
 import control
 import numpy as np
 import pytest
+from pendulum import Pendulum
 from rig import HIAB
 
+from controllers import PID
 from plants import machine
 from plants.manipulator import Manipulator
 from workbench import (
     ClosedLoop,
+    Controller,
+    Delayed,
     Hold,
     InputError,
     Sampled,
     Scenario,
     Signal,
-    System,
     from_control,
     linearize,
     simulate,
@@ -25,37 +27,9 @@ from workbench import (
 )
 from workbench.cases.build import build
 from workbench.cases.yaml_input import read
-from workbench.contract.parameters import Unit
-from workbench.numerics.interop import FromControl, LinearPlant
-
-
-@dataclass(frozen=True)
-class Pendulum(System):
-    """m l² θ̈ = −m g l sin θ − d θ̇ + u + w, measured θ."""
-
-    m: Annotated[float, Unit("kg")] = 2.3
-    l: Annotated[float, Unit("m")] = 0.7
-    d: Annotated[float, Unit("N m s")] = 0.9
-    name = "pendulum"
-    states = (Signal("θ", "rad"), Signal("ω", "rad/s"))
-    inputs = (Signal("u", "N m"), Signal("w", "N m", kind="disturbance"))
-    outputs = monitors = (Signal("θ", "rad"),)
-
-    def initial(self):
-        return [0.4, -0.3]
-
-    def defaults(self):
-        return {"w": 1.3}
-
-    def rhs(self, t, x, u):
-        J = self.m * self.l**2
-        return [x[1], (-self.m * 9.81 * self.l * np.sin(x[0]) - self.d * x[1] + u[0] + u[1]) / J]
-
-    def out(self, t, x):
-        return [x[0]]
-
-    def monitor(self, t, x, u):
-        return [x[0]]
+from workbench.interop.linear_plant import LinearPlant
+from workbench.interop.python_plant import FromControl
+from workbench.numerics.calculus import trace
 
 
 def labels(sys):
@@ -179,10 +153,10 @@ def test_nonlinear_there_and_back():
         for sys in (to_control(mine), theirs)
     )
     np.testing.assert_array_equal(again.outputs, first.outputs)
-    with pytest.raises(InputError, match="floats only.*\n.*control.linearize"):
-        simulate(mine, Scenario(1.0))
     with pytest.raises(InputError, match="no exact derivative"):
         linearize(mine, x)
+    with pytest.raises(InputError, match="floats only.*\n.*control.linearize"):
+        trace(mine, ())
 
 
 @pytest.mark.parametrize(
@@ -204,9 +178,68 @@ def test_refused_in(sys, words):
         from_control(sys)
 
 
-def test_a_sampled_loop_is_refused_out():
-    with pytest.raises(InputError, match="sampled every 0.01 s"):
-        to_control(ClosedLoop(Pendulum(), Sampled(lambda t, y, r: [0.0], 0.01)))
+def sampled_loop(delay):
+    """A two-state plant under a PI law whose command is late by part of a sample."""
+    plant = from_control(control.ss([[0, 1], [-3.0, -0.4]], [[0], [1.3]], [[1, 0]], 0, name="mass"))
+    law = PID(plant, (4.0,), (2.5,), (0.6,), feed="none", damping="none", u_max=100.0)
+    inner = Delayed(Sampled(law, 0.02), delay) if delay else Sampled(law, 0.02)
+    return ClosedLoop(plant, inner)
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.013, 0.02, 0.047])
+def test_a_sampled_loop_out_steps_as_it_runs(delay):
+    """The discrete StateSpace under a step of the reference, beside the run of the loop itself."""
+    loop = sampled_loop(delay)
+    with pytest.raises(InputError, match="sampled every 0.02 s.*\n.*linear=True"):
+        to_control(loop)
+    sys = to_control(loop, linear=True)
+    name = loop.plant.outputs[0].name
+    assert sys.dt == 0.02 and sys.input_labels == [f"{name}_d", f"d{name}_d"]
+    run = simulate(loop, Scenario(2.0, Hold("output", (0.3,)), max_step=1e-3))
+    given = np.array([np.full(len(run), 0.3), np.zeros(len(run))])
+    begin = [run.array(s.name)[0] * (s.name == f"e_{name}_slow") for s in loop.states]
+    theirs = control.forced_response(sys, run.time, given, np.zeros(len(begin)) + begin)
+    np.testing.assert_allclose(run.array(name), theirs.outputs.ravel(), atol=2e-7)
+    assert np.ptp(run.array(name)) > 0.3
+
+
+def test_a_curved_sampled_loop_comes_back_as_its_poles_say():
+    """About a pose, with a law that is not linear: small deviations of the run die as the discrete poles say."""
+    plant = Pendulum()
+
+    @dataclass(frozen=True)
+    class Curved(Controller):
+        measured = (Signal("θ", "rad"),)
+        commands = (Signal("u", "N m"),)
+
+        def command(self, t, z, y, r):
+            return [-6.0 * np.sin(y[0])]
+
+    loop = ClosedLoop(plant, Sampled(Curved(), 0.05))
+    J = plant.m * plant.l**2
+    # At rest where 1.3 = (m g l + 6) sin θ.
+    x = [float(np.arcsin(1.3 / (plant.m * 9.81 * plant.l + 6.0))), 0.0]
+    x = [*x, -6.0 * float(np.sin(x[0]))]
+    with pytest.raises(InputError, match="no inputs.*\n.*disturbance, w"):
+        to_control(loop, x, linear=True)
+    sys = to_control(loop, x, [plant.defaults()["w"]], linear=True, inputs=("w",))
+    c = np.cos(x[0])
+    own = control.sample_system(
+        control.ss([[0, 1], [-9.81 / plant.l * c, -plant.d / J]], [[0], [1 / J]], [[1, 0]], 0), 0.05
+    )
+    closed = own.A - own.B @ (6.0 * c * own.C)
+    np.testing.assert_allclose(sys.A[:2, :2], closed, rtol=1e-10, atol=1e-13)
+    δ = 1e-5
+    run = simulate(loop, Scenario(1.0, start=(x[0] + δ, 0.0), max_step=1e-3))
+    moved = np.linalg.matrix_power(sys.A, len(run) - 1) @ [δ, 0, 0]
+    assert (run.array("θ")[-1] - x[0]) / δ == pytest.approx(moved[0] / δ, abs=1e-4)
+
+
+def test_a_sampled_loop_without_a_derivative_is_refused_out():
+    with pytest.raises(InputError, match="called from Python.*\n.*plant alone"):
+        to_control(
+            ClosedLoop(Pendulum(), Sampled(lambda t, y, r: [0.0], 0.01)), linear=True, inputs=("w",)
+        )
 
 
 def test_an_output_must_not_borrow_the_name_of_another_state():

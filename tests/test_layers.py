@@ -66,7 +66,16 @@ def test_arrows_point_right(package):
 
 
 # Folders of workbench, the lowest first: a folder imports from itself and from those before it. The shell is left out.
-FOLDERS = ("files", "contract", "numerics", "run", "verification", "identification", "planning")
+FOLDERS = (
+    "files",
+    "contract",
+    "numerics",
+    "run",
+    "verification",
+    "interop",
+    "identification",
+    "planning",
+)
 UPWARDS = {
     # Whether a user's text says on symbols what it says on numbers: asked when a loop is built.
     ("contract", "workbench.numerics.calculus"),

@@ -44,8 +44,8 @@ _HOME = {
     "changed": "cases.edit",
     "load": "cases.file",
     "Case": "cases.file",
-    "to_control": "numerics.interop",
-    "from_control": "numerics.interop",
+    "to_control": "interop.control",
+    "from_control": "interop.control",
 }
 
 __all__ = list(_HOME)

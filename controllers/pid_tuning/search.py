@@ -106,6 +106,16 @@ def _noise(loop, i: int, free, limit: float | None) -> tuple[np.ndarray, float] 
     ) - rest  # rounded gains stay below it
 
 
+def first_stable(loop: ClosedLoop, free: Sequence[str], m: float) -> tuple[ClosedLoop, float]:
+    """(the loop with the first simple gains that keep a disk margin of m at every command, the least of these margins).
+
+    Where none keeps it: those with the largest. Raises InputError where nothing simple is stable.
+    """
+    none = (None,) * innermost(loop.controller).n
+    K, _, margin = _first(Search(loop, family(loop, free, {}), m, none))
+    return with_gains(loop, free, K), margin
+
+
 # ---- the first gains ------------------------------------------------------------------------------------------------------
 def _first(search: Search) -> tuple[np.ndarray, np.ndarray, float]:
     """(gains that keep the margin, sizes of the gains, disk margin): the fastest of simple ones.

@@ -19,7 +19,7 @@ from workbench import ClosedLoop, Delayed, Hold, Sampled, Scenario, Sine, Waypoi
 from workbench.cases.file import loads
 from workbench.contract.system import Controller, Plain, Signal, innermost, rewrapped
 from workbench.contract.wrappers.around import Around
-from workbench.numerics.interop import LinearPlant
+from workbench.interop.linear_plant import LinearPlant
 from workbench.run.reference import Reference
 from workbench.verification import run_claims
 from workbench.verification.judge import default_claims

@@ -32,6 +32,7 @@ TRACING = (  # modules beside the traced ones whose text goes into a graph
     "workbench.contract.capabilities",
     "workbench.contract.described",
     "workbench.contract.parameters",
+    "workbench.interop.linear_plant",
     "workbench.numerics.adaptive",
     "workbench.numerics.tangents",
     "workbench.run.steps",

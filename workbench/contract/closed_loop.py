@@ -35,8 +35,9 @@ class ClosedLoop(System):
 
     @property
     def hosted(self) -> bool:
-        """True when the controller must be called from Python."""
-        return isinstance(innermost(self.controller), Plain)
+        """True when the controller must be called from Python: it is code, or its samples are those of a plant on floats."""
+        sampled_on_floats = self.plant.on_floats and self.controller.period is not None
+        return sampled_on_floats or isinstance(innermost(self.controller), Plain)
 
     @property
     def states(self) -> tuple[Signal, ...]:

@@ -131,6 +131,7 @@ class PlantData:
     adaptive = Otherwise[Any](None)  # `workbench.numerics.adaptive.Adaptive`
     fixed = Otherwise[Any](None)  # `workbench.numerics.adaptive.Fixed`
     integrator = Otherwise[Any](None)  # its own
+    on_floats = Otherwise[bool](False)  # its text is Python on floats, and has no graph
     longest_step = Otherwise["float | None"](None)  # s, that its integration bears
     in_words = Otherwise[str]("")  # how it is assembled
     linear_twin = Otherwise[str]("")  # shipped machine that is linear and like it

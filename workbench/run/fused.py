@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -12,7 +12,8 @@ from workbench.contract.reach import steady
 from workbench.contract.system import System
 from workbench.numerics import native, stiff
 from workbench.numerics.adaptive import adaptive, fixed
-from workbench.numerics.calculus import trace
+from workbench.numerics.calculus import Traced, trace
+from workbench.numerics.on_floats import FloatLoop, Text, refuse_implicit
 from workbench.run.columns import Columns
 from workbench.run.demand import Demand
 from workbench.run.grid import Grid, Rows, grid, logging
@@ -35,6 +36,14 @@ def compiled_loop(traced, compiled: bool | None) -> native.Loop:
     return _loops[key][1]
 
 
+def text_of(system: System, live: Sequence[str]) -> Traced | Text:
+    """The functions of a system as graphs, or, of a plant that has none, on floats."""
+    return _text(system, tuple(live)) if system.plant.on_floats else trace(system, live)
+
+
+_text = lru_cache(maxsize=64)(Text)
+
+
 def own_integrator(system: System):
     """The integrator a plant brings with it; None for those of this package."""
     return system.plant.integrator
@@ -46,6 +55,10 @@ def integrator(system: System, traced, compiled: bool | None, pace: Pace = AS_IT
     own = own_integrator(system)
     if own is not None:
         return own(system, traced, compiled)
+    if isinstance(traced, Text):
+        if pace.implicit:
+            refuse_implicit(pace.why)
+        return FloatLoop(traced), traced.constants(system)
     if pace.implicit or fixed(system) or adaptive(system):
         return stiff.stiff_loop(system, traced, compiled, pace.tolerance)
     return compiled_loop(traced, compiled), np.ascontiguousarray(traced.constants(system))
@@ -104,7 +117,7 @@ class Fused:
 
     def __post_init__(self):
         with steady():
-            self.traced = trace(self.loop, self.demand.live)
+            self.traced = text_of(self.loop, self.demand.live)
             times = np.arange(self.grid.n) * self.grid.T
             self.demand.check(times)
             self.inputs = self.demand.at(times)

@@ -9,10 +9,9 @@ import numpy as np
 from workbench.contract.capabilities import Varies
 from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.system import names
-from workbench.numerics.calculus import trace
 from workbench.numerics.native import address
 from workbench.run.demand import Demand
-from workbench.run.fused import AS_IT_IS, CHUNK, integrator
+from workbench.run.fused import AS_IT_IS, CHUNK, integrator, text_of
 from workbench.run.grid import Grid
 from workbench.run.pace import Pace
 from workbench.run.room import table
@@ -34,7 +33,7 @@ class HeldPlant:
         plant = loop.plant
         commands = names(loop.controller.commands)
         pushes = [name for name in demand.live if demand.kinds[name] == "disturbance"]
-        self.traced = traced = trace(plant, (*commands, *pushes))
+        self.traced = traced = text_of(plant, (*commands, *pushes))
         self.demand, self.g, self.m = demand, g, len(commands)
         self.pushes = [demand.live.index(name) for name in pushes]
         self.varying = any(

@@ -3,7 +3,8 @@
     y_k = out(t_k, x_k),  z⁺, u = law(t_k, z, y_k, r_k),  x_{k+1} = plant over [t_k, t_{k+1}] with u held
 
 The wrappers around the law (Sampled, Delayed, Filtered, …) run their own text on floats; a release between samples
-splits the sample in two. Instants, signals and numbers are those of a fused loop (`workbench.run.simulate`).
+splits the sample in two. Instants, signals and numbers are those of a fused loop (`workbench.run.simulate`). A law that is
+an expression is called likewise where its plant is Python on floats.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ def _attempt(
     g = logging(grid(loop, scenario, pace.longest), scenario, rows, pace.longest)
     n = len(loop.plant.states)
     plant = HeldPlant(loop, demand, g, inputs, x0[:n], compiled, pace)
-    law = rewrapped(loop.controller, _Running(innermost(loop.controller)))
+    law = _called(loop.controller)
     z = list(law.start(0.0, x0[n:].tolist(), plant.measure(0.0), wanted[0].tolist()))
     done = 0
     memory = []
@@ -162,6 +163,12 @@ def _arranged(loop, rows, own, times) -> np.ndarray:
         else np.empty((len(rows), 0))
     )
     return np.hstack([rows[:, :n], own[:, :m], rows[:, n:-1], shown, own[:, m:], rows[:, -1:]])
+
+
+def _called(controller):
+    """The controller ready for one run: a user's law with memory of its own, a law of this library's kind as it is."""
+    law = innermost(controller)
+    return rewrapped(controller, _Running(law)) if isinstance(law, Plain) else controller
 
 
 class _Running:
@@ -267,6 +274,8 @@ class _Record:
 def _shown(loop: ClosedLoop) -> ClosedLoop:
     """The loop with its law as a record, for provenance (a law with annotated parameters shows itself)."""
     plain = innermost(loop.controller)
+    if not isinstance(plain, Plain):
+        return loop
     if is_dataclass(plain.law):
         try:
             list(leaves(plain.law))

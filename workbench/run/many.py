@@ -6,7 +6,7 @@
 A run among others gives the numbers that `simulate` gives alone, to the last bit: a lane makes the operations of a run alone in
 their order (`workbench.numerics.lanes`), and a run that asks for another pace than it began with, or diverges, is done again
 alone. Alone from the beginning are those that have no lane: laws called from Python, plants that bring their own integrator,
-implicit steps, runs whose accuracy is asked for.
+implicit steps, plants on floats, runs whose accuracy is asked for.
 """
 
 from __future__ import annotations
@@ -202,7 +202,9 @@ def _blocks(jobs: Sequence[Job], rows: Rows, refused=None) -> Iterator[list[Wait
 
 def has_lane(loop: System, scenario: Scenario) -> bool:
     """Whether runs of a loop can go side by side, unless their modes ask for implicit steps."""
-    if loop.hosted or scenario.accuracy is not None or loop.plant.dead_ends:
+    if loop.hosted or loop.plant.on_floats:
+        return False
+    if scenario.accuracy is not None or loop.plant.dead_ends:
         return False
     return own_integrator(loop) is None and not adaptive(loop) and not fixed(loop)
 

@@ -24,6 +24,7 @@ import numpy as np
 from workbench.contract.errors import InputError
 from workbench.numerics.calculus import Traced
 from workbench.numerics.direct import Direct, direct
+from workbench.numerics.on_floats import Called, Text
 from workbench.numerics.overflow import may_overflow
 
 DECAYING = 2.5  # |λ| h of a mode that decays without turning, at most
@@ -94,7 +95,7 @@ class Pace:
 
 
 def modes(
-    traced: Traced, t: float, x: Sequence[float], w: Sequence[float], c: np.ndarray
+    traced: Traced | Text, t: float, x: Sequence[float], w: Sequence[float], c: np.ndarray
 ) -> np.ndarray:
     """Eigenvalues (1/s) of the flow at (t, x, w), by differences; none where the flow is not finite.
 
@@ -104,13 +105,13 @@ def modes(
 
 
 def modes_at(
-    traced: Traced, instants: Sequence[tuple[float, np.ndarray, np.ndarray]], c: np.ndarray
+    traced: Traced | Text, instants: Sequence[tuple[float, np.ndarray, np.ndarray]], c: np.ndarray
 ) -> list[np.ndarray]:
     """`modes` at several (t, x, w)."""
     n = traced.n_moving
     if not n:
         return [np.zeros(0) for _ in instants]
-    flow = direct(traced.motion)
+    flow = _columns(traced)
     flow.give(3, c)
     slopes = np.array([_slopes(traced, flow, *instant) for instant in instants])
     finite = np.isfinite(slopes).all(axis=(1, 2))
@@ -118,7 +119,16 @@ def modes_at(
     return [next(found) if followed else np.zeros(0) for followed in finite]
 
 
-def _slopes(traced: Traced, flow: Direct, t: float, x: np.ndarray, w: np.ndarray) -> np.ndarray:
+def _columns(traced: Traced | Text) -> Direct | Called:
+    """The flow of the moving states, for numbers given one by one."""
+    if isinstance(traced, Text):
+        return traced.motion.columns(traced.n_states, len(traced.live))
+    return direct(traced.motion)
+
+
+def _slopes(
+    traced: Traced | Text, flow: Direct | Called, t: float, x: np.ndarray, w: np.ndarray
+) -> np.ndarray:
     """∂ẋ/∂x of the moving states at (t, x, w), by differences, without the blocks that are stiff."""
     n = traced.n_moving
     for i, value in enumerate((t, x, w)):

@@ -221,7 +221,12 @@ def refuse_turning(plant) -> None:
 
 
 def is_linear(plant) -> bool:
-    """Whether flow and outputs are linear in states and inputs: their Jacobian contains neither, and nothing switches."""
+    """Whether flow and outputs are linear in states and inputs: their Jacobian contains neither, and nothing switches.
+
+    Of a plant on floats that is not known, so it is not.
+    """
+    if plant.on_floats:
+        return False
     x, xs = symbols("x", len(plant.states))
     u, us = symbols("u", len(plant.inputs))
     t = ca.SX.sym("t")

@@ -1,0 +1,1 @@
+"""Other tools' systems and files: python-control both ways, MAT-files of linear systems."""
