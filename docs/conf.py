@@ -17,7 +17,7 @@ exclude_patterns = ["_build", "parts", "examples", "gallery", "building"]
 source_suffix = {".md": "markdown"}
 root_doc = "index"
 
-myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 4
 myst_links_external_new_tab = False
 
@@ -31,6 +31,7 @@ html_theme_options = {
     "light_css_variables": {"color-brand-primary": "#0b5c8a", "color-brand-content": "#0b5c8a"},
     "dark_css_variables": {"color-brand-primary": "#6cc0ee", "color-brand-content": "#6cc0ee"},
 }
+smartquotes = False  # code in docstrings means itself
 pygments_style = "friendly"
 pygments_dark_style = "github-dark"
 copybutton_prompt_text = "$ "

@@ -11,9 +11,10 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from docs.building import catalogue, jobs, words
+from docs.building import catalogue, jobs, pictures, words
 from docs.building.answers import answer
 from docs.building.pages import page
+from workbench import __version__, load
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -44,6 +45,17 @@ def test_links_by_label_lead_to_a_page():
             assert label in known | anchors(text), f"{path.relative_to(ROOT)}: #{label}"
 
 
+RUN = [(folder, name) for folder in ("drives", "supplies") for name in FAMILIES[folder].members()]
+RUN.remove(("drives", "SpringDamper"))  # nothing commands it
+
+
+@pytest.mark.parametrize("folder, name", RUN)
+def test_every_drive_and_supply_has_an_example(folder, name):
+    case = load(pictures.example(folder, name))
+    kinds = {type(actuator.drive).__name__ for actuator in case.plant.actuators}
+    assert name in kinds | {type(case.plant.supply).__name__}
+
+
 def test_hand_written_parts_belong_to_a_page():
     for path in (DOCS / "parts").rglob("*.*"):
         folder = path.parent.name
@@ -62,6 +74,11 @@ def test_a_page_says_what_its_class_says(folder):
         )
         said = words.first_paragraph(cls).split(". ")[0]
         assert said.startswith("See the module") or words.plain(said)[:40] in text, name
+
+
+def test_the_citation_is_of_this_version():
+    text = (ROOT / "CITATION.cff").read_text("utf-8")
+    assert f"\nversion: {__version__}\n" in text and "\nlicense: BSD-3-Clause\n" in text
 
 
 def test_markdown_means_itself():
@@ -150,7 +167,7 @@ UNREFUSED = {  # claims that no case file can break, or that never hold: their p
 }
 
 EXAMPLES = [(name, job) for name, found in SHOWN.items() for job in found]
-CHEAP = ("linear-stability", "requirements", "saturation", "inequality")
+CHEAP = ("linear-stability", "requirements", "saturation", "tracking")
 
 
 def test_every_claim_has_an_example_and_one_that_is_refused():

@@ -6,22 +6,22 @@ from __future__ import annotations
 
 import hashlib
 import json
+import multiprocessing
 import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+
+from docs.building.runner import work
 
 DOCS = Path(__file__).parents[1]
 ROOT = DOCS.parent
 RAN = DOCS / "_build" / "ran"
 PACKAGES = ("workbench", "plants", "controllers", "reports", "docs/building")
 KINDS = (".py", ".c", ".h", ".yaml")
-LONGEST = 240  # s, that one may take
 FENCE = re.compile(r"^(`{3,})\{(verdict|drawn)\} *(.*?)\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
 
 
@@ -51,7 +51,10 @@ def state() -> str:
     """A digest of everything that results rest on."""
     found = hashlib.sha256()
     places = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*"))]
-    for path in [*places, *sorted((DOCS / "examples").rglob("*.yaml"))]:
+    beside = [
+        p for folder in ("examples", "parts") for p in sorted((DOCS / folder).rglob("*.yaml"))
+    ]
+    for path in [*places, *beside]:
         if path.suffix in KINDS:
             found.update(path.read_bytes())
     return found.hexdigest()
@@ -84,34 +87,21 @@ def asked(sources: Iterable[Path]) -> list[Job]:
 
 
 def run(jobs: Iterable[Job], tell=print) -> None:
-    """Run those that have not been run; two at once, each in a process of its own."""
+    """Run those that have not been run, in processes beside each other that begin anew."""
     waiting = [job for job in jobs if not (job.folder / "told.json").exists()]
+    if not waiting:
+        return
+    threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    os.environ.update(threads | {"MPLBACKEND": "agg"})
     workers = int(os.environ.get("FLUIDPROOF_DOCS_JOBS", min(4, os.cpu_count() or 1)))
-    with ThreadPoolExecutor(max(1, workers)) as pool:
-        for i, job in enumerate(pool.map(_apart, waiting)):
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(max(1, workers), mp_context=context) as pool:
+        going = {pool.submit(work, *_asked(job)): job for job in waiting}
+        for i, done in enumerate(as_completed(going)):
+            done.result()
+            job = going[done]
             tell(f"ran {i + 1} of {len(waiting)}: {job.kind} {' '.join(job.words)}")
 
 
-def _apart(job: Job) -> Job:
-    """Run one in a process of its own; what fails is told."""
-    asked_for = json.dumps([job.kind, job.words, job.text, job.options, str(job.folder)])
-    threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    paths = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
-    environment = os.environ | threads | {"PYTHONPATH": paths, "MPLBACKEND": "agg"}
-    job.folder.mkdir(parents=True, exist_ok=True)
-    try:
-        done = subprocess.run(
-            [sys.executable, "-m", "docs.building.runner"],
-            input=asked_for,
-            text=True,
-            capture_output=True,
-            timeout=LONGEST,
-            env=environment,
-            cwd=ROOT,
-        )
-        failed = done.stderr[-3000:] if done.returncode else ""
-    except subprocess.TimeoutExpired:
-        failed = f"it took longer than {LONGEST} s"
-    if failed:
-        (job.folder / "told.json").write_text(json.dumps({"error": failed}), "utf-8")
-    return job
+def _asked(job: Job) -> tuple:
+    return job.kind, job.words, job.text, dict(job.options), str(job.folder)

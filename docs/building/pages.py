@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -103,13 +104,31 @@ def page(family: Family, name: str, cls: type) -> str:
 
 
 def words(cls: type, written: type) -> list[str]:
-    """What the class says, and its module where that says more."""
+    """What the class says, its module where that says more, and the bases and modules that it refers to."""
     own = docstring(cls)
     module = inspect.getmodule(cls)
     above = docstring(module) if _is_about(module, own) else ""
     own = own.replace("See the module. ", "").removeprefix("See the module.").strip()
     keys = set(shape.entries(written))
-    return [markdown(above, keys), markdown(own, keys)]
+    shared = [_shared(*found, keys) for found in _referred(cls, f"{above} {own}")]
+    return [markdown(above, keys), markdown(own, keys), *shared]
+
+
+def _shared(name: str, text: str, keys) -> str:
+    return f"### In `{name}`\n\n{markdown(text, keys)}"
+
+
+def _referred(cls: type, text: str) -> Iterator[tuple[str, str]]:
+    """(name, docstring) of the bases and modules of plants that a text names, where they have equations."""
+    named = set(re.findall(r"`([\w.]+)`", text))
+    for base in cls.__mro__[1:]:
+        if base.__name__ in named and "\n    " in docstring(base):
+            yield base.__name__, docstring(base)
+    for name in sorted(n for n in named if re.fullmatch(r"(plants|controllers)(\.\w+)+", n)):
+        if (Path(DOCS.parent, *name.split(".")).with_suffix(".py")).exists():
+            found = docstring(importlib.import_module(name))
+            if "\n    " in found and name != cls.__module__:
+                yield name, found
 
 
 def _is_about(module, own: str) -> bool:
@@ -140,13 +159,17 @@ def _checked(cls: type) -> list[str]:
 
 
 def _picture(family: Family, name: str) -> str:
-    """The picture of a page, drawn by `docs.building.pictures`."""
+    """The picture of a page, drawn by `docs.building.pictures`, and the example that it is drawn of, where there is one."""
     from docs.building import pictures
 
     if not pictures.drawable(family.folder, name):
         return ""
-    alt = pictures.words(family.folder)
-    return f"```{{drawn}} {family.folder} {name}\n:alt: {alt}\n```"
+    drawn = f"```{{drawn}} {family.folder} {name}\n:alt: {pictures.words(family.folder)}\n```"
+    example = pictures.example(family.folder, name)
+    if not example.exists():
+        return drawn
+    shown = f"```{{literalinclude}} ../../parts/{family.folder}/{name}.yaml\n:language: yaml\n```"
+    return "\n\n".join(["## An example, open loop", shown, drawn])
 
 
 def _python(cls: type) -> str:

@@ -22,7 +22,12 @@ def words(folder: str) -> str:
 
 def drawable(folder: str, name: str) -> bool:
     """Whether there is something to draw: an example beside the page, or a curve of the law."""
-    return folder == "friction" or (PARTS / folder / f"{name}.yaml").exists()
+    return folder == "friction" or example(folder, name).exists()
+
+
+def example(folder: str, name: str) -> Path:
+    """The case file that is shown and run on a page, where there is one."""
+    return PARTS / folder / f"{name}.yaml"
 
 
 def draw(folder: str, name: str) -> bytes:
@@ -34,15 +39,20 @@ def draw(folder: str, name: str) -> bytes:
 
 
 def _machine(folder: str, name: str):
+    """A mechanism with its table of strokes and its reach, another machine as its report draws it."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    from plants import machine
+    from plants import Mechanism, machine
+    from reports import sketch
     from reports.drawing import SIZE, draw_on
 
+    plant = machine(name).plant
+    if not isinstance(plant, Mechanism):
+        return sketch.machine(plant, ghosts=0)
     fig = Figure(figsize=SIZE)
     FigureCanvasAgg(fig)
-    draw_on(fig, machine(name).plant)
+    draw_on(fig, plant)
     return fig
 
 
@@ -76,7 +86,7 @@ def _run(folder: str, name: str):
     from workbench.cases.file import load
     from workbench.run.simulate import simulate
 
-    case = load(PARTS / folder / f"{name}.yaml")
+    case = load(example(folder, name))
     log = simulate(case.loop, case.scenario)
     shown = [
         (signals, unit)

@@ -1,26 +1,42 @@
-"""Runs one job, given as JSON on standard input, and writes what it found into its folder."""
+"""Runs one job, and writes what it found into its folder."""
 
 from __future__ import annotations
 
 import contextlib
 import io
 import json
-import sys
+import logging
 import time
+import traceback
 from pathlib import Path
 
+ROOT = Path(__file__).parents[2]
+LOOKS = {
+    "figure.figsize": (7.2, 4.0),
+    "figure.constrained_layout.use": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "grid.alpha": 0.3,
+    "svg.hashsalt": "fluidproof",
+}
 LARGE = 300_000  # bytes: a picture with more is kept as pixels
 
 
-def main() -> None:
-    """Read the job, run it, write told.json."""
-    kind, words, text, options, folder = json.load(sys.stdin)
+def work(kind: str, words, text: str, options: dict, folder: str) -> None:
+    """Run one job and write told.json into its folder; what fails is told there."""
+    into = Path(folder)
+    into.mkdir(parents=True, exist_ok=True)
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
     begun = time.perf_counter()
-    told = {"verdict": verdict, "drawn": drawn, "gallery": gallery}[kind](
-        words, text, dict(options), Path(folder)
-    )
+    try:
+        told = {"verdict": verdict, "drawn": drawn, "gallery": gallery}[kind](
+            words, text, options, into
+        )
+    except (Exception, SystemExit):
+        told = {"error": traceback.format_exc()[-3000:]}
     told["seconds"] = time.perf_counter() - begun
-    (Path(folder) / "told.json").write_text(json.dumps(told, ensure_ascii=False), "utf-8")
+    (into / "told.json").write_text(json.dumps(told, ensure_ascii=False), "utf-8")
 
 
 def drawn(words, text, options, folder: Path) -> dict:
@@ -66,21 +82,14 @@ def gallery(words, text, options, folder: Path) -> dict:
     matplotlib.use("agg")
     import matplotlib.pyplot as plt
 
-    plt.rcParams |= {
-        "figure.figsize": (7.2, 4.0),
-        "figure.constrained_layout.use": True,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "axes.grid": True,
-        "grid.alpha": 0.3,
-        "svg.hashsalt": "fluidproof",
-    }
+    plt.close("all")
     printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(compile(text, f"{words[0]}.py", "exec"), {"__name__": "__main__"})
     pictures = []
-    for number in plt.get_fignums():
-        pictures.append(_kept(plt.figure(number), f"{words[0]}-{number}", folder))
+    with matplotlib.rc_context(LOOKS), contextlib.redirect_stdout(printed), contextlib.chdir(ROOT):
+        exec(compile(text, f"{words[0]}.py", "exec"), {"__name__": "__main__"})
+        for number in plt.get_fignums():
+            pictures.append(_kept(plt.figure(number), f"{words[0]}-{number}", folder))
+    plt.close("all")
     return {"printed": printed.getvalue(), "pictures": pictures}
 
 
@@ -93,7 +102,3 @@ def _kept(fig, name: str, folder: Path) -> str:
         return f"{name}.svg"
     fig.savefig(folder / f"{name}.png", dpi=160)
     return f"{name}.png"
-
-
-if __name__ == "__main__":
-    main()
