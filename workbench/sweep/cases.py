@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal, final
 
@@ -82,6 +82,34 @@ class CaseStudy:
         with case.located():
             return results(case, self.collect)
 
+    def beside(self, points: Sequence[Mapping[str, Any]]) -> int:
+        """How many cases go side by side in one process: as many as there are lanes, where nothing is verified and it pays."""
+        from workbench.numerics.lanes import width
+        from workbench.run.many import has_lane
+        from workbench.verification.run import PAYING, samples
+
+        if self.collect.verdicts or len(points) < 2:
+            return 1
+        try:
+            first = self.case(points[0])
+        except InputError:
+            return 1
+        job = (first.loop, first.scenario)
+        return width() if has_lane(*job) and len(points) * samples(job) >= PAYING else 1
+
+    def several(self, points: Sequence[Mapping[str, Any]]) -> list[dict[str, Any] | None]:
+        """Results of some points whose runs are made side by side; None of one that cannot be made so."""
+        from workbench.run.many import each_run
+        from workbench.verification.run import of_log
+
+        cases = [self.case(point) for point in points]
+        jobs = [(case.loop, case.scenario) for case in cases]
+
+        def keep(k: int, whole, demand) -> dict[str, Any]:
+            return of_run(of_log(*jobs[k], whole, demand), self.collect)
+
+        return each_run(jobs, keep, lambda k, why: None, rows="steps", threads=1)
+
     def case(self, point: Mapping[str, Any]):
         """The Case of a point."""
         from workbench.cases.file import case_of
@@ -146,29 +174,35 @@ class CaseStudy:
 
 def results(case, collect: Collect) -> dict[str, Any]:
     """Name → number, text, or (number, unit)."""
-    from workbench.verification.analysis import statistics
     from workbench.verification.judge import study
     from workbench.verification.run import run
 
+    if not collect.verdicts:
+        return of_run(run(case.loop, case.scenario), collect)
+    claims = (
+        case.claims
+        if collect.verdicts is True
+        else tuple(c for c in case.claims if form.kebab(type(c).__name__) in collect.verdicts)
+    )
+    judged = study(case.loop, case.scenario, claims)
     found: dict[str, Any] = {}
-    if collect.verdicts:
-        claims = (
-            case.claims
-            if collect.verdicts is True
-            else tuple(c for c in case.claims if form.kebab(type(c).__name__) in collect.verdicts)
-        )
-        judged = study(case.loop, case.scenario, claims)
-        ran = judged.run
-        known = judged.analysis["statistics"]
-        for claim, v in zip(claims, judged.verdicts):
-            name = form.kebab(type(claim).__name__)
-            found |= {name: v.word, f"{name}.strength": v.strength or ""}
-            if v.margin is not None:
-                found[f"{name}.margin"] = (float(v.margin), "" if v.unit == "1" else v.unit)
-    else:
-        ran = run(case.loop, case.scenario)
+    for claim, v in zip(claims, judged.verdicts):
+        name = form.kebab(type(claim).__name__)
+        found |= {name: v.word, f"{name}.strength": v.strength or ""}
+        if v.margin is not None:
+            found[f"{name}.margin"] = (float(v.margin), "" if v.unit == "1" else v.unit)
+    return found | of_run(judged.run, collect, judged.analysis["statistics"])
+
+
+def of_run(ran, collect: Collect, known: Mapping | None = None) -> dict[str, Any]:
+    """What is kept of a run, besides verdicts; known: its statistics, where they are worked out already."""
+    from workbench.verification.analysis import statistics
+
+    if known is None:
         known = statistics(ran) if collect.statistics else {}
-    found["run"] = "completed" if ran.log.status.completed else ran.log.status.message
+    found: dict[str, Any] = {
+        "run": "completed" if ran.log.status.completed else ran.log.status.message
+    }
     if collect.statistics:
         found |= {name: (float(value), unit) for name, (value, unit) in known.items()}
     return found | {name: measure(ran.log, metric) for name, metric in collect.signals.items()}

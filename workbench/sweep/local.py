@@ -27,20 +27,24 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def here(study: Callable, todo: Sequence[tuple[int, Any]]) -> Iterator[tuple[int, Outcome]]:
-    """One case after the other in this process."""
+def here(
+    study: Callable, todo: Sequence[tuple[int, Any]], answer: Callable = outcome
+) -> Iterator[tuple[int, Any]]:
+    """One case after the other in this process: (place, `answer(study, point)`)."""
     for i, point in todo:
-        yield i, outcome(study, point)
+        yield i, answer(study, point)
 
 
 def on_processes(
-    study: Callable, todo: Sequence[tuple[int, Any]], jobs: int
-) -> Iterator[tuple[int, Outcome]]:
-    """(place, outcome) of every (place, point), as they finish. Started afresh (spawned), each with one thread of linear algebra.
+    study: Callable, todo: Sequence[tuple[int, Any]], jobs: int, answer: Callable = outcome
+) -> Iterator[tuple[int, Any]]:
+    """(place, `answer(study, point)`) of every (place, point), as they finish; an Outcome that says so where its process died.
+
+    Processes are started afresh (spawned), each with one thread of linear algebra.
 
     Raises InputError when the study cannot be sent to another process, or none can be started.
     """
-    packed = _packed(study)
+    packed = _packed((study, answer))
     waiting = deque(todo)
     tries = dict.fromkeys((i for i, _ in todo), 0)
     unready = 0  # processes killed before they were ready for a case, one after the other
@@ -93,7 +97,7 @@ def on_processes(
                 process.kill()
 
 
-def _packed(study: Callable) -> bytes:
+def _packed(study: tuple[Callable, Callable]) -> bytes:
     try:
         from cloudpickle import dumps  # also takes what was typed in a notebook
     except ImportError:
@@ -172,11 +176,11 @@ def _work(line, packed: bytes) -> None:
     """What a process does: ready, then one case after the other, until told to stop or left alone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, who ends this process
     try:
-        study = pickle.loads(packed)
+        study, answer = pickle.loads(packed)
     except Exception as why:
         line.send(f"{type(why).__name__}: {why}")
         return
     with suppress(EOFError, ConnectionError, BrokenPipeError):  # the parent is gone
         line.send("")
         while (case := line.recv()) is not None:
-            line.send(outcome(study, case[1]))
+            line.send(answer(study, case[1]))

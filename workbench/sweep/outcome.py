@@ -9,7 +9,7 @@ import json
 import re
 import threading
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,6 +46,20 @@ def outcome(study: Callable[[Mapping[str, Any]], Mapping], point: Mapping[str, A
         return Outcome(error="MemoryError: there is not enough memory for this", kept=False)
     except Exception as why:
         return Outcome(error=re.sub(r" at 0x[0-9a-f]+", "", f"{type(why).__name__}: {why}"))
+
+
+def outcomes(study: Any, points: Sequence[Mapping[str, Any]]) -> list[Outcome]:
+    """`outcome` of every point, of a study that makes several at once (`study.beside`); what it cannot make so runs alone."""
+    with _ONE, warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        try:
+            found = study.several([dict(point) for point in points])
+        except Exception:  # told by the runs alone, in their own words
+            found = [None] * len(points)
+    return [
+        outcome(study, point) if one is None else outcome(lambda _, one=one: one, point)
+        for point, one in zip(points, found)
+    ]
 
 
 def _result(name: str, value: Any) -> tuple[str, Any, str]:

@@ -12,7 +12,7 @@ from workbench.sweep.cluster import check_address, on_cluster
 from workbench.sweep.grid import Grid
 from workbench.sweep.journal import Journal
 from workbench.sweep.local import cores, here, on_processes
-from workbench.sweep.outcome import Outcome, digest
+from workbench.sweep.outcome import Outcome, digest, outcomes
 from workbench.sweep.table import Table, ending, tabulated
 
 
@@ -102,7 +102,22 @@ def _save(table: Table, out) -> None:
 def _running(study, todo, jobs, scheduler) -> Iterator[tuple[int, Outcome]]:
     if todo and scheduler is not None:
         return on_cluster(study, todo, scheduler)
+    several = study.beside([point for _, point in todo]) if hasattr(study, "beside") else 1
+    if several > 1:
+        return _in_groups(study, todo, jobs, several)
     return here(study, todo) if not todo or jobs == 1 else on_processes(study, todo, jobs)
+
+
+def _in_groups(study, todo, jobs, several: int) -> Iterator[tuple[int, Outcome]]:
+    """Cases that go side by side in a process; those whose process died run again, each apart."""
+    groups = [todo[i : i + several] for i in range(0, len(todo), several)]
+    asked = [(k, [point for _, point in group]) for k, group in enumerate(groups)]
+    made = here(study, asked, outcomes) if jobs == 1 else on_processes(study, asked, jobs, outcomes)
+    for k, found in made:
+        if isinstance(found, Outcome):
+            yield from on_processes(study, groups[k], jobs)
+        else:
+            yield from ((i, one) for (i, _), one in zip(groups[k], found))
 
 
 def _check_out(out) -> None:
