@@ -13,13 +13,17 @@ import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import bind, graph_key, leaves
+from workbench.contract.remembered import remembered
 from workbench.numerics.calculus import column, directional, jacobian_columns, symbols
 from workbench.numerics.mapped import Mapped
 
 
 def task_values(plant, space, q) -> np.ndarray:
-    """Coordinates of one joint position in `space`."""
-    return np.array([float(v) for v in plant.task(space, [float(e) for e in q])])
+    """Coordinates of one joint position in `space`; those of a start are asked for by every run."""
+    at = tuple(float(e) for e in q)
+    key = ("task", space, at, graph_key(plant))
+    found = remembered(key, plant, lambda: tuple(float(v) for v in plant.task(space, list(at))))
+    return np.array(found)
 
 
 def tool(plant, joints) -> np.ndarray:
