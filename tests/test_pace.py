@@ -228,3 +228,12 @@ def test_looks_that_ask_for_nothing_are_one_question_and_the_others_are_asked_on
     assert seen(lambda share: False) == Pace()
     assert seen(lambda share: share == 0.5) == Pace()
     assert seen(lambda share: share >= 0.5).longest < 1e-4 or seen(lambda s: s >= 0.5).implicit
+
+
+def test_modes_of_states_of_unlike_sizes():
+    """Each state is moved alone, by a share of its own size: a difference that kept another one moved would be far off."""
+    A = ((-3.0, 2e-4, 0.0), (5e3, -7.0, 1.0), (0.0, 40.0, -11.0))
+    plant = Linear(A, ((0.0,), (0.0,), (1.0,)), ((1.0, 0.0, 0.0),), x0=(0.0, 0.0, 0.0))
+    traced = trace(plant, ())
+    (found,) = modes_at(traced, [(0.0, np.array([1e-3, 1e5, -20.0]), np.zeros(0))], np.zeros(0))
+    assert np.sort(found) == pytest.approx(np.sort(np.linalg.eigvals(A)), rel=1e-4)

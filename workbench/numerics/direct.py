@@ -21,6 +21,9 @@ class Direct:
         self.made = np.zeros(max(1, f.nnz_out(0)))
         self.found = np.zeros(f.size1_out(0))
         self.rows = np.array(f.sparsity_out(0).row(), dtype=int)
+        self.sizes = [f.size1_in(i) for i in range(f.n_in())]
+        if len(self.rows) == len(self.found) > 0:  # no zeros between
+            self.found = self.made
         self.buffer, self.evaluate = f.buffer()
         for i, column in enumerate(self.given):
             self.buffer.set_arg(i, column.data)
@@ -28,12 +31,13 @@ class Direct:
 
     def give(self, i: int, values: Any) -> None:
         """Argument i from now on."""
-        self.given[i][: self.f.size1_in(i)] = values
+        self.given[i][: self.sizes[i]] = values
 
     def now(self) -> np.ndarray:
         """The result at the arguments given; the next one is written over it."""
         self.evaluate()
-        self.found[self.rows] = self.made[: len(self.rows)]
+        if self.found is not self.made:
+            self.found[self.rows] = self.made[: len(self.rows)]
         return self.found
 
     def __call__(self, *columns: Any) -> np.ndarray:

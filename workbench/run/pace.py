@@ -111,9 +111,7 @@ def modes_at(
     n = traced.n_moving
     if not n:
         return [np.zeros(0) for _ in instants]
-    flow = _columns(traced)
-    flow.give(3, c)
-    slopes = np.array([_slopes(traced, flow, *instant) for instant in instants])
+    slopes = _slopes(traced, instants, c)
     finite = np.isfinite(slopes).all(axis=(1, 2))
     found = iter(np.linalg.eigvals(slopes[finite]))
     return [next(found) if followed else np.zeros(0) for followed in finite]
@@ -127,26 +125,30 @@ def _columns(traced: Traced | Text) -> Direct | Called:
 
 
 def _slopes(
-    traced: Traced | Text, flow: Direct | Called, t: float, x: np.ndarray, w: np.ndarray
+    traced: Traced | Text, instants: Sequence[tuple[float, np.ndarray, np.ndarray]], c: np.ndarray
 ) -> np.ndarray:
-    """∂ẋ/∂x of the moving states at (t, x, w), by differences, without the blocks that are stiff."""
+    """∂ẋ/∂x of the moving states at every (t, x, w), by differences, without the blocks that are stiff."""
     n = traced.n_moving
-    for i, value in enumerate((t, x, w)):
-        flow.give(i, value)
-    here = flow.now()[:n].copy()
+    x = np.array([at for _, at, _ in instants])[:, :n]
+    steps = 1e-6 * np.maximum(np.abs(x), 1e-3)
+    flow = _columns(traced)
+    flow.give(3, c)
     moved = flow.given[1]
-    steps = 1e-6 * np.maximum(np.abs(x[:n]), 1e-3)
-    beside = np.empty((n, n))
-    for i, there in enumerate(x[:n] + steps):
-        moved[i] = there
-        beside[i] = flow.now()[:n]
-        moved[i] = x[i]
+    rates = np.empty((len(instants), n + 1, n))
+    for (t, whole, w), there, made in zip(instants, (x + steps).tolist(), rates):
+        for i, value in enumerate((t, whole, w)):
+            flow.give(i, value)
+        made[0] = flow.now()[:n]
+        for i, value in enumerate(there):
+            moved[i] = value
+            made[i + 1] = flow.now()[:n]
+            moved[i] = whole[i]
     with may_overflow():
-        J = ((beside - here) / steps[:, None]).T
+        J = ((rates[:, 1:] - rates[:, :1]) / steps[:, :, None]).transpose(0, 2, 1)
     begin = 0
     for size in traced.blocks:
-        block = list(traced.stiff_at[begin : begin + size])
-        J[np.ix_(block, block)] = 0.0
+        block = np.array(traced.stiff_at[begin : begin + size])
+        J[:, block[:, None], block] = 0.0
         begin += size
     return J
 
