@@ -6,7 +6,7 @@ import pytest
 
 from plants.valve_circuits.crossed import passed
 from plants.valve_circuits.kernel import _clip, _flows, _head, _next, _rod, _root, pumped, section
-from plants.valve_circuits.quick import DONE, SLOW, quick
+from plants.valve_circuits.quick import DONE, SLOW, _through, quick
 from plants.valve_circuits.roots import given, loaded, moving, resolve, resolve_all
 from plants.valve_circuits.stepping import _advance
 
@@ -30,6 +30,12 @@ def full(rows) -> float:
 def test_signed_roots_and_clips():
     assert _root(9.0) == 3.0 and _root(-4.0) == -2.0 and _root(0.0) == 0.0
     assert [_clip(x, -1.0, 2.0) for x in (-5.0, -1.0, 0.5, 2.0, 7.0)] == [-1, -1, 0.5, 2, 2]
+
+
+def test_flow_into_a_chamber_that_is_held():
+    """k √(P − P_i) and its derivative; none where the pump's pressure is no higher, or the valve is shut."""
+    assert _through(1.0, 9.0, 5.0) == (2.0, 0.25) and _through(3.0, 9.0, 5.0) == (6.0, 0.75)
+    assert _through(1.0, 5.0, 5.0) == _through(1.0, 4.0, 5.0) == _through(0.0, 9.0, 5.0) == (0, 0)
 
 
 def test_where_to_look_next_in_a_bracket():
