@@ -13,7 +13,7 @@ from plants.ieha import IEHA
 from workbench.contract.machine_limits import Limit
 from workbench.contract.system import Signal
 from workbench.run.log import Log, Status
-from workbench.verification import ledger_claims, run_claims, shares
+from workbench.verification import frozen_time, ledger_claims, run_claims, shares
 from workbench.verification.balls import _inverse
 from workbench.verification.ledger import Balance
 from workbench.verification.returned import (
@@ -203,3 +203,39 @@ def test_the_sides_of_a_comparison_that_have_signals_are_told():
     assert answer.holds is False and "2 * x = 8 m, y + 1 m = 3 m" in str(vars(answer))
     plain = read("always (x < 3 m)", {"x": "m"}).on(time, {"x": np.array([0.0, 4.0, 1.0])})
     assert "x = 4 m" in str(vars(plain)) and "3 m = 3" not in str(vars(plain))
+
+
+# ---- rows at which a run is linearised -----------------------------------------------------------
+@pytest.mark.parametrize("lag, between", [(0.0, False), (0.3, False), (0.0, True)])
+def test_a_row_is_looked_at_just_before_its_sample(monkeypatch, lag, between):
+    """The plant as it is there, the law's memory as the sample before left it, or released it; between samples one row alone."""
+    rows = np.array([[1.0, 10.0, 20.0], [2.0, 11.0, 21.0], [3.0, 12.0, 22.0]])
+    asked = []
+
+    def over(t, x, x_after, w, w_after):
+        asked.append((t, x.tolist(), x_after.tolist(), w.tolist(), w_after.tolist()))
+        return np.eye(3)
+
+    released = lambda name, t, x, w: np.array([0.0, 77.0, 78.0])
+    plant = SimpleNamespace(states=("q",))
+    own = SimpleNamespace(
+        loop=SimpleNamespace(plant=plant, lag=lag),
+        log=SimpleNamespace(time=np.array([0.0, 0.1, 0.2])),
+        x=rows,
+        w=lambda k: np.array([float(k)]),
+        matrices=SimpleNamespace(over_sample=over, value=released),
+        state=("q", "z", "u"),
+        commons=None,
+        place=lambda k, where, *_: (k, where),
+    )
+    monkeypatch.setattr(frozen_time, "coarse", lambda loop, log: between)
+    found = frozen_time.TracedPoints.visited(own, 2)
+    assert found[0] == 2 and "t = 0.2 s" in found[1]
+    ((t, x, after, w, w_after),) = asked
+    assert t == 0.2 and w_after == [2.0]
+    if between:
+        assert x == after == [3.0, 12.0, 22.0] and w == [2.0]
+    else:
+        memory = [77.0, 78.0] if lag else [11.0, 21.0]
+        assert x == [2.0, 11.0, 21.0] and after == [3.0, *memory] and w == [1.0]
+    assert rows.tolist()[2] == [3.0, 12.0, 22.0]
