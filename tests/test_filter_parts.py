@@ -5,9 +5,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from test_mpc_by_hand import condensed, scalar, small
+from mpc_cases import scalar, small
 
 from controllers.mpc.check import refined
+from controllers.mpc.dense import condensed
 from controllers.mpc.field_checks import check_fields
 from controllers.mpc.loop import Fast
 from controllers.mpc.observer import (
