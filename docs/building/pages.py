@@ -115,7 +115,7 @@ def words(cls: type, written: type) -> list[str]:
 
 
 def _shared(name: str, text: str, keys) -> str:
-    return f"### In `{name}`\n\n{markdown(text, keys)}"
+    return f"## In `{name}`\n\n{markdown(text, keys)}"
 
 
 def _referred(cls: type, text: str) -> Iterator[tuple[str, str]]:
