@@ -94,8 +94,8 @@ def _part(kind: str, lines: list[str], keys: Collection[str]) -> str:
 
 
 def _code(lines: list[str]) -> str:
-    """Equations as they stand; or a table, where every line begins a row "name   words" or goes on with one."""
-    text = inspect.cleandoc("\n".join(["", *lines]))
+    """Equations as they stand, the numbers behind them drawn near: pages are narrower than sources."""
+    text = re.sub(r"(?<=\S) {6,}(?=\S)", " " * 5, inspect.cleandoc("\n".join(["", *lines])))
     return fence(text) if text.strip() else ""
 
 
