@@ -3,7 +3,7 @@
     tip   r = o + L_1 e(θ_1) + (L_2 + q_3) e(θ_2) + h n(θ_2),  θ_1 = q_1, θ_2 = q_1 + q_2,  e ⊥ n           (5), (6)
     joints from the tip and q_3: the two-link inverse with q_2 < 0, by atan2 ((22) takes the wrong branch for q_1 > 90°)
     cylinders   d = √(a² + b² − 2ab cos φ), φ = q + φ_0, x = d − d_0;   dx/dq = ab sin φ/d    ((30) without its lost squares)
-    forces      f = (dx/dq)⁻ᵀ (H q̈ + C q̇ + G), by Newton–Euler for three bodies in the plane
+    forces      f = (dx/dq)⁻ᵀ τ, τ what the motion asks of the joints of the `mechanism`
 
 Every function is text over scalars, arrays or expressions. h and the centres' perpendicular offsets s are zero in [Nurmi17].
 
@@ -14,17 +14,22 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Annotated, final
 
 import numpy as np
 
+from plants.drives.laws import Force, Torque
+from plants.multibody import drive_forces
+from plants.multibody.mechanism import Mechanism
+from plants.multibody.parts import GROUND, Body
+from plants.multibody.parts import Actuator as MovedBy
 from workbench.cases.build import build
 from workbench.cases.refusals import unknown
 from workbench.cases.yaml_input import read
 from workbench.contract.errors import InputError
-from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
+from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive, unchecked
 
 
 @final
@@ -196,47 +201,55 @@ class PlanarCrane:
         return q, qd, qdd
 
     # ---- forces -----------------------------------------------------------------------------------------------------
+    @cached_property
+    def mechanism(self) -> Mechanism:
+        """Its three bodies and the load, with a torque or force on each joint."""
+        one, two, three = self.bodies
+        bodies = (
+            _body("lift", GROUND, one, (*self.origin, 0.0)),
+            _body("tilt", "lift", two, (self.L_1, 0.0, 0.0)),
+            _body("extension", "tilt", three, (self.L_2, 0.0, 0.0), slides=True),
+            unchecked(
+                Body,
+                name="load",
+                parent="extension",
+                joint="fixed",
+                point=(0.0, self.h, 0.0),
+                mass=self.load,
+            ),
+        )
+        acting = zip(self.actuator_names, (Torque(), Torque(), Force()))
+        actuators = tuple(
+            unchecked(MovedBy, name=name, drive=drive, joint=name) for name, drive in acting
+        )
+        return unchecked(
+            Mechanism,
+            name=self.name,
+            bodies=bodies,
+            actuators=actuators,
+            gravity=(0.0, -self.g, 0.0),
+            method="minimal",
+        )
+
     def forces(self, q, qd, qdd):
         """Cylinder forces, N, positive when they push the rod out."""
-        c1, s1, c2, s2 = np.cos(q[0]), np.sin(q[0]), np.cos(q[0] + q[1]), np.sin(q[0] + q[1])
-        ω1, ω2, α1, α2 = qd[0], qd[0] + qd[1], qdd[0], qdd[0] + qdd[1]
-        ℓ = self.L_2 + q[2]
-        one, two, three = self.bodies
-        at1, at2, at3 = (one.r, one.s), (two.r, two.s), (ℓ + three.r, three.s)
+        T_1, T_2, push = drive_forces.asked(self.mechanism, list(q), list(qd), list(qdd))
+        return [T_1 / self.lift.lever(q[0]), T_2 / self.tilt.lever(q[1]), push]
 
-        def acceleration(c, s, ω, α, r, p):  # of a point (r, p) in a frame turning with ω, α
-            return -α * (r * s + p * c) - ω**2 * (r * c - p * s), α * (r * c - p * s) - ω**2 * (
-                r * s + p * c
-            )
 
-        def moment(c, s, r, p, f):
-            return (r * c - p * s) * f[1] - (r * s + p * c) * f[0]
-
-        ax, ay = acceleration(c1, s1, ω1, α1, self.L_1, 0.0)
-        ay = ay + self.g  # as an accelerometer reads it
-
-        def force(mass, at):  # of a point of link 2, which turns about the tilt joint
-            X, Y = acceleration(c2, s2, ω2, α2, *at)
-            return mass * (ax + X), mass * (ay + Y)
-
-        def sliding(mass, at):
-            X, Y = force(mass, at)
-            along, across = mass * qdd[2], mass * 2 * qd[2] * ω2
-            return X + along * c2 - across * s2, Y + along * s2 + across * c2
-
-        X, Y = acceleration(c1, s1, ω1, α1, *at1)
-        f1 = (one.mass * X, one.mass * (Y + self.g))
-        f2 = force(two.mass, at2)
-        f3 = sliding(three.mass, at3)
-        f4 = sliding(self.load, (ℓ, self.h))
-        at4 = (ℓ, self.h)
-        push = (f3[0] + f4[0]) * c2 + (f3[1] + f4[1]) * s2
-        T2 = (two.inertia + three.inertia) * α2 + sum(
-            moment(c2, s2, *at, f) for at, f in ((at2, f2), (at3, f3), (at4, f4))
-        )
-        outer = (f2[0] + f3[0] + f4[0], f2[1] + f3[1] + f4[1])
-        T1 = one.inertia * α1 + moment(c1, s1, *at1, f1) + T2 + moment(c1, s1, self.L_1, 0.0, outer)
-        return [T1 / self.lift.lever(q[0]), T2 / self.tilt.lever(q[1]), push]
+def _body(name: str, parent: str, link: Link, point, slides: bool = False) -> Body:
+    """A link of the crane, its frame in the joint and along the link."""
+    return unchecked(
+        Body,
+        name=name,
+        parent=parent,
+        joint="prismatic" if slides else "revolute",
+        point=point,
+        axis=(1.0, 0.0, 0.0) if slides else Body.axis,
+        mass=link.mass,
+        com=(link.r, link.s, 0.0),
+        inertia=(0.0, 0.0, link.inertia, 0.0, 0.0, 0.0),
+    )
 
 
 FOLDER = Path(__file__).parent / "parameters" / "planar"

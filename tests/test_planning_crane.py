@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from oracles import planar_crane as written_out
 from planning_cases import REFERENCE, random_crane, random_joints
 
 from plants import Body, machine
@@ -180,3 +181,20 @@ def test_a_file_with_a_wrong_key_is_refused_with_its_line(tmp_path):
 def test_other_machines_are_refused():
     with pytest.raises(InputError, match="lift, a tilt and an extension"):
         reduced(CRANE.locked(extension=0.5))
+
+
+@pytest.mark.parametrize("name", planar_cranes())
+def test_forces_are_those_of_the_bodies_written_out(name):
+    """At random motions, arrays at once; with a load, a tip beside the axis and centres beside the links."""
+    rng, crane = np.random.default_rng(3), planar_crane(name)
+    beside = tuple(replace(b, s=s) for b, s in zip(crane.bodies, (0.1, -0.2, 0.05)))
+    crane = replace(crane, load=130.0, h=0.17, g=9.7, bodies=beside)
+    ends = zip(crane.joint_range(), rng.random((3, 40)))
+    q = [low + (high - low) * share for (low, high), share in ends]
+    qd, qdd = rng.normal(size=(2, 3, 40))
+    ours, theirs = (
+        np.array(f(q, list(qd), list(qdd)))
+        for f in (crane.forces, lambda *a: written_out.forces(crane, *a))
+    )
+    size = np.abs(theirs).max(axis=1, keepdims=True)
+    assert (np.abs(ours - theirs) <= 1e-12 * size).all()
