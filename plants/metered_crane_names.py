@@ -103,7 +103,10 @@ class MeteredCraneNames(Built):
     @property
     def called(self):
         moving = 2 * self.n
-        return dict(zip(names(self.mechanism.states[:moving]), names(self.states[:moving])))
+        logged = {f"f_p_{k}": f"f_{k}" for k in self.labels}
+        logged |= {f"Q_s_{k}": f"Q_p_{k}" for k in self.labels}
+        moved = zip(names(self.mechanism.states[:moving]), names(self.states[:moving]))
+        return dict(moved) | logged
 
     @property
     def causes(self):

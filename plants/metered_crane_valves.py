@@ -68,6 +68,6 @@ class MeteredCraneValves(MeteredCraneNames, OnValves):
 
     def valve_account(self, log):
         """Where the pump's power went in a run, what suction checks drew, and between which pressures chambers were."""
-        from plants.valve_circuits.accounts import of_crane
+        from plants.valve_circuits.accounts import of_mechanism
 
-        return of_crane(self, log)
+        return of_mechanism(self, self.circuit, log)

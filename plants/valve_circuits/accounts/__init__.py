@@ -12,7 +12,6 @@ that is nobody's shows as a gap. Sections are those of `Circuit.rows`; all array
 
 from plants.valve_circuits.accounts.account import ValveAccount
 from plants.valve_circuits.accounts.arms import of_arms, valve_powers
-from plants.valve_circuits.accounts.crane import of_crane
 from plants.valve_circuits.accounts.mechanism import of_mechanism
 from plants.valve_circuits.accounts.section import Flows, Section, open_ranges, section_flows
 from plants.valve_circuits.accounts.twin import of_twin
@@ -22,7 +21,6 @@ __all__ = [
     "Section",
     "ValveAccount",
     "of_arms",
-    "of_crane",
     "of_mechanism",
     "of_twin",
     "open_ranges",

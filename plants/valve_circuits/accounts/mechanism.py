@@ -1,4 +1,7 @@
-"""Where the pump's power goes in a run of a mechanism whose drives stand behind metering valves, on any supply."""
+"""Where the pump's power goes in a run of a mechanism whose drives stand behind metering valves, on any supply.
+
+The plant of the run is the mechanism itself, or one that is a mechanism under names of its own (`plants.multibody.built`).
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ OUT = ("th", "tr", "a", "hR", "rR")  # where it goes out, reliefs and regenerati
 
 
 class _Along(NamedTuple):
-    """A run as the mechanism sees it: its rates, what it logs and its powers, each by name and along the run."""
+    """A run as the mechanism sees it: its rates and what it logs by its names, the plant's powers by theirs, along the run."""
 
     rates: dict[str, Any]
     shown: dict[str, Any]
@@ -31,23 +34,26 @@ class _Along(NamedTuple):
 
 
 def of_mechanism(plant, circuit: Circuit, log) -> ValveAccount:
-    """Of a run of a mechanism; `circuit` has a section of its own name for every drive behind metering valves.
+    """Of a run of a plant with a mechanism; `circuit` has a section of its own name for every drive behind metering valves.
 
     The model's account is `powers`, which joins valves by where they stand, in and out. Velocity and force of a rod are those at
     the states of the log, corrected for what the log has as force: f = B v + what the states say. A drive on the same supply that
     meters nothing is in the account with the oil it takes.
     """
+    machine, called = plant.mechanism, plant.called
     metered = {s.name for s in circuit.sections}
-    drives = {a.name: a.drive for a in plant.actuators if a.name in metered}
-    check_logged(log, [f"{key}_{k}" for k in drives for key in ("f_p", "P_h", "P_r", "Q_s")])
+    drives = {a.name: a.drive for a in machine.actuators if a.name in metered}
+    keys = ("f_p", "P_h", "P_r", "Q_s")
+    told = {name: called.get(name, name) for name in _each(keys, drives)}
+    check_logged(log, told.values())
     along = _along(plant, log)
-    supply = plant.supply
+    supply = machine.supply
     P = log.array(supply.pressure_name) - supply.most.p_r if supply.pressure_name else None
     if P is None:
         P = np.full(len(log.time), float(supply.most.p_s - supply.most.p_r))
-    sections = _sections(drives, circuit, along, log)
+    sections = _sections(drives, circuit, along, log, told)
     flows = {k: section_flows(section, P) for k, section in sections.items()}
-    taken = {name: log.array(name) for name in plant.flow_names}
+    taken = {name: log.array(called.get(name, name)) for name in machine.flow_names}
     rate = along.rates.get(supply.pressure_name, 0.0)
     account = supply.account(P, sum(taken.values()), rate)
     whole = quasistatic(
@@ -58,13 +64,13 @@ def of_mechanism(plant, circuit: Circuit, log) -> ValveAccount:
         account.lost,
         account.stored,
         np.arange(len(log.time)),
-        _by_model(plant, drives, along.powers),
+        _by_model(supply, drives, along.powers),
         P,
         supply.circuit_pump.Q,
         suspects(log.time, sections, flows, supply.numbers, P, held=not supply.settles),
     )
     others = {name: P * q for name, q in taken.items() if name.removeprefix("Q_s_") not in drives}
-    own = _fed(plant, along.powers)
+    own = _fed(machine, along.powers)
     return whole._replace(
         law=_joined(whole.law, account.lost, drives),
         work=whole.work | others,
@@ -72,7 +78,12 @@ def of_mechanism(plant, circuit: Circuit, log) -> ValveAccount:
     )
 
 
+def _each(keys, drives) -> list[str]:
+    return [f"{key}_{k}" for k in drives for key in keys]
+
+
 def _along(plant, log) -> _Along:
+    machine = plant.mechanism
     x = columns(log, plant.states)
     u = columns(log, plant.inputs)
     every = np.zeros(len(log.time))
@@ -81,37 +92,37 @@ def _along(plant, log) -> _Along:
         return dict(zip(known, np.broadcast_arrays(*values, every)))
 
     return _Along(
-        by_name(names(plant.states), plant.rhs(0.0, x, u)),
-        by_name(names(plant.monitors), plant.monitor(0.0, x, u)),
+        by_name(names(machine.states), plant.inner(plant.rhs(0.0, x, u))),
+        by_name(names(machine.monitors), machine.monitor(0.0, plant.inner(x), plant.given(u))),
         by_name(plant.power_names, plant.powers(0.0, x, u)),
     )
 
 
-def _sections(drives: dict, circuit: Circuit, along: _Along, log) -> dict[str, Section]:
+def _sections(drives: dict, circuit: Circuit, along: _Along, log, told) -> dict[str, Section]:
     """Every section along the run: openings by the circuit's own numbers, pressures and force of the log."""
     commands = [columns(log, drive.inputs(k)) for k, drive in drives.items()]
     openings = [drive.regenerated(u) for drive, u in zip(drives.values(), commands)]
     rows = own_rows(circuit, [u[0] for u in commands], openings)
     found = {}
     for (k, drive), row in zip(drives.items(), rows):
-        told = log.array(f"f_p_{k}")
-        v = along.rates[f"rod_{k}"] + (told - along.shown[f"f_p_{k}"]) / drive.damping
-        found[k] = Section(row, v, told, log.array(f"P_h_{k}"), log.array(f"P_r_{k}"))
+        f, P_h, P_r = (log.array(told[name]) for name in _each(("f_p", "P_h", "P_r"), [k]))
+        v = along.rates[f"rod_{k}"] + (f - along.shown[f"f_p_{k}"]) / drive.damping
+        found[k] = Section(row, v, f, P_h, P_r)
     return found
 
 
-def _by_model(plant, drives: dict, powers: dict) -> dict[str, np.ndarray]:
+def _by_model(supply, drives: dict, powers: dict) -> dict[str, np.ndarray]:
     """What the model says that the supply's own valves take, and those of the drives."""
-    pump = [name for name in plant.supply.power_names() if name not in ("pump", "delivered")]
+    pump = [name for name in supply.power_names() if name not in ("pump", "delivered")]
     valves = [f"{way}_{k}" for k in drives for way in ("in", "out")]
     return {name: -powers[name] for name in (*pump, *valves)}
 
 
-def _fed(plant, powers: dict) -> tuple[str, ...]:
+def _fed(machine, powers: dict) -> tuple[str, ...]:
     """Causes of the energy that the pump gives: its own, or what drives take at a pressure that is held for them."""
     if "pump" in powers:
         return ("pump",)
-    return tuple(f"supply_{a.name}" for a in plant.actuators if a.drive.needs_supply)
+    return tuple(f"supply_{a.name}" for a in machine.actuators if a.drive.needs_supply)
 
 
 def _joined(law: dict, lost: dict, drives: dict) -> dict[str, np.ndarray]:
