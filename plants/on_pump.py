@@ -71,7 +71,7 @@ class OnPump(Crane):
         k = len(self.lines)
         return x[-1] if k == 1 else list(x[len(x) - k :])
 
-    def supplied(self, x) -> Manipulator:
+    def at_supply(self, x) -> Manipulator:
         """The machine at the supply pressures of state x."""
         return bind(self.machine, {"p_s": self.supply(x)})
 

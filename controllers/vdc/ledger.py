@@ -51,7 +51,7 @@ class MachineLedger(BodyRows):
         own_x, _, _, r, own_u = loop.parts(t, x, w)
         if isinstance(plant, OnSupply):
             told = bind(law, {"model.p_s": plant.supply(own_x)})
-            return MachineLedger(told, plant.supplied(own_x)).entries(loop, t, x, w, rates)
+            return MachineLedger(told, plant.at_supply(own_x)).entries(loop, t, x, w, rates)
         n, xp, change = machine.n, plant.inner(own_x), plant.inner(rates)
         q, qd, qdd = list(xp[:n]), list(xp[n : 2 * n]), list(change[n : 2 * n])
         τ = [list(r[k * n : (k + 1) * n]) for k in range(4)]

@@ -120,8 +120,8 @@ def moving(s: Side, v, upper):
     w = v - s.x_1
     p = ratio(v * v, s.a_i)
     gone = np.where(upper, w > 0.0, w >= 0.0)  # the pump cannot follow
-    supplied = np.where(s.a_b > 0.0, -ratio(w * np.abs(w), s.a_b), np.where(gone, -np.inf, np.inf))
-    F_i = np.minimum(np.maximum(np.minimum(s.F_M, supplied) - p, 0.0), s.F_i)
+    left = np.where(s.a_b > 0.0, -ratio(w * np.abs(w), s.a_b), np.where(gone, -np.inf, np.inf))
+    F_i = np.minimum(np.maximum(np.minimum(s.F_M, left) - p, 0.0), s.F_i)
     return F_i, np.minimum(ratio(v * v, s.a_o), s.F_o)
 
 

@@ -48,7 +48,7 @@ class Lockable(Protocol):
 class OnSupply(Protocol):
     """A machine on a pump whose pressures are states."""
 
-    def supplied(self, x: Any) -> Any:
+    def at_supply(self, x: Any) -> Any:
         """The machine at the supply pressures of state x."""
 
 
