@@ -9,6 +9,7 @@ from plants.metered_arm import Arm, MotorArm
 from plants.metered_arms_names import MeteredArmsNames
 from plants.on_valves import OnValves
 from plants.valve_circuits.circuit import Circuit
+from plants.valve_circuits.told import ValveSections
 from workbench.contract.machine_limits import Limit, chamber_limits, command_limits
 
 
@@ -48,6 +49,15 @@ class MeteredArmsValves(MeteredArmsNames, OnValves):
             own = [u_c, next(more)] if arm.regeneration == "input" else [u_c]
             found.append(regenerated(arm.regeneration, own))
         return found
+
+    @property
+    def valve_sections(self) -> ValveSections:
+        """Its arms for reports."""
+        titles = tuple(f"arm {name}" for name in self.names) if len(self.arms) > 1 else ("",)
+        regenerates = tuple(a.regeneration != "none" for a in self.arms)
+        return ValveSections(
+            "all", self, self.circuit, self.u_b, tuple(self.names), titles, regenerates
+        )
 
     def valve_account(self, log):
         """Where the pump's power went in a run, what suction checks drew, and between which pressures chambers were."""

@@ -6,6 +6,7 @@ from plants.drives.metering import bounds, speed_gain
 from plants.metered_crane_names import MeteredCraneNames
 from plants.on_valves import OnValves, pump_limit
 from plants.valve_circuits.circuit import Circuit
+from plants.valve_circuits.told import ValveSections, with_oil
 from workbench.contract.machine_limits import chamber_limits, command_limits
 
 
@@ -65,6 +66,11 @@ class MeteredCraneValves(MeteredCraneNames, OnValves):
     def pressure_limits(self):
         """Between which chambers should stay, Pa: somewhat beyond suction checks and reliefs."""
         return bounds(self.P_hM, self.P_rM)
+
+    @property
+    def valve_sections(self) -> ValveSections:
+        """Its cylinders for reports."""
+        return with_oil(self, self.circuit, self.u_b, [s.name for s in self.segments])
 
     def valve_account(self, log):
         """Where the pump's power went in a run, what suction checks drew, and between which pressures chambers were."""

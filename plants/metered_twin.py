@@ -22,6 +22,7 @@ from plants.multibody.built import Built
 from plants.multibody.mechanism import Mechanism
 from plants.on_valves import pump_limit
 from plants.supplies.shared_pump import SharedPump
+from plants.valve_circuits.told import ValveSections
 from workbench.contract.parameters import Unit, check_bounds, positive, unchecked
 from workbench.contract.system import Signal
 from workbench.numerics.adaptive import Adaptive
@@ -120,6 +121,11 @@ class MeteredTwin(Built):
         """Those of the arms, and the pump's relief when it takes all of Q."""
         relief = pump_limit(self.of.pump, self.G, "of.pump.P_M")
         return (*self.of.machine_limits(), relief)
+
+    @property
+    def valve_sections(self) -> ValveSections:
+        """Those of the arms; pressures are states."""
+        return self.of.valve_sections._replace(balance="volumes")
 
     def valve_account(self, log):
         """As of `MeteredArms`; pressures are states here, and what a suction check lets in follows from how far below the tank."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, final
 
+from plants.supplies.shared_pump import SharedPump
 from plants.valve_circuits import accounts
 from plants.valve_circuits.circuit import Circuit
 from plants.valve_circuits.passivity import check_passive
+from plants.valve_circuits.told import ValveSections, with_oil
 from plants.valve_circuits.uniqueness import check_unique
 from workbench.contract.errors import InputError
 from workbench.contract.system import names
@@ -43,6 +45,17 @@ class MeteringValves:
         rates = dict(zip(names(m.states), m.rhs(0.0, x, u)))
         shown = dict(zip(names(m.monitors), m.monitor(0.0, x, u)))
         return [rates[f"rod_{k}"] for k in self.drives], [shown[f"f_p_{k}"] for k in self.drives]
+
+    @property
+    def valve_sections(self) -> ValveSections | None:
+        """Its drives for reports, where none regenerates and the pump's line holds oil.
+
+        Other pumps have no bleed to draw, or log no motion of the rods.
+        """
+        supply, drives = self.machine.supply, self.drives.values()
+        if not isinstance(supply, SharedPump) or any(d.regeneration != "none" for d in drives):
+            return None
+        return with_oil(self, self.circuit, supply.u_b, [s.name for s in self.circuit.sections])
 
     def valve_account(self, log):
         """Where the pump's power went in a run, what suction checks drew, and between which pressures chambers were."""

@@ -60,6 +60,14 @@ class HasValveAccount(Protocol):
 
 
 @runtime_checkable
+class HasValveSections(Protocol):
+    """Metering valves that reports can draw: `plants.valve_circuits.told.ValveSections`, None where they cannot."""
+
+    @property
+    def valve_sections(self) -> Any: ...
+
+
+@runtime_checkable
 class HasUniqueness(Protocol):
     """A circuit of which can be checked that a force has one velocity."""
 
