@@ -321,7 +321,7 @@ def test_flows_balance_and_power_is_what_valves_take():
         (lambda: Section(A_r=-0.012), "A_r: -0.012"),
         (lambda: Section(P_hM=0.0), "greater than zero"),
         (lambda: Section(P_rM=-1e5), "above the tank"),
-        (lambda: Pump(Q=0.0), "Q: 0.0"),
+        (lambda: Pump(Q=0.0), "Q: 0 m"),
         (lambda: Pump(P_M=-1.0), "relief of the pump"),
         (lambda: Circuit(()), "without a section"),
         (lambda: Circuit((Section(), Section())), "a name of its own"),
