@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from workbench.commands import terminal
+from workbench.contract.errors import InputError
 from workbench.export.checking import checked
 from workbench.export.compiled import Compiled
-from workbench.export.law_graph import law_graph
-from workbench.export.package import export_law, free_folder
+from workbench.export.identifiers import identifier
+from workbench.export.law_graph import LawGraph, law_graph
+from workbench.export.package import export_law, free, law_digest
 from workbench.export.replay import replay
+from workbench.files.atomic import write_atomic
 from workbench.verification.judge import study
 from workbench.verification.verdict import exit_code
 
@@ -23,7 +27,7 @@ def run_export(options: Any, case: Any, today: str) -> int:
 
     Raises InputError for a law that cannot be exported and a folder that is there already; nothing is written then.
     """
-    free_folder(options.c)
+    _check_targets(options)
     with case.located():
         graph = law_graph(case.loop.controller)
     with terminal.progress(not options.quiet) as tell, case.located():
@@ -32,19 +36,24 @@ def run_export(options: Any, case: Any, today: str) -> int:
         run = replay(case.loop, case.scenario, graph)
     code = exit_code(found.verdicts)
     table = terminal.table(found.verdicts, ROOM)
-    folder = export_law(
-        options.c,
-        graph,
-        run,
-        name=options.name,
-        single=options.float,
-        about=header(case, options, today, table, code),
-        verdicts=[v.as_dict() for v in found.verdicts],
-        case=_text(case),
-    )
+    about = header(case, options, today, table, code)
+    if options.c:
+        export_law(
+            options.c,
+            graph,
+            run,
+            name=options.name,
+            single=options.float,
+            about=about,
+            verdicts=[v.as_dict() for v in found.verdicts],
+            case=_text(case),
+        )
+    if options.st:
+        _structured(options, graph, about)
     _say(options, table)
-    _say(options, terminal.tally(found.verdicts, [str(folder)], code))
-    law = Compiled(folder) if options.check or options.judge else None
+    written = [path for path in (options.c, options.st) if path]
+    _say(options, terminal.tally(found.verdicts, written, code))
+    law = Compiled(options.c) if options.check or options.judge else None
     if law is not None and options.check:
         findings = checked(law, run)
         for f in findings:
@@ -54,6 +63,26 @@ def run_export(options: Any, case: Any, today: str) -> int:
     if law is not None and options.judge:
         code = _judged(options, case, law) or code
     return code
+
+
+def _check_targets(options: Any) -> None:
+    """InputError where there is nothing to write, or something is there already."""
+    if not (options.c or options.st):
+        raise InputError("nothing is asked for", mend="give --c FOLDER or --st FILE")
+    if (options.check or options.judge) and not options.c:
+        raise InputError("--check and --judge are about C", mend="give --c FOLDER, too")
+    for path in (options.c, options.st):
+        if path:
+            free(path)
+
+
+def _structured(options: Any, graph: LawGraph, about: Sequence[str]) -> None:
+    """The law as structured text."""
+    from workbench.export.structured_text import StructuredText
+
+    name = identifier(options.name)
+    text = StructuredText(graph, name, about, law_digest(graph, single=False)).text()
+    write_atomic(options.st, lambda stream: stream.write(text.encode()))
 
 
 def header(case: Any, options: Any, today: str, table: str, code: int) -> list[str]:

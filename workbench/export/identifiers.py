@@ -22,15 +22,15 @@ def identifier(name: str) -> str:
 
 
 def identifiers(names: Sequence[str]) -> list[str]:
-    """Identifiers of these names, in order; where two would be the same, the later one gets a number."""
+    """Identifiers of these names, in order; where two would differ by case alone, or not at all, the later one gets a number."""
     taken: set[str] = set()
     found = []
     for name in names:
         word = stem = identifier(name)
         count = 2
-        while word in taken:
+        while word.lower() in taken:
             word = f"{stem}_{count}"
             count += 1
-        taken.add(word)
+        taken.add(word.lower())
         found.append(word)
     return found

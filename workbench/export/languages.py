@@ -1,4 +1,4 @@
-"""What an operation is called in C: one table a language. Another language is another `Language`."""
+"""What an operation is called: one table a language, and statements out of a program. Another language is another `Language`."""
 
 from __future__ import annotations
 
@@ -55,13 +55,16 @@ _FUNCTIONS = {
 class Language:
     """How numbers, operations and assignments are written.
 
-    number: a value as text. forms: name of an operation → its text over {0}, {1}. declared: a new place and what it is.
+    number: a value as text. forms: name of an operation → its text over {0}, {1}. named: a new place {0} and what it is, {1};
+    stored: an old place.
     """
 
     name: str
     real: str
     number: Callable[[float], str]
     forms: dict[str, str] = field(repr=False)
+    named: str = "const double {0} = {1};"
+    stored: str = "{0} = {1};"
 
     def text(self, operation: Operation, operands: Sequence[str]) -> str:
         """The right side of an operation.
@@ -105,12 +108,14 @@ def _double(value: float) -> str:
 
 
 DOUBLE = Language("C with doubles", "double", _double, _forms(""))
-SINGLE = Language("C with floats", "float", lambda value: _single(value), _forms("f"))
 
 
 def _single(value: float) -> str:
     text = _double(value)
     return text if text.lstrip("-")[0].isalpha() else text + "f"
+
+
+SINGLE = Language("C with floats", "float", _single, _forms("f"), "const float {0} = {1};")
 
 
 Reads = Callable[[int, int], str]
@@ -141,22 +146,23 @@ def statements(
             continue
         word = f"v{operation.target}"
         text = language.text(operation, [words[o] for o in operation.operands])
-        lines.append(f"const {language.real} {word} = {text};")
+        lines.append(language.named.format(word, text))
         words[operation.target] = word
     flat = [place for result in writes for place in result]
     for place in flat:
         given.setdefault(place, language.number(0.0))
-    return lines + _stored(given, language.real)
+    return lines + _stored(given, language)
 
 
-def _stored(given: dict[str, str], real: str) -> list[str]:
+def _stored(given: dict[str, str], language: Language) -> list[str]:
     """Assignments of results; what another one reads from its old place is put aside first."""
     overwritten = set(given)
     aside = {source for source in given.values() if source in overwritten}
     kept = {source: f"old{i}" for i, source in enumerate(sorted(aside))}
     moved = [(place, source) for place, source in given.items() if place != source]
     needed = {source for place, source in moved if source in kept}
-    lines = [f"const {real} {kept[source]} = {source};" for source in sorted(needed)]
+    lines = [language.named.format(kept[source], source) for source in sorted(needed)]
     return lines + [
-        f"{place} = {kept[source] if source in needed else source};" for place, source in moved
+        language.stored.format(place, kept[source] if source in needed else source)
+        for place, source in moved
     ]

@@ -6,8 +6,11 @@ from typing import Any
 
 
 def export_options(parser: Any) -> None:
+    parser.add_argument("--c", metavar="FOLDER", help="write the law as C99 into this new folder")
     parser.add_argument(
-        "--c", metavar="FOLDER", required=True, help="write the law as C99 into this new folder"
+        "--st",
+        metavar="FILE",
+        help="write the law as structured text (IEC 61131-3) into this new file",
     )
     parser.add_argument(
         "--name", default="law", help="what its identifiers begin with (default: law)"

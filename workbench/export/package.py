@@ -103,7 +103,7 @@ def export_law(
     return _written(Path(folder), {**code, **others})
 
 
-def free_folder(folder: str | os.PathLike) -> None:
+def free(folder: str | os.PathLike) -> None:
     """InputError where something is there already."""
     if os.path.lexists(folder):
         raise InputError(
@@ -114,7 +114,7 @@ def free_folder(folder: str | os.PathLike) -> None:
 
 
 def _written(folder: Path, files: Mapping[str, str]) -> Path:
-    free_folder(folder)
+    free(folder)
     try:
         beside = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.absolute().parent))
     except OSError as why:

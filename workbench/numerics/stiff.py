@@ -18,7 +18,6 @@ Source: [Hairer96] section VI.4 (RODAS).
 from __future__ import annotations
 
 import ctypes
-from pathlib import Path
 from typing import Any
 
 import casadi as ca
@@ -32,9 +31,11 @@ from workbench.numerics.compiler import library
 from workbench.numerics.native import (
     END,
     MOST_OPERATIONS,
+    NUMBERS,
     Loop,
     address,
     generated,
+    own_text,
     projection,
     renamed,
 )
@@ -232,9 +233,8 @@ class StiffLoop(Loop):
             "TABLE_SLOPE": row(map(float, SLOPE)),
             "TABLE_POLY": table(POLY.tolist()),
         }
-        lib = library(
-            generated(named, defines, (Path(__file__).parent / "stiff.c").read_text("utf-8"))
-        )
+        # Sines and their like are those of explicit loops, so that a law's commands do not rest on the integrator.
+        lib = library(generated(named, {**defines, "LANES": 1}, own_text("stiff.c"), NUMBERS))
         if lib is not None:
             p = ctypes.c_void_p
             l = ctypes.c_long
