@@ -29,6 +29,7 @@ _HOME = {
     "MeteredTwin": "metered_twin",
     "MeteredCrane": "metered_crane",
     "Mechanism": "multibody.mechanism",
+    "from_urdf": "multibody.urdf",
     "Drive": "drives.contract",
     "Supply": "supplies.contract",
     "IEHADrive": "drives.ieha_drive",

@@ -46,6 +46,8 @@ _HOME = {
     "Case": "cases.file",
     "to_control": "interop.control",
     "from_control": "interop.control",
+    "to_mat": "interop.mat",
+    "from_mat": "interop.mat",
 }
 
 __all__ = list(_HOME)

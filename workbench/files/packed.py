@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, final
 
@@ -33,15 +33,19 @@ class Packed:
     attributes   of the file: numbers and texts
     columns      name → (unit as it is written, "" where none is; values (N,) as float64)
     texts        name → list of texts
+    shapes       of matrices, name → (rows, columns); their columns hold them row by row
     """
 
     attributes: Mapping[str, object]
     columns: Mapping[str, tuple[str, np.ndarray]]
     texts: Mapping[str, list[str]]
+    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
 
-def read_packed(path: str | os.PathLike, kind: Literal["hdf5", "mat"]) -> Packed:
-    """The numbers of a file. Raises InputError where it is none, is damaged, or is too much; nothing of it is repeated."""
+def read_packed(path: str | os.PathLike, kind: Literal["hdf5", "mat", "matrices"]) -> Packed:
+    """The numbers of a file ("matrices": of a MAT-file, with its texts). Raises InputError where it is none, is damaged, or is too
+    much; nothing of it is repeated.
+    """
     file = shown(path)
     with opened(path, MOST, "a file of numbers") as stream:
         size = os.fstat(stream.fileno()).st_size
@@ -93,7 +97,8 @@ def _received(out: Any, file: str) -> Packed:
             if values.size != count:
                 raise ValueError("cut short")
             columns[name] = (unit, values)
-        return Packed(head["attributes"], columns, head["texts"])
+        shapes = {name: tuple(shape) for name, shape in head.get("shapes", {}).items()}
+        return Packed(head["attributes"], columns, head["texts"], shapes)
     except InputError:
         raise
     except (ValueError, TypeError, KeyError, RecursionError):

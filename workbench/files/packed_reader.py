@@ -1,6 +1,6 @@
 """Run as a program: columns of an HDF5 (NetCDF-4) or MAT file, copied to stdout. See `workbench.files.packed`, which starts it.
 
-Usage: python packed_reader.py FILE hdf5|mat BYTES. What comes out is one line of JSON
+Usage: python packed_reader.py FILE hdf5|mat|matrices BYTES. What comes out is one line of JSON
 
     {"attributes": {name: number or text}, "columns": [[name, unit, count], …], "texts": {name: [text, …]}}
 
@@ -103,12 +103,38 @@ def mat(path, most):
     return {}, columns, {}
 
 
+def matrices(path, most):
+    """As `mat`, of matrices row by row, and of texts; of versions before 7.3."""
+    import numpy as np
+    from scipy.io import loadmat
+
+    try:
+        content = loadmat(path, squeeze_me=False, chars_as_strings=True)
+    except NotImplementedError:
+        raise Refused("it is of version 7.3, which is not read here: save it with '-v7'") from None
+    columns, texts = {}, {}
+    for name, value in content.items():
+        value = np.asarray(value)
+        if not name.startswith("__") and value.dtype.kind == "U" and value.size == 1:
+            texts[name] = str(value.ravel()[0])
+        elif not name.startswith("__") and value.ndim == 2 and value.dtype.kind in "iuf":
+            columns[name] = value.shape, lambda value=value: value.ravel()
+    if sum(8 * take().size for _, take in columns.values()) > most:
+        raise Refused(f"it holds more numbers than {most / 1e6:.3g} MB")
+    return texts, columns, {}
+
+
 def main(path, kind, most):
     import numpy as np
 
     out = os.fdopen(os.dup(1), "wb")
     try:
-        attributes, columns, texts = {"hdf5": hdf5, "mat": mat}[kind](path, int(most))
+        read = {"hdf5": hdf5, "mat": mat, "matrices": matrices}[kind]
+        attributes, columns, texts = read(path, int(most))
+        shapes = {}
+        if kind == "matrices":
+            shapes = {name: shape for name, (shape, _) in columns.items()}
+            columns = {name: ("", take) for name, (_, take) in columns.items()}
         made = {
             name: (unit, np.ascontiguousarray(take(), np.float64))
             for name, (unit, take) in columns.items()
@@ -116,6 +142,7 @@ def main(path, kind, most):
         head = {
             "attributes": attributes,
             "texts": texts,
+            "shapes": shapes,
             "columns": [[n, u, int(v.size)] for n, (u, v) in made.items()],
         }
         line = json.dumps(head)

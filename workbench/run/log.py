@@ -1,7 +1,7 @@
 """Log: what a run was and what it did. Time, named signals with units, provenance and how the run ended.
 
 A log is a value: its arrays are read-only, `window` and `decimated` return new logs that share them. It is saved as
-NetCDF-4 (one variable a signal, so any NetCDF reader opens it) and comes back bit for bit.
+NetCDF-4 (one variable a signal, so any NetCDF reader opens it) or as a MAT-file, and comes back bit for bit.
 """
 
 from __future__ import annotations
@@ -156,17 +156,20 @@ class Log:
         write_csv(self, path)
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write NetCDF-4. On any failure InputError, and a file that was there before stays as it was."""
-        from workbench.run.log_file import write_netcdf
+        """Write a file by its ending: .mcap for viewers (needs `mcap`), .mat for MATLAB, NetCDF-4 else.
 
-        write_netcdf(self, path)
+        On any failure InputError, and a file that was there before stays as it was.
+        """
+        from workbench.run.log_file import writer
+
+        writer(path)(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike) -> Log:
-        """Read what `save` wrote. InputError for files that are missing, damaged, newer or not a log."""
-        from workbench.run.log_file import read_netcdf
+        """Read what `save` wrote as NetCDF or .mat. InputError for files that are missing, damaged, newer or not a log."""
+        from workbench.run.log_file import reader
 
-        return read_netcdf(path, cls)
+        return reader(path)(path, cls)
 
 
 def _readonly(array) -> np.ndarray:

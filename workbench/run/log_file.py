@@ -26,6 +26,36 @@ MARK = "fluidproof_log"
 PART = 1 << 15  # rows that are copied at once
 
 
+def writer(path: str | os.PathLike) -> Callable[[Log, str | os.PathLike], None]:
+    """What writes a log to a file of this name."""
+    ending = os.path.splitext(os.fspath(path))[1].lower()
+    if ending == ".mcap":
+        from workbench.run.log_mcap import write_mcap
+
+        return write_mcap
+    if ending == ".mat":
+        from workbench.run.log_mat import write_mat
+
+        return write_mat
+    return write_netcdf
+
+
+def reader(path: str | os.PathLike) -> Callable:
+    """What reads a log from a file of this name."""
+    ending = os.path.splitext(os.fspath(path))[1].lower()
+    if ending == ".mat":
+        from workbench.run.log_mat import read_mat
+
+        return read_mat
+    if ending == ".mcap":
+        raise InputError(
+            "an MCAP is written for viewers, and not read back",
+            file=os.fspath(path),
+            mend="save the log as .nc or .mat beside it",
+        )
+    return read_netcdf
+
+
 def write_csv(log: Log, path: str | os.PathLike) -> None:
     """The log as comma-separated text, see `Log.to_csv`."""
     import csv
