@@ -5,7 +5,10 @@ import pytest
 from docs.building import gallery
 from docs.building.blocks import DOCS, Block, Folder, blocks, pages
 
-QUICK = {"help/faq.md"}  # pages that take a moment; the others are followed by -m long
+QUICK = {
+    "help/faq.md",
+    "interop.md",
+}  # pages that take a moment; the others are followed by -m long
 NAMES = {path: path.relative_to(DOCS).as_posix() for path in pages()}
 
 
