@@ -1,6 +1,6 @@
 """Plants that are Python on floats, as python-control gives them: the numbers of the same plant compiled."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import control
 import numpy as np
@@ -106,6 +106,12 @@ def test_alone_it_runs_as_python_control_runs_it():
     np.testing.assert_allclose(log.array("θ"), theirs.states[0], atol=1e-9)
     many = simulate_many([(THEIRS, Scenario(0.2, disturbances={"u": u})) for u in (0.3, 2.1)])
     assert many[0].array("θ")[-1] < many[1].array("θ")[-1]
+
+
+def test_inputs_that_move_between_samples_reach_every_stage():
+    moving = Scenario(0.4, disturbances={"u": Sine("output", (0.0,), (3.0,), 4.0)}, max_step=0.01)
+    mine, theirs = (simulate(plant, replace(moving, start=(0.0, 0.0))) for plant in (OWN, THEIRS))
+    np.testing.assert_allclose(theirs.array("ω"), mine.array("ω"), rtol=1e-9, atol=1e-11)
 
 
 def judged(error):

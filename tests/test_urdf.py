@@ -159,6 +159,7 @@ LEAK = '<!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/passwd">]><robot name="r">&x
 WRONG = {
     "bomb": (BOMB, r"crane.urdf, line 1: it declares a document type"),
     "leak": (LEAK, r"declares a document type"),
+    "type of document": ('<!DOCTYPE robot SYSTEM "http://a.b/c.dtd"><robot/>', r"a document type"),
     "deep": ("<robot>" + "<a>" * 100, r"deeper than 64"),
     "long": (f'<robot name="{"x" * 5000}"/>', r"longer than 4000 letters"),
     "broken": ("<robot><link", r"line 1: this is no XML: unclosed token"),
