@@ -6,7 +6,7 @@ from typing import Annotated
 import numpy as np
 
 from workbench import Controller, Signal, System
-from workbench.contract.parameters import Unit
+from workbench.contract.parameters import Unit, positive
 
 
 @dataclass(frozen=True)
@@ -165,3 +165,36 @@ class Push:
 
     def sample(self, t, order):
         return np.asarray(self.f(np.asarray(t)), float)[None, :, None]
+
+
+@dataclass(frozen=True)
+class Decaying(System):
+    """ẋ = −k x + u, x(0) = c, y = x: the largest y is c, at the start; k moves nothing of it."""
+
+    c: Annotated[float, Unit("m"), "where it starts", positive] = 0.5
+    k: Annotated[float, Unit("1/s"), "rate", positive] = 3.0
+
+    @property
+    def states(self):
+        return (Signal("x", "m", "state"),)
+
+    @property
+    def inputs(self):
+        return (Signal("u0", "1", "input"),)
+
+    @property
+    def outputs(self):
+        return (Signal("y0", "m", "output"),)
+
+    def initial(self):
+        return [self.c]
+
+    def rhs(self, t, x, u):
+        return [-self.k * x[0] + u[0]]
+
+    def out(self, t, x):
+        return [x[0]]
+
+
+# A law that commands nothing.
+IDLE = Feedback(Linear(A=((0.0,),), B=((1.0,),), C=((1.0,),)), ((0.0,),))

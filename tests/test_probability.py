@@ -1,19 +1,16 @@
 """Probabilities of violations: bounds against the binomial law, known ones from both sides, crashes, draws that are kept."""
 
-from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Annotated
 
 import numpy as np
 import pytest
 from scipy import stats
 from scipy.integrate import quad
 from scipy.stats import binom
-from small import Feedback, Linear
+from small import IDLE, Decaying
 
-from workbench import ClosedLoop, InputError, Scenario, Signal, System, verify
+from workbench import ClosedLoop, InputError, Scenario, verify
 from workbench.cases.file import loads
-from workbench.contract.parameters import Unit, positive
 from workbench.verification.binomial import lower, upper
 from workbench.verification.claims import Probability
 from workbench.verification.probability.draws import drawn, laws, standard
@@ -27,36 +24,8 @@ from workbench.verification.probability_claims import Spread
 from workbench.verification.run import run as simulated
 from workbench.verification.temporal.sentence import read
 
-
-@dataclass(frozen=True)
-class Started(System):
-    """ẋ = −x + u, x(0) = c."""
-
-    c: Annotated[float, Unit("m"), "where it starts", positive] = 0.5
-
-    @property
-    def states(self):
-        return (Signal("x", "m", "state"),)
-
-    @property
-    def inputs(self):
-        return (Signal("u0", "1", "input"),)
-
-    @property
-    def outputs(self):
-        return (Signal("y0", "m", "output"),)
-
-    def initial(self):
-        return [self.c]
-
-    def rhs(self, t, x, u):
-        return [-x[0] + u[0]]
-
-    def out(self, t, x):
-        return [x[0]]
-
-
-LOOP = ClosedLoop(Started(), Feedback(Linear(A=((0.0,),), B=((1.0,),), C=((1.0,),)), ((0.0,),)))
+STARTED = Decaying(k=1.0)
+LOOP = ClosedLoop(STARTED, IDLE)
 SCENARIO = Scenario(duration=0.005)
 EVENLY = {"c": Spread(uniform=("10 cm", "110 cm"))}  # above 1 m in one run of ten
 LAWS = laws(EVENLY, LOOP.plant)
@@ -148,7 +117,7 @@ def test_draws_are_those_of_the_seed_and_of_their_law():
     )
 
     def values(**how):
-        return np.array([d["c"] for d in drawn(laws({"c": Spread(**how)}, Started()), z)])
+        return np.array([d["c"] for d in drawn(laws({"c": Spread(**how)}, STARTED), z)])
 
     even = values(log_uniform=("1 cm", "1 m"))
     assert even.min() >= 0.01 and even.max() <= 1.0

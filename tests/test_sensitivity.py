@@ -1,22 +1,19 @@
 """Which number moves a margin most: slopes of known margins, kinks, Sobol's indices of a known function, a loop by hand."""
 
-from dataclasses import dataclass
 from io import BytesIO
-from typing import Annotated
 
 import numpy as np
 import pytest
 from pypdf import PdfReader
-from small import Feedback, Linear
+from small import IDLE, Decaying
 
 from reports import Content, rendered
 from reports.chapters.sensitivity import share_rows, slope_rows
 from reports.figures.sensitivity import bars
 from reports.style import drawing
-from workbench import ClosedLoop, InputError, Scenario, Signal, System, verify
+from workbench import ClosedLoop, InputError, Scenario, verify
 from workbench.cases.file import loads
 from workbench.commands.sensitivity_command import lines
-from workbench.contract.parameters import Unit, positive
 from workbench.verification.claims import Requirement, Sensitivity
 from workbench.verification.probability_claims import Spread
 from workbench.verification.sensitivity.check import strongest
@@ -74,36 +71,7 @@ def test_shares_are_those_of_ishigami():
 
 
 # ---- a loop -----------------------------------------------------------------------------------------------------------------
-@dataclass(frozen=True)
-class Decaying(System):
-    """ẋ = −k x, x(0) = c, y = g x: largest y is g c, at the start; k moves nothing of it."""
-
-    c: Annotated[float, Unit("m"), "where it starts", positive] = 0.5
-    k: Annotated[float, Unit("1/s"), "rate", positive] = 3.0
-
-    @property
-    def states(self):
-        return (Signal("x", "m", "state"),)
-
-    @property
-    def inputs(self):
-        return (Signal("u0", "1", "input"),)
-
-    @property
-    def outputs(self):
-        return (Signal("y0", "m", "output"),)
-
-    def initial(self):
-        return [self.c]
-
-    def rhs(self, t, x, u):
-        return [-self.k * x[0] + u[0]]
-
-    def out(self, t, x):
-        return [x[0]]
-
-
-LOOP = ClosedLoop(Decaying(), Feedback(Linear(A=((0.0,),), B=((1.0,),), C=((1.0,),)), ((0.0,),)))
+LOOP = ClosedLoop(Decaying(), IDLE)
 ASKED = (
     Requirement("always (x < 2 m)", "small"),
     Requirement("always[20 ms, end] (x > 1 cm)", "on"),

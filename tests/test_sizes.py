@@ -16,11 +16,8 @@ LONG_CLASSES = {
     "plants/drives/metered_rod.py MeteredRod",
     "plants/drives/metered_section.py MeteredSection",
     "plants/ieha_hydraulics.py Hydraulics",
-    "workbench/numerics/native_vm.py _Graph",
 }
-LONG_FUNCTIONS = {
-    "workbench/numerics/stiff_vm.py run",
-}
+LONG_FUNCTIONS = set()
 
 
 @pytest.fixture(scope="module")

@@ -181,8 +181,9 @@ def test_hostile_text_ends_in_a_sentence(name):
 
 def test_what_is_long_but_flat_is_read():
     for text in ("n < 1 and " * 900 + "always n < 1", "always (" + "n + " * 2000 + "n < 1)"):
-        read(text, TABLE)
-    read("always " + "(" * (DEEPEST - 2) + "n < 1" + ")" * (DEEPEST - 2), TABLE)
+        assert read(text, TABLE).names == ["n"]
+    deep = read("always " + "(" * (DEEPEST - 2) + "n < 1" + ")" * (DEEPEST - 2), TABLE)
+    assert deep.names == ["n"]
 
 
 def test_text_at_random_is_read_or_refused():

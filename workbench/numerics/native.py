@@ -18,6 +18,7 @@ from workbench.contract.scalars import Scalar, Vector
 from workbench.numerics import exponential
 from workbench.numerics.calculus import Traced
 from workbench.numerics.compiler import library
+from workbench.numerics.samples import Samples
 
 MOST_OPERATIONS = 40_000  # beyond this a compiler takes minutes: stay in the virtual machine
 
@@ -163,49 +164,19 @@ class Loop:
         """Initial state with the controller's memory made consistent with the first measurement."""
         return np.array(self.traced.start(t0, x, w, c)).ravel()
 
-    def run(
-        self,
-        first: Any,
-        n: Any,
-        every: Any,
-        jumping: Any,
-        T: Scalar,
-        n1: Any,
-        h1: Scalar,
-        n2: Any,
-        h2: Scalar,
-        state: Vector,
-        W: Any,
-        F: Any,
-        c: Any,
-        rows: Any,
-    ) -> int:
-        """See driver.c; arrays are C-contiguous float64, `state` and `rows` are written."""
+    def run(self, *given: Any) -> int:
+        """Run `Samples(*given)`; how many samples were done before the state left the numbers."""
+        asked = Samples(*given)
         if self.lib is None:
-            return self._run_vm(first, n, every, jumping, T, n1, h1, n2, h2, state, W, F, c, rows)
-        work = np.empty(self.work)
-        return self.lib.run(
-            first,
-            n,
-            every,
-            int(jumping),
-            T,
-            n1,
-            h1,
-            n2,
-            h2,
-            address(state),
-            address(W),
-            address(F),
-            address(c),
-            address(rows),
-            address(work),
-        )
+            return self._run_vm(asked)
+        numbers = (*asked[:3], int(asked.jumping), *asked[4:9])
+        arrays = (asked.state, asked.W, asked.F, asked.c, asked.rows, np.empty(self.work))
+        return self.lib.run(*numbers, *map(address, arrays))
 
-    def _run_vm(self, *arguments: Any) -> int:
+    def _run_vm(self, asked: Samples) -> int:
         from workbench.numerics.native_vm import run
 
-        return run(self, *arguments)
+        return run(self, asked)
 
 
 def _exponential_defines(t: Traced) -> dict[str, object]:

@@ -39,6 +39,7 @@ from workbench.numerics.native import (
     projection,
     renamed,
 )
+from workbench.numerics.samples import Samples
 
 NODES = (0.0, 0.25, 0.5, 0.75, END)
 POLY = np.linalg.inv(
@@ -256,10 +257,10 @@ class StiffLoop(Loop):
         self.lib.steps(address(out))
         return int(out[0]), int(out[1])
 
-    def _run_vm(self, *arguments: Any) -> int:
+    def _run_vm(self, asked: Samples) -> int:
         from workbench.numerics.stiff_vm import run
 
-        return run(self, *arguments)
+        return run(self, asked)
 
 
 _machines: dict = {}

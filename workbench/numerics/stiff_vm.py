@@ -9,78 +9,110 @@ import numpy as np
 
 from workbench.contract.scalars import Scalar, Vector
 from workbench.numerics import stiff
+from workbench.numerics.samples import Samples
 
 _K = np.arange(len(stiff.NODES))
 
 
-def run(
-    loop: Any,
-    first: Any,
-    n: Any,
-    every: Any,
-    jumping: Any,
-    T: Scalar,
-    n1: Any,
-    h1: Scalar,
-    n2: Any,
-    h2: Scalar,
-    state: Vector,
-    W: Any,
-    F: Any,
-    c: Any,
-    rows: Any,
-) -> int:
+def run(loop: Any, asked: Samples) -> int:
     """As `run` in stiff.c, for a `stiff.StiffLoop`."""
-    p = loop.traced
-    constants = c[: loop.n_c]
-    h = loop.FIRST
-    jumped = lambda f, t, x, w: np.array(f(t, x, w, constants)).ravel()
-    out = None if rows is None else rows.reshape(-1, loop.row)
-    kept = 0
-    pieces = (
-        None
-        if F is None or not p.flow_is_driven
-        else F.reshape(-1, n1 + n2, len(stiff.NODES), loop.n_w)
-    )
-    x = state[: loop.n_x]
-    for k in range(first, first + n):
-        t = k * T
-        w = W[k - first]
-        if jumping:
-            x[:], h = jumped(p.jump, t, x, w), loop.FIRST
-        if not np.isfinite(x).all():
-            return k - first
-        if out is not None and every and k % every == 0:
-            out[kept] = np.concatenate([state, jumped(p.log, t, x, w)])
-            kept += 1
+    return _Run(loop, asked).samples()
+
+
+class _Run:
+    """One call of `run`, and where it stands: the state, the step to go on with, the rows that are kept."""
+
+    def __init__(self, loop: Any, asked: Samples) -> None:
+        self.loop, self.traced, self.asked = loop, loop.traced, asked
+        self.x = asked.state[: loop.n_x]
+        self.h = loop.FIRST
+        self.out = None if asked.rows is None else asked.rows.reshape(-1, loop.row)
+        self.kept = 0
+        self.pieces = None
+        if asked.F is not None and loop.traced.flow_is_driven:
+            shape = (-1, asked.n1 + asked.n2, len(stiff.NODES), loop.n_w)
+            self.pieces = asked.F.reshape(shape)
+
+    def samples(self) -> int:
+        """Run them all; how many were done."""
+        asked = self.asked
+        for place in range(asked.n):
+            k = asked.first + place
+            t = k * asked.T
+            w = asked.W[place]
+            if asked.jumping:
+                self._move(self.traced.jump, t, w)
+            if not np.isfinite(self.x).all():
+                return place
+            if asked.every and k % asked.every == 0:
+                self._keep(t, w)
+            if not self._cross(place, t, w):
+                return place + 1
+        return asked.n
+
+    def _cross(self, place: int, t: Scalar, w: Vector) -> bool:
+        """From one sample to the next; False where the state leaves the numbers."""
+        asked = self.asked
         s = 0
-        while s < n1 + n2:
-            end = (
-                s + 1 if loop.fixed or p.flow_is_driven or not every else n1 if s < n1 else n1 + n2
-            )
-            here, there = (
-                t + i * h1 if i <= n1 and n1 else t + n1 * h1 + (i - n1) * h2 for i in (s, end)
-            )
-            if n1 and s == n1:
-                x[:], h = jumped(p.release, here, x, w), loop.FIRST
-            if out is not None and not every:
-                now = pieces[k - first, s, 0] if s and pieces is not None else w
-                out[kept] = np.concatenate([state, jumped(p.log, here, x, now)])
-                kept += 1
-            inputs = (_Stages if loop.fixed else _Inputs)(
-                w if pieces is None else pieces[k - first, s], here, there - here
-            )
-            with np.errstate(
-                over="ignore", invalid="ignore"
-            ):  # a step that leaves the numbers is refused
-                h = (_step if loop.fixed else _advance)(loop, here, there, state, inputs, c, h)
-            if h is None:
-                x[0] = np.nan
-                if out is not None and not every:
-                    out[kept : kept + n1 + n2 - s - 1] = np.nan  # steps this sample does not reach
-                return k + 1 - first
+        while s < asked.n1 + asked.n2:
+            end = self._end(s)
+            here = self._instant(t, s)
+            if asked.n1 and s == asked.n1:
+                self._move(self.traced.release, here, w)
+            rows = w if self.pieces is None else self.pieces[place, s]
+            if not asked.every:
+                self._keep(here, rows[0] if s and self.pieces is not None else w)
+            if not self._forward(rows, here, self._instant(t, end)):
+                self.x[0] = np.nan
+                self._lose(asked.n1 + asked.n2 - s - 1)
+                return False
             s = end
-    return n
+        return True
+
+    def _end(self, s: int) -> int:
+        """The step up to which inputs and rows let the integrator go from step s."""
+        asked = self.asked
+        if self.loop.fixed or self.traced.flow_is_driven or not asked.every:
+            return s + 1
+        return asked.n1 if s < asked.n1 else asked.n1 + asked.n2
+
+    def _instant(self, t: Scalar, s: int) -> Scalar:
+        """When step s of a sample begins."""
+        asked = self.asked
+        if asked.n1 and s <= asked.n1:
+            return t + s * asked.h1
+        return t + asked.n1 * asked.h1 + (s - asked.n1) * asked.h2
+
+    def _forward(self, rows: Any, here: Scalar, there: Scalar) -> bool:
+        """The state from one instant to another; False where no step is small enough."""
+        fixed = self.loop.fixed
+        inputs = (_Stages if fixed else _Inputs)(rows, here, there - here)
+        step = _step if fixed else _advance
+        with np.errstate(over="ignore", invalid="ignore"):  # such a step is refused
+            h = step(self.loop, here, there, self.asked.state, inputs, self.asked.c, self.h)
+        self.h = h
+        return h is not None
+
+    def _value(self, f: Any, t: Scalar, w: Vector) -> np.ndarray:
+        return np.array(f(t, self.x, w, self.asked.c[: self.loop.n_c])).ravel()
+
+    def _move(self, f: Any, t: Scalar, w: Vector) -> None:
+        """A jump of the state, after which the integrator begins anew."""
+        self.x[:] = self._value(f, t, w)
+        self.h = self.loop.FIRST
+
+    def _keep(self, t: Scalar, w: Vector) -> None:
+        """A row of the log."""
+        if self.out is not None:
+            self.out[self.kept] = np.concatenate(
+                [self.asked.state, self._value(self.traced.log, t, w)]
+            )
+            self.kept += 1
+
+    def _lose(self, steps: int) -> None:
+        """Rows of steps that the sample does not reach are no numbers."""
+        if self.out is not None and not self.asked.every:
+            self.out[self.kept : self.kept + steps] = np.nan
 
 
 class _Inputs:

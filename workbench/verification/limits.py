@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from workbench.contract.errors import InputError
+from workbench.contract.numbers import numbers as numbers_of
 from workbench.contract.units import format_quantity as say
 from workbench.contract.wrappers import MOST_HELD, dead_time
 from workbench.numerics.lanes import width
@@ -231,27 +231,9 @@ def check_parameter(
 
 def _numbers(claim, run: Run) -> dict:
     """Path → number of the plant that the claim names; InputError with the nearest ones where there is none."""
-    from workbench.contract.parameters import leaves
-
-    every = {leaf.path: leaf for leaf in leaves(run.loop.plant)}
-    named = {
-        path: leaf
-        for path, leaf in every.items()
-        if path == claim.parameter or path.endswith("." + claim.parameter)
-    }
-    if named:
-        return named
-    import difflib
-
-    ends = {".".join(path.split(".")[-2:]) for path in every}
-    near = difflib.get_close_matches(claim.parameter, [*every, *ends], 3)
-    raise InputError(
-        f"claim parameter-limit: the plant has no number {claim.parameter!r}",
-        key="parameter",
-        mend=f"did you mean {' or '.join(near)}?"
-        if near
-        else f"for example {', '.join([*every][:3])}",
-    )
+    of = "claim parameter-limit: the plant"
+    found = numbers_of(run.loop.plant, claim.parameter, "parameter", of)
+    return {leaf.path: leaf for leaf in found}
 
 
 def _scanned(reach: Reach) -> dict:

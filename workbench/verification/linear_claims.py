@@ -10,6 +10,7 @@ import numpy as np
 
 from workbench.contract.capabilities import Predictive, Varies
 from workbench.contract.errors import InputError
+from workbench.contract.numbers import nearest
 from workbench.contract.parameters import leaves
 from workbench.contract.system import Plain, innermost, names
 from workbench.contract.units import format_quantity as say
@@ -219,15 +220,8 @@ def ranges(loop: Any, claim: Any) -> dict[str, tuple[float, float]]:
     found = {}
     for name, ends in claim.box.items():
         if name != "delay" and name not in known:
-            import difflib
-
-            near = difflib.get_close_matches(name, [*known, "delay"], 3)
-            raise InputError(
-                f"box: the plant has no number {name!r}",
-                mend=f"did you mean {' or '.join(near)}?"
-                if near
-                else f"for example {', '.join([*known][:3])}",
-            )
+            mend = nearest(name, [*known, "delay"])
+            raise InputError(f"box: the plant has no number {name!r}", mend=mend)
         unit = "s" if name == "delay" else known[name].info.unit
         low, high = (quantity(v, unit) for v in ends)
         if not low <= high:

@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +17,8 @@ from typing import Any
 import numpy as np
 
 from workbench.contract.errors import InputError
-from workbench.contract.parameters import Leaf, leaves
+from workbench.contract.numbers import numbers
+from workbench.contract.parameters import Leaf
 from workbench.contract.units import quantity
 
 
@@ -43,21 +43,6 @@ class Law:
             return self.a + (self.b - self.a) * share
         low, high = math.log(self.a), math.log(self.b)
         return np.exp(low + (high - low) * share)
-
-
-def numbers(plant: Any, name: str) -> list[Leaf]:
-    """The numbers of a plant whose path is this or ends so; InputError with the nearest where there is none."""
-    every = tuple(leaves(plant))
-    found = [leaf for leaf in every if leaf.path == name or leaf.path.endswith("." + name)]
-    if found:
-        return found
-    ends = {".".join(leaf.path.split(".")[-2:]) for leaf in every}
-    near = difflib.get_close_matches(name, sorted({leaf.path for leaf in every} | ends), 3)
-    raise InputError(
-        f"the plant has no number {name!r}",
-        key="over",
-        mend=f"did you mean {' or '.join(near)}?" if near else "see the paths of its parameters",
-    )
 
 
 def laws(over: Mapping[str, Any], plant: Any) -> list[Law]:

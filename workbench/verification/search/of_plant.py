@@ -14,10 +14,10 @@ from typing import Any, final
 from workbench.cases.edit import exchanged
 from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.errors import InputError
+from workbench.contract.numbers import numbers
 from workbench.contract.parameters import Leaf, leaves
 from workbench.contract.system import System
 from workbench.run.scenario import Scenario
-from workbench.verification.probability.draws import numbers
 from workbench.verification.search.direction import Direction, Kind, refusal
 
 FRICTION = "friction"

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from workbench.contract.numbers import numbers
 from workbench.contract.parameters import Leaf, bind, leaves
 from workbench.contract.system import ClosedLoop
 from workbench.contract.units import format_quantity as say
 from workbench.verification.answers import Answers, Store
-from workbench.verification.probability.draws import laws, numbers
+from workbench.verification.probability.draws import laws
 from workbench.verification.run import run as simulated
 from workbench.verification.run import run_many
 from workbench.verification.search.score import requirements, verdicts
