@@ -13,33 +13,26 @@ Source: [Kikuuwe21] Sections 4.1, 5, 6.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal, final
 
 import numpy as np
 
 from plants.components.friction import Frictionless
 from plants.drives import metering
-from plants.drives.contract import Behind, Drive, Sizes
-from plants.drives.metering import Metered
+from plants.drives.behind_valves import BehindValves
+from plants.drives.contract import Behind, Sizes
 from plants.valve_circuits.circuit import Motor, Section
-from workbench.contract.machine_limits import chamber_limits
 from workbench.contract.parameters import Unit, check_bounds, positive
 from workbench.contract.system import Signal
 
 
 @final
 @dataclass(frozen=True)
-class MeteredRod(Drive):
+class MeteredRod(BehindValves):
     """See the module. State x; inputs u_c, −1 … 1, and u_a, 0 … 1, where regeneration is an input."""
 
-    needs_supply: ClassVar[bool] = True
-    steep: ClassVar[bool] = True
     anywhere: ClassVar[bool] = True
-    just_shut: ClassVar[float] = 0.0
-    cuts_commands: ClassVar[bool] = True  # an opening beyond fully open is none
-    loop_rate: ClassVar[float] = 2.0
-    limit: ClassVar[float] = 1.0
     friction: ClassVar[Frictionless] = Frictionless()
 
     K: Annotated[float, Unit("N/m"), "stiffness between valves and rod", positive]
@@ -74,12 +67,8 @@ class MeteredRod(Drive):
             ),
             Signal(f"v_{label}", rate, f"velocity of the rod of {label}"),
             Signal(f"f_p_{label}", force, f"force of the valves of {label}"),
-            Signal(f"P_h_{label}", "Pa", f"head side of {label}, above the return"),
-            Signal(f"P_r_{label}", "Pa", f"rod side of {label}, above the return"),
+            *self.sides(label),
         )
-
-    def pressures(self, label):
-        return (f"P_h_{label}", f"P_r_{label}")
 
     def power_names(self, label):
         return tuple(f"{cause}_{label}" for cause in ("supply", "tank", "in", "out", "element"))
@@ -89,20 +78,9 @@ class MeteredRod(Drive):
         ranges = ((-1.0, 1.0), (0.0, 1.0))
         return {signal.name: known for signal, known in zip(self.inputs(label), ranges)}
 
-    def bears(self, line):
-        pull, push = metering.bears(self.section, line)
-        return float(self.i * pull), float(self.i * push)
-
-    def bears_by(self, line):
-        return metering.bears_by(line)
-
     @property
     def pressure_limits(self):
         return metering.bounds(self.section.P_hM, self.section.P_rM)
-
-    def machine_limits(self, label, key):
-        """Pressures at which suction checks and reliefs fail."""
-        return chamber_limits(self.pressures(label), *self.pressure_limits)
 
     @property
     def turns(self):
@@ -110,7 +88,8 @@ class MeteredRod(Drive):
 
     def sizes(self, line):
         """It states no stroke: a metre of travel, and of a motor one turn of the joint."""
-        P, s = line.p_s - line.p_r, self.section
+        P = line.p_s - line.p_r
+        s = self.section
         travel, words = (2.0 * np.pi, "one turn") if self.turns else (1.0, "one metre of travel")
         return Sizes(
             P,
@@ -120,9 +99,6 @@ class MeteredRod(Drive):
             travel,
             self.velocity_gain_on(line),
         )
-
-    def velocity_gain_on(self, line):
-        return metering.speed_gain(self.section, line.p_s - line.p_r) / self.i
 
     # ---- the equations ------------------------------------------------------------------------------------------------
     @property
@@ -134,9 +110,6 @@ class MeteredRod(Drive):
     def damping(self):
         """B, N s/m; of a motor N m s/rad."""
         return self.B
-
-    def metering(self, label):
-        return replace(self.section, name=label)
 
     def regenerated(self, u):
         """Opening u_a of regeneration for the inputs u."""
@@ -158,21 +131,11 @@ class MeteredRod(Drive):
         section = self.opened(u[0], self.regenerated(u))
         return metering.behind(section, self.spring(x, s), self.B, self.i * sdot)
 
-    def at_work(self, x, s, sdot, u, line) -> Metered:
-        """What the valves do."""
-        return metering.metered(self.behind(x, s, sdot, u), line, u)
-
     def force(self, x, s, sdot, u, line):
         return self.i * self.at_work(x, s, sdot, u, line).force
 
     def rates(self, x, s, sdot, u, line):
         return [self.at_work(x, s, sdot, u, line).speed]
-
-    def flow(self, x, s, sdot, u, line):
-        return self.at_work(x, s, sdot, u, line).flow
-
-    def port(self, x, s, sdot, u, line, w):
-        return metering.open_port(self.at_work(x, s, sdot, u, line), u[0], line, w)
 
     def shown(self, x, s, sdot, u, line):
         work = self.at_work(x, s, sdot, u, line)
@@ -183,9 +146,8 @@ class MeteredRod(Drive):
 
     def powers(self, x, s, sdot, u, line):
         work = self.at_work(x, s, sdot, u, line)
-        into, out = metering.dissipated(work, line.p_s - line.p_r)
         element = self.B * (work.speed - self.i * sdot) ** 2
-        return [line.p_s * work.flow, -line.p_r * work.flow, -into, -out, -element]
+        return [*self.valve_powers(work, line), -element]
 
     def initial(self, s, force, line):
         return [self.i * s + force / self.i / self.K]

@@ -13,34 +13,28 @@ Source: [Kikuuwe21] Sections 4.1, 6; that K is the oil's own stiffness is ours.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, ClassVar, final
 
 from plants.components.chamber import Oil
 from plants.components.cylinder import Cylinder
 from plants.drives import metering
-from plants.drives.contract import Behind, Drive, Sizes, outside_stroke, too_short
+from plants.drives.behind_valves import BehindValves
+from plants.drives.contract import Behind, Sizes, outside_stroke, too_short
 from plants.valve_circuits.circuit import Section
-from workbench.contract.machine_limits import chamber_limits
 from workbench.contract.parameters import Unit, check_bounds, positive
 from workbench.contract.system import Signal
 
 
 @final
 @dataclass(frozen=True)
-class MeteredSection(Drive):
+class MeteredSection(BehindValves):
     """See the module. States r [m] and the friction's; input u_c, −1 … 1.
 
     Raises InputError for a start outside the stroke and for numbers out of range.
     """
 
-    needs_supply: ClassVar[bool] = True
-    steep: ClassVar[bool] = True
-    just_shut: ClassVar[float] = 0.0
-    cuts_commands: ClassVar[bool] = True  # an opening beyond fully open is none
-    loop_rate: ClassVar[float] = 2.0  # 1/s, well below the first resonance of a crane on its oil
     integral_rate: ClassVar[float] = 0.08  # 1/s: dry friction lets the oil's spring relax slowly
-    limit: ClassVar[float] = 1.0
     i: ClassVar[float] = 1.0  # travel of the rod for one of the joint or pins
     regeneration: ClassVar[str] = "none"
 
@@ -81,17 +75,12 @@ class MeteredSection(Drive):
             *self.sensed(label),
             Signal(f"f_p_{label}", "N", f"force of the valves of {label}"),
             Signal(f"f_f_{label}", "N", f"friction of {label}"),
-            Signal(f"P_h_{label}", "Pa", f"head side of {label}, above the return"),
-            Signal(f"P_r_{label}", "Pa", f"rod side of {label}, above the return"),
+            *self.sides(label),
         )
-
-    def pressures(self, label):
-        return (f"P_h_{label}", f"P_r_{label}")
 
     def power_names(self, label):
-        return tuple(
-            f"{cause}_{label}" for cause in ("supply", "tank", "in", "out", "oil", "friction")
-        )
+        causes = ("supply", "tank", "in", "out", "oil", "friction")
+        return tuple(f"{cause}_{label}" for cause in causes)
 
     def stiff(self, label):
         return tuple(self.cylinder.friction.stiff(label))
@@ -101,34 +90,16 @@ class MeteredSection(Drive):
     def range(self):
         return self.closed, self.closed + self.cylinder.stroke
 
-    def bears(self, line):
-        pull, push = metering.bears(self.section, line)
-        return float(pull), float(push)
-
-    def bears_by(self, line):
-        return metering.bears_by(line)
-
     @property
     def pressure_limits(self):
         return metering.bounds(self.P_hM, self.P_rM)
 
-    def machine_limits(self, label, key):
-        """Pressures at which suction checks and reliefs fail."""
-        return chamber_limits(self.pressures(label), *self.pressure_limits)
-
     def sizes(self, line):
-        c, P = self.cylinder, line.p_s - line.p_r
-        return Sizes(
-            P,
-            "pressure of the pump",
-            P * c.A_a * c.stroke,
-            P * c.A_b,
-            c.stroke,
-            self.velocity_gain_on(line),
-        )
-
-    def velocity_gain_on(self, line):
-        return metering.speed_gain(self.section, line.p_s - line.p_r)
+        c = self.cylinder
+        P = line.p_s - line.p_r
+        work = P * c.A_a * c.stroke
+        gain = self.velocity_gain_on(line)
+        return Sizes(P, "pressure of the pump", work, P * c.A_b, c.stroke, gain)
 
     # ---- the equations ------------------------------------------------------------------------------------------------
     @property
@@ -150,9 +121,6 @@ class MeteredSection(Drive):
         """K (r − x), N."""
         return self.stiffness * (x[0] - (s - self.closed))
 
-    def metering(self, label):
-        return replace(self.section, name=label)
-
     @property
     def section(self) -> Section:
         """Its areas, reliefs and valves."""
@@ -169,10 +137,6 @@ class MeteredSection(Drive):
     def behind(self, x, s, sdot, u) -> Behind:
         return metering.behind(self.opened(u[0]), self.spring(x, s), self.damping, sdot)
 
-    def at_work(self, x, s, sdot, u, line) -> metering.Metered:
-        """What the valves do."""
-        return metering.metered(self.behind(x, s, sdot, u), line, u)
-
     def rubbing(self, x, sdot):
         """f_f [N], opposing ṡ."""
         return self.cylinder.friction.force(sdot, list(x[1:]))
@@ -184,41 +148,21 @@ class MeteredSection(Drive):
         speed = self.at_work(x, s, sdot, u, line).speed
         return [speed, *self.cylinder.friction.rate(sdot, list(x[1:]))]
 
-    def flow(self, x, s, sdot, u, line):
-        return self.at_work(x, s, sdot, u, line).flow
-
-    def port(self, x, s, sdot, u, line, w):
-        return metering.open_port(self.at_work(x, s, sdot, u, line), u[0], line, w)
-
     def guards(self, x, s, sdot, u):
         return self.cylinder.friction.guards(sdot, list(x[1:]))
 
     def shown(self, x, s, sdot, u, line):
         work = self.at_work(x, s, sdot, u, line)
-        return [
-            s - self.closed,
-            self.spring(x, s),
-            work.force,
-            self.rubbing(x, sdot),
-            work.P_h,
-            work.P_r,
-        ]
+        forces = [self.spring(x, s), work.force, self.rubbing(x, sdot)]
+        return [s - self.closed, *forces, work.P_h, work.P_r]
 
     def stored(self, x, s):
         return 0.5 * self.stiffness * (x[0] - (s - self.closed)) ** 2
 
     def powers(self, x, s, sdot, u, line):
         work = self.at_work(x, s, sdot, u, line)
-        into, out = metering.dissipated(work, line.p_s - line.p_r)
         oil = self.τ * self.stiffness * (work.speed - sdot) ** 2
-        return [
-            line.p_s * work.flow,
-            -line.p_r * work.flow,
-            -into,
-            -out,
-            -oil,
-            -self.rubbing(x, sdot) * sdot,
-        ]
+        return [*self.valve_powers(work, line), -oil, -self.rubbing(x, sdot) * sdot]
 
     def initial(self, s, force, line):
         outside_stroke(s, *self.range)
