@@ -33,7 +33,8 @@ from typing import Annotated, final
 from plants import scales
 from plants.drives.ieha_drive import IEHADrive
 from plants.drives.outer_force import OuterForce
-from plants.ieha_hydraulics import DETAILS, Delivery, Hydraulics
+from plants.ieha_delivery import Delivery
+from plants.ieha_hydraulics import DETAILS, Hydraulics
 from plants.multibody.built import Built
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Actuator, Body

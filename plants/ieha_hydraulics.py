@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal, NamedTuple
+from typing import Annotated, Literal
 
 from plants.components.chamber import Oil
 from plants.components.friction import Friction, Frictionless
-from plants.components.micro_valve import Distributor, MicroValve, Ways
+from plants.components.micro_valve import Distributor, MicroValve
 from plants.components.orifice import root
 from plants.components.radial_pump import RadialPump
 from plants.components.transition import EndStop
+from plants.ieha_delivery import Delivering, Delivery
 from plants.ieha_told import Told
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
@@ -34,18 +35,8 @@ STEP_ERRORS = {
 }
 
 
-class Delivery(NamedTuple):
-    """What the pump does: flows into A and B, m³/s; force on the ring, N; shaft torque, N m; rates ṗ_i, Pa/s."""
-
-    Q_A: object
-    Q_B: object
-    F_p: object
-    torque: object
-    rates: list
-
-
 @dataclass(frozen=True)
-class Hydraulics(Told):
+class Hydraulics(Delivering, Told):
     """Parameters and equations; a state x begins with E, Ė, ζ, P_A, P_B, Y, Ẏ, whoever moves Y, then come the pistons' pressures
     and at its end the states of the friction."""
 
@@ -86,18 +77,18 @@ class Hydraulics(Told):
                 )
         if self.circuit == "closed" and self.S_A != self.S_B:
             raise InputError(
-                f"S_B: a closed circuit needs a symmetric cylinder, S_B = S_A = {self.S_A} m²"
+                f"S_B: a closed circuit needs a symmetric cylinder, S_B = S_A = {self.S_A:g} m²"
             )
         if (
             min(self.V_A0 - self.S_A * self.stop_Y.limit, self.V_B0 - self.S_B * self.stop_Y.limit)
             <= 0
         ):
             raise InputError(
-                f"stop_Y: at ±{self.stop_Y.limit} m a chamber is empty; shorten the stroke or enlarge V_A0, V_B0"
+                f"stop_Y: at ±{self.stop_Y.limit:g} m a chamber is empty; shorten the stroke or enlarge V_A0, V_B0"
             )
         if self.stop_E.limit >= self.pump.R_b - self.pump.l_p - self.pump.d:
             raise InputError(
-                f"stop_E: at ±{self.stop_E.limit} m a piston is at the bottom of its chamber"
+                f"stop_E: at ±{self.stop_E.limit:g} m a piston is at the bottom of its chamber"
             )
 
     @property
@@ -105,76 +96,7 @@ class Hydraulics(Told):
         """Velocity of the load per metre of X, 1/s: the pump's mean flow over the mean of the areas."""
         return self.pump.mean_flow(1.0) / (0.5 * (self.S_A + self.S_B))
 
-    @property
-    def c(self):
-        """Flow per area and root of pressure, C_d √(2/ρ)."""
-        return self.C_d * (2.0 / self.ρ) ** 0.5
-
-    # ---- the pump ---------------------------------------------------------------------------------------------------
-    def delivery(self, φ, x) -> Delivery:
-        """The pump at state x with its shaft at φ, by `detail`."""
-        E, Edot, _, P_A, P_B = x[:5]
-        if self.detail == "full":
-            return self._full(φ, E, Edot, P_A, P_B, self.pistons(x))
-        ways = self.distributor.ways(E)
-        pump = self.pump
-        p_1, p_2 = self.port_pressures(P_A, P_B, ways)
-        loss_A, loss_B = (pump.mean_loss(E, P, self.oil.β) for P in (P_A, P_B))
-        if self.detail == "ripple":
-            pistons = pump.pistons(φ, E)
-            p = pump.at_ports(pistons, p_1, p_2)
-            Q_1, Q_2 = pump.delivery(pistons, Edot)
-            F_p, torque = pump.force(pistons, p), pump.torque(pistons, p)
-        else:
-            Q_2 = pump.mean_flow(E)
-            Q_1 = -Q_2
-            F_p, torque = pump.mean_force(E, p_1, p_2), Q_2 / pump.ω * (p_2 - p_1)
-        return Delivery(ways.A * (Q_2 + loss_A), ways.B * (Q_1 + loss_B), F_p, torque, [])
-
-    def port_pressures(self, P_A, P_B, ways: Ways):
-        """Pressures at port 1 and port 2 as ideal pistons see them."""
-        P_rp = self.pump.P_rp
-        return P_rp + ways.B * (P_B - P_rp), P_rp + ways.A * (P_A - P_rp)
-
-    def exchanged(self, φ, E, P_A, P_B, p) -> list[tuple]:
-        """Each piston with its flows from the intake, to A, to B, m³/s."""
-        pump, ways, area, found = self.pump, self.distributor.ways(E), self.c * self.pump.A_0, []
-        for piston, p_i in zip(pump.pistons(φ, E), p):
-            open_1, open_2 = pump.openings(piston)
-            found.append(
-                (
-                    piston,
-                    area
-                    * (open_1 * ways.intake_1 + open_2 * ways.intake_2)
-                    * root(pump.P_rp - p_i, self.δ),
-                    area * open_2 * ways.A * root(p_i - P_A, self.δ),
-                    area * open_1 * ways.B * root(p_i - P_B, self.δ),
-                )
-            )
-        return found
-
-    def _full(self, φ, E, Edot, P_A, P_B, p) -> Delivery:
-        pump, flows = self.pump, self.exchanged(φ, E, P_A, P_B, p)
-        pistons = [piston for piston, *_ in flows]
-        rates = [
-            self.oil.β
-            / pump.volume(piston.L)
-            * (fed - to_A - to_B - pump.swept(piston, Edot) - pump.k_p * p_i)
-            for (piston, fed, to_A, to_B), p_i in zip(flows, p)
-        ]
-        return Delivery(
-            sum(f[2] for f in flows),
-            sum(f[3] for f in flows),
-            pump.force(pistons, p),
-            pump.torque(pistons, p),
-            rates,
-        )
-
     # ---- the equations ----------------------------------------------------------------------------------------------
-    def pistons(self, x):
-        """p_i of the full pump."""
-        return x[7 : 7 + self.pump.N]
-
     def rubbing(self, x):
         """f_f [N] and the states of the friction."""
         z = list(x[len(x) - len(self.friction.states("Y")) :])

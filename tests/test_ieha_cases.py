@@ -21,10 +21,10 @@ from workbench.contract.system import innermost
 from workbench.verification import claims as C
 from workbench.verification import run_claims, study, verify
 from workbench.verification.linear_claims import margins, predictive
+from workbench.verification.linear_family import family_of
 from workbench.verification.linear_loop import (
     closed,
     closed_matrix,
-    family_of,
     is_linear,
     late_command,
     linear_law,

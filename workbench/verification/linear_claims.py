@@ -21,11 +21,11 @@ from workbench.verification.delay_margin import delay_margin
 from workbench.verification.hidden import hidden_modes
 from workbench.verification.ledger import has_ledger
 from workbench.verification.linear import break_loop
+from workbench.verification.linear_family import family_of
 from workbench.verification.linear_loop import (
     Point,
     closed,
     constant_memory,
-    family_of,
     flat,
     is_linear,
     late_command,
