@@ -164,20 +164,22 @@ def test_a_starter_file_is_vdc_on_a_path_within_all_strokes(name, tmp_path, monk
     for case in (written, bare):
         assert innermost(case.controller) == VDC(case.plant)
         path = case.scenario.reference
-        assert path.space == "joint" and path.points[0] == path.points[2] == "start"
-        away = case.plant.task("joint", list(path.points[1]))
+        assert path.space == "joint" and path.points[0] == path.points[-1] == "start"
+        farther, nearer = (case.plant.task("joint", list(p)) for p in path.points[1:-1])
         known = ranges(case.plant)
-        names = [s.name for s in case.plant.states[: len(away)]]
-        for joint, value, at in zip(names, away, case.plant.initial()):
+        names = [s.name for s in case.plant.states[: len(farther)]]
+        for joint, one, other, at in zip(names, farther, nearer, case.plant.initial()):
             low, high = known[joint]
-            assert low < value < high
-            assert abs(value - at) == pytest.approx(0.15 * (high - low), rel=1e-3)
+            assert low < min(one, other) <= at <= max(one, other) < high, "to both sides"
+            assert abs(one - at) == pytest.approx(0.2 * (high - low), rel=1e-3)
+            left = min(at - low, high - at)
+            assert abs(other - at) == pytest.approx(min(0.2 * (high - low), left / 2), rel=1e-3, abs=1e-4)
 
 
 def test_a_machine_that_vdc_cannot_serve_gets_pid():
     """All coordinates instead of the independent ones; or no stroke that says how far a demonstration may go."""
     text = FILE.read_text("utf-8").replace("method: minimal", "method: projected")
     assert type(innermost(loads(text, "all.yaml").controller)) is PID
-    free = "plant: {type: Mechanism, method: minimal, bodies: {arm: {mass: 2 kg, com: [0.3, 0]}}, "
-    free += "actuators: {hub: {joint: arm, drive: Torque}}}\n"
+    free = "plant: {type: Mechanism, method: minimal, bodies: {sled: {joint: prismatic, axis: [1, 0, 0], mass: 2 kg}}, "
+    free += "actuators: {pull: {joint: sled, drive: Force}}}\n"
     assert type(innermost(loads(free, "free.yaml").controller)) is PID

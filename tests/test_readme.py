@@ -81,7 +81,7 @@ def test_sections_and_names_exist():
     assert {w for w in words if w.endswith(("-stability", "-limit"))} - {"verify-stability"} <= set(
         claim_names(Claim)
     )
-    named = set(re.findall(r"(?:workbench init|machine:) ([\w-]+)", README)) | set(
+    named = set(re.findall(r"(?:workbench init|machine:) (\w[\w-]*)", README)) | set(
         re.findall(r'machine\("(.*?)"\)', README)
     )
     assert named and named <= set(machines())

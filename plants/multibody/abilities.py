@@ -14,8 +14,8 @@ class Abilities(Oil):
     """The part of `plants.multibody.mechanism.Mechanism` that answers what claims, laws and integrators ask."""
 
     @property
-    def demo_path(self) -> tuple[float, ...] | None:
-        """Independent positions a little away from the start, within all strokes; None where those are not known."""
+    def demo_path(self) -> tuple[tuple[float, ...], ...] | None:
+        """Points in independent positions, to both sides of the start within all strokes; None where those are not known."""
         return reach.demo(self)
 
     @property

@@ -8,7 +8,9 @@ from plants.multibody import coordinates
 from plants.multibody.strokes import Stroke, strokes
 from plants.multibody.tree import move, point
 
-SHARE = 0.15  # of a joint's range, how far a demonstration goes
+SHARE = 0.2  # of a joint's range, how far a demonstration goes to either side
+TURN = 1.5  # rad: the range that is assumed of a joint that a motor turns, which has no stroke
+LEFT = 0.5  # of what is left of the range on that side, at most
 MOST = 400_000  # poses that are tried for the reach of a tool
 
 
@@ -26,19 +28,33 @@ def ranges(mechanism) -> dict[str, tuple[float, float]]:
     return found
 
 
-def demo(mechanism) -> tuple[float, ...] | None:
-    """Independent positions away from the start, each by a share of its range towards the farther end; None without strokes."""
+def demo(mechanism) -> tuple[tuple[float, ...], ...] | None:
+    """Two points in independent positions, each joint a share of its range towards its farther end, then towards the nearer.
+
+    A joint that a motor turns has no ends: TURN is taken for its range. None where the positions are not independent, or a
+    joint has neither.
+    """
     if not coordinates.independent(mechanism):
         return None
-    known, found = ranges(mechanism), []
+    known = ranges(mechanism)
+    turned = {f"q_{a.joint}" for a in mechanism.actuators if a.joint}
+    sides = []
     for i in mechanism.own[0]:
         start = float(mechanism.assembly.z[i])
-        low, high = known.get(mechanism.coordinates[i].name, (start, start))
+        name = mechanism.coordinates[i].name
+        half = 0.5 * TURN if name in turned else 0.0
+        low, high = known.get(name, (start - half, start + half))
         if high - low < 1e-3:
             return None
-        way = 1.0 if high - start > start - low else -1.0
-        found.append(start + way * SHARE * (high - low))
-    return tuple(found)
+        ends = sorted((low - start, high - start), key=abs, reverse=True)
+        sides.append([start + _away(end, high - low) for end in ends])
+    farther, nearer = zip(*sides)
+    return farther, nearer
+
+
+def _away(end: float, range_: float) -> float:
+    """How far towards an end, which is as far away as that: signed."""
+    return float(np.copysign(min(SHARE * range_, LEFT * abs(end)), end))
 
 
 def tool_points(mechanism) -> np.ndarray:

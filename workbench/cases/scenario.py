@@ -25,6 +25,11 @@ from workbench.run.scenario import Scenario
 DEMO = Waypoints(
     "cartesian", ("start", (2.5, 1.0), (3.0, 1.5), (3.5, 1.0), (3.0, 0.5), (2.5, 1.0), "start"), 5.0
 )
+LEG, DWELL, REST = (
+    5.0,
+    1.0,
+    4.0,
+)  # s: of a machine's own path, each leg, between two, and at its end
 MOST_INSTANTS = 500_000  # of a path that are looked at before a run
 POINTS = (
     "points",
@@ -36,7 +41,7 @@ POINTS = (
 
 
 def default_scenario(loop: ClosedLoop) -> Scenario:
-    """The demo path where the plant reaches it, else a small slow sine around the start, else holding still.
+    """The demo path where the plant reaches it, else the machine's own, else a slow sine around the start, else holding still.
 
     For an actuator the 1 cm of [Alfayad16] at half its frequency: the open circuit cannot go faster.
     """
@@ -46,8 +51,7 @@ def default_scenario(loop: ClosedLoop) -> Scenario:
         size = tuple(0.05 * (high - low) for low, high in plant.joint_range())
         choices.append(Scenario(20.0, Sine("joint", "start", size, 0.1)))
     if plant.demo_path is not None:
-        there_and_back = ("start", plant.demo_path, "start")
-        choices.append(Scenario(16.0, Waypoints("joint", there_and_back, 5.0, 1.0)))
+        choices.append(to_both_sides(plant))
     if plant.velocity_gain is not None:
         choices.append(Scenario(12.0, Sine("output", "start", (0.01,), 0.25)))
     for scenario in choices:
@@ -57,6 +61,12 @@ def default_scenario(loop: ClosedLoop) -> Scenario:
         except InputError:
             continue
     return Scenario(10.0)
+
+
+def to_both_sides(plant: Any) -> Scenario:
+    """From the start to the machine's own points on both sides of it and back, at rest between them and for a while at the end."""
+    path = Waypoints("joint", ("start", *plant.demo_path, "start"), LEG, DWELL)
+    return Scenario((len(plant.demo_path) + 1) * (LEG + DWELL) + REST, path)
 
 
 def check(loop: ClosedLoop, scenario: Scenario) -> None:

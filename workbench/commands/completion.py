@@ -81,7 +81,7 @@ def _words(parser: argparse.ArgumentParser, machines: Sequence[str]) -> tuple[st
     """Words that may stand where no option does."""
     free = [a for a in parser._actions if not a.option_strings]
     chosen = tuple(str(c) for a in free for c in a.choices or ())
-    named = any(a.dest in ("file", "machine") for a in free)
+    named = any(a.dest in ("file", "name") for a in free)
     return chosen + (tuple(machines) if named else ())
 
 

@@ -79,9 +79,17 @@ def _quiet(p: argparse.ArgumentParser, what: str = "print nothing") -> None:
 
 def _machine_verbs(verb: Verb) -> None:
     """Verbs that begin with a machine: a case file for it, a drawing of it."""
-    p = verb("init", "write a commented case file for a shipped machine here")
-    p.add_argument("machine", nargs="?", help="name of the machine; left out: list them")
-    p.add_argument("-o", "--output", metavar="FILE", help="where to write (default: MACHINE.yaml)")
+    p = verb(
+        "init",
+        "write a commented case file here: for a shipped machine, or one to draw your own by its pins",
+    )
+    what = "name of a shipped machine; left out: list what there is"
+    p.add_argument("name", nargs="?", metavar="NAME", help=what)
+    what = (
+        "a machine of your own to begin with: crane, slewing-crane, excavator, four-bar, actuator"
+    )
+    p.add_argument("--machine", metavar="KIND", help=what)
+    p.add_argument("-o", "--output", metavar="FILE", help="where to write (default: NAME.yaml)")
     p = verb("draw", "draw a machine: bodies, pins, cylinders, strokes and reach")
     p.add_argument("file", help="machine or case file (YAML), or the name of a shipped machine")
     set_option(p)

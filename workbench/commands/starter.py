@@ -143,7 +143,7 @@ def _short(machine, plant, law, claims, file, scenario) -> str:
 def _path(path) -> str:
     """The reference's keys: there and back between joint positions, or a sine of the first output."""
     if isinstance(path, Waypoints):
-        away = ", ".join(format_quantity(round(math.degrees(v), 3), "deg") for v in path.points[1])
+        away = "], [".join(map(_degrees, path.points[1:-1]))
         leg, dwell = (format_quantity(v, "s") for v in (path.leg, path.dwell))
         return (
             f"type: Waypoints, space: {path.space}, points: [start, [{away}], start], leg: {leg}, "
@@ -155,6 +155,10 @@ def _path(path) -> str:
         f"type: Sine, space: output, centre: start, amplitude: [{amplitude}], "
         f"frequency: {frequency}"
     )
+
+
+def _degrees(point) -> str:
+    return ", ".join(format_quantity(round(math.degrees(v), 3), "deg") for v in point)
 
 
 def _exact(value) -> str:

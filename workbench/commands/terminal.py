@@ -167,7 +167,7 @@ def tally(verdicts: Sequence[Verdict], written: Sequence[str], code: int) -> str
 
 def title(case) -> str:
     """'HIAB XS 031, 2 structures · VDC 1 kHz · demo path 30 s'."""
-    from workbench.cases.scenario import DEMO
+    from workbench.cases.scenario import DEMO, to_both_sides
     from workbench.contract.system import innermost
 
     parts = len(case.plant.structures)
@@ -175,9 +175,12 @@ def title(case) -> str:
     law = type(innermost(case.controller)).__name__
     rate = "continuous" if case.loop.period is None else format_quantity(1 / case.loop.period, "Hz")
     path = case.scenario.reference
+    own = case.plant.demo_path is not None and path == to_both_sides(case.plant).reference
     words = (
         "demo path"
         if path == DEMO
+        else "default path to both sides"
+        if own
         else type(path).__name__.lower()
         if path is not None
         else f"{', '.join(case.scenario.disturbances)} given"

@@ -41,33 +41,68 @@ def do_simulate(options, arguments) -> int:
 
 
 def do_init(options, arguments) -> int:
-    from plants.shipped import machine, machines
-    from workbench.cases.file import laws, loads
     from workbench.commands import terminal
-    from workbench.commands.starter import starter
-    from workbench.contract.system import innermost
     from workbench.files.atomic import write_atomic
 
-    if options.machine is None:
-        terminal.say("shipped machines: " + ", ".join(machines()))
-        terminal.say("write a case file for one with: workbench init NAME")
-        return 0
-    plant = machine(options.machine).plant
-    path = options.output or f"{options.machine}.yaml"
+    if options.name is None and options.machine is None:
+        return _say_beginnings()
+    if options.name is not None and options.machine is not None:
+        raise InputError(
+            f"init: {options.name} is a shipped machine, --machine one of your own",
+            mend="give one of the two",
+        )
+    path = options.output or f"{options.name or options.machine}.yaml"
+    text = _begun(options.name, options.machine, os.path.basename(path))
     if os.path.lexists(path):
         raise InputError(
             "there is such a file already",
             file=path,
             mend="give another name with --output, or remove it first",
         )
-    case = loads(f"plant: {options.machine}\n", options.machine)
-    law = laws()[type(innermost(case.controller)).__name__]
-    text = starter(options.machine, plant, law, case.claims, os.path.basename(path), case.scenario)
     write_atomic(path, lambda stream: stream.write(text.encode()))
     terminal.say(
         f"wrote {terminal.clean(path)}; check it with: verify-stability {terminal.clean(path)}"
     )
     return 0
+
+
+def _say_beginnings() -> int:
+    from plants.shipped import machines
+    from plants.skeletons import KINDS
+    from workbench.commands import terminal
+
+    room = max(map(len, KINDS))
+    terminal.say("shipped machines: " + ", ".join(machines()))
+    terminal.say("  write a case file for one with: workbench init NAME")
+    terminal.say("machines of your own to begin with, drawn by their pins:")
+    for kind, what in KINDS.items():
+        terminal.say(f"  {kind:<{room}}  {what}")
+    terminal.say("  write one with: workbench init --machine KIND")
+    return 0
+
+
+def _begun(name: str | None, kind: str | None, file: str) -> str:
+    """The case file to begin with; `file` is what it will be called."""
+    from plants.shipped import machine, machines
+    from plants.skeletons import KINDS, skeleton
+    from workbench.cases.file import laws, loads
+    from workbench.commands.starter import starter
+    from workbench.contract.system import innermost
+
+    if kind is not None and kind not in KINDS and kind in machines():
+        raise InputError(f"--machine: {kind} is shipped", mend=f"write: workbench init {kind}")
+    if kind is not None:
+        return skeleton(kind).replace(f"{kind}.yaml", file)
+    try:
+        plant = machine(name).plant
+    except InputError as why:
+        if name not in KINDS:
+            raise
+        mend = f"write one of your own with: workbench init --machine {name}"
+        raise InputError(why.message, mend=mend) from None
+    case = loads(f"plant: {name}\n", name)
+    law = laws()[type(innermost(case.controller)).__name__]
+    return starter(name, plant, law, case.claims, file, case.scenario)
 
 
 def do_draw(options, arguments) -> int:

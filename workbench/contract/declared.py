@@ -121,7 +121,9 @@ class PlantData:
         return self if isinstance(self, HasValveAccount) else None
 
     # ---- what suits it
-    demo_path = Otherwise["tuple[float, ...] | None"](None)  # joints a little away from the start
+    demo_path = Otherwise["tuple[tuple[float, ...], ...] | None"](
+        None
+    )  # points in joints, to both sides
     velocity_gain = Otherwise["float | None"](None)  # velocity of an actuator per unit of command
     velocity_gains = Otherwise[tuple[float, ...]](())  # one an actuator
     loop_rate = Otherwise[float](45.0)  # 1/s, of a position loop
