@@ -173,7 +173,9 @@ def test_a_starter_file_is_vdc_on_a_path_within_all_strokes(name, tmp_path, monk
             assert low < min(one, other) <= at <= max(one, other) < high, "to both sides"
             assert abs(one - at) == pytest.approx(0.2 * (high - low), rel=1e-3)
             left = min(at - low, high - at)
-            assert abs(other - at) == pytest.approx(min(0.2 * (high - low), left / 2), rel=1e-3, abs=1e-4)
+            assert abs(other - at) == pytest.approx(
+                min(0.2 * (high - low), left / 2), rel=1e-3, abs=1e-4
+            )
 
 
 def test_a_machine_that_vdc_cannot_serve_gets_pid():
