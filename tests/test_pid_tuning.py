@@ -389,6 +389,38 @@ def test_a_file_finds_its_gains(tmp_path, capsys):
     assert innermost(load(tmp_path / "b.yaml").controller) == law
 
 
+def test_what_is_written_is_verified_and_the_exit_code_says_what_came_of_it(tmp_path, capsys):
+    """A tracking claim that no gains within the margin can keep: the file is written, and refused by its own verification."""
+    asked = "scenario: {duration: 4 s}\nclaims: {tracking: {error: ERROR, settle: 1 s}, practical-stability: false}\n"
+    for error, code, words in (
+        ("1 nm", 1, "does not pass its own verification: tracking"),
+        ("5 mm", 0, ""),
+    ):
+        (tmp_path / "a.yaml").write_text(FILE + asked.replace("ERROR", error), "utf-8")
+        given = ["tune", str(tmp_path / "a.yaml"), "--write", str(tmp_path / f"{code}.yaml")]
+        assert main(given) == code
+        told = capsys.readouterr()
+        assert words in told.err and f"exit {code}" in told.out
+        assert (tmp_path / f"{code}.yaml").exists()
+    assert main([*given[:-1], str(tmp_path / "c.yaml"), "--no-verify"]) == 0
+    assert "exit" not in capsys.readouterr().out
+
+
+def test_a_machine_with_dry_friction_is_tuned_without_it():
+    """A file without the model's friction asks for it to be left out; one that states it is taken at its word."""
+    from controllers.pid_tuning.command import FRICTIONLESS, _without_friction
+
+    crane = "plant: {machine: hiab-xs031, lock: {extension: 0.5 m}}\ncontroller: {law: PID}\n"
+    asked = []
+    case = loads(crane)
+    assert any(c.friction.F_c > 0 for c in case.plant.cylinders)
+    _without_friction(case, asked.append)
+    assert asked == [[FRICTIONLESS]]
+    stated = loads(crane.replace("PID", "PID, model: {friction: {law: LuGre}}"))
+    assert _without_friction(stated, asked.append) is stated and len(asked) == 1
+    assert _without_friction(loads(FILE), asked.append).text == FILE
+
+
 def test_gains_are_found_on_what_the_law_believes():
     believed = FILE.replace("  feed", "  model: {change: {K: 60 1/s}}\n  feed")
     truly = FILE.replace(

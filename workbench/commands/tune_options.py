@@ -51,5 +51,9 @@ def tune_options(p) -> None:
         metavar="NAME=VALUE",
         help="state or input where to linearise, like E=0.1mm",
     )
-    p.add_argument("--write", metavar="FILE", help="write the case file with the gains in it")
+    p.add_argument(
+        "--write", metavar="FILE", help="write the case file with the gains in it, and verify it"
+    )
+    what = "do not verify what --write writes"
+    p.add_argument("--no-verify", action="store_false", dest="verify", help=what)
     p.add_argument("--quiet", action="store_true", help="print nothing")

@@ -149,7 +149,10 @@ def do_identify(options, arguments) -> int:
 def do_tune(options, arguments) -> int:
     from controllers.pid_tuning.command import tune
 
-    return tune(options, read_case(options.file, options.set))
+    def read(settings: Sequence[str]):
+        return read_case(options.file, [*options.set, *settings])
+
+    return tune(options, read(()), read)
 
 
 def do_plan(options, arguments) -> int:

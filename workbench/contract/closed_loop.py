@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, final
@@ -32,6 +33,22 @@ class ClosedLoop(System):
         object.__setattr__(self, "controller", joined(self.controller, self.plant))
         check_law(self.controller, self.plant)
         object.__setattr__(self, "wiring", wired(self.plant, self.controller))
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """For notebooks and IPython: plant and law in a line."""
+        printer.text(self.described)
+
+    def _repr_html_(self) -> str:
+        return f"<p>{html.escape(self.described)}</p>"
+
+    @property
+    def described(self) -> str:
+        """'ClosedLoop: HIAB XS 031 under VDC, every 2 ms; 12 states'."""
+        law = innermost(self.controller)
+        name = type(law.law if isinstance(law, Plain) else law).__name__
+        rate = "continuous" if self.period is None else f"every {1e3 * self.period:g} ms"
+        plant = getattr(self.plant, "title", "") or type(self.plant).__name__
+        return f"ClosedLoop: {plant} under {name}, {rate}; {len(self.states)} states"
 
     @property
     def hosted(self) -> bool:

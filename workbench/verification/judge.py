@@ -23,6 +23,7 @@ from workbench.verification.run import Run
 from workbench.verification.run import run as simulated
 from workbench.verification.too_long import TooLong
 from workbench.verification.verdict import Verdict
+from workbench.verification.verdicts import Verdicts
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,9 +48,9 @@ def verify(
     scenario: Scenario | None = None,
     claims: Sequence | None = None,
     progress: Callable[[float, str], None] | None = None,
-) -> list[Verdict]:
+) -> Verdicts:
     """Verdicts on `claims` (those that suit the loop by default); see `study` for the log and the report's arrays."""
-    return study(loop, scenario, claims, progress).verdicts
+    return Verdicts(study(loop, scenario, claims, progress).verdicts)
 
 
 class _Progress:

@@ -81,6 +81,11 @@ class Verdict:
         """'holds', 'violated' or 'undecided'."""
         return {True: "holds", False: "violated", None: "undecided"}[self.holds]
 
+    def __repr__(self) -> str:
+        """'holds · sampled · tracking: … · 6.2 µm at t = 4.61 s'; all of it is in `as_dict`."""
+        said = (self.word, self.strength or "", self.claim, self.worst)
+        return " · ".join(filter(None, (*said, "" if self.counted else "information")))
+
     def as_dict(self) -> dict:
         """Plain data for JSON."""
         return {**asdict(self), "data": dict(self.data), "verdict": self.word}
