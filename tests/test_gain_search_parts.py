@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from controllers.pid_tuning import experiment
 from controllers.pid_tuning.design import (
     GROWTH,
     Program,
@@ -14,6 +15,7 @@ from controllers.pid_tuning.design import (
     climb,
     recover,
 )
+from workbench.contract.system import Signal
 
 T = 0.01
 GUIDES = np.geomspace(0.5, 200.0, 9)
@@ -194,3 +196,18 @@ def test_a_loop_is_led_to_its_margin():
         pytest.approx([0.1, 0.01]),
         0.6,
     )
+
+
+def test_what_commands_the_rest_while_the_relay_has_one():
+    """Without a law: what is held, else the default, else nothing; nothing at the relay's own. With one: its other gains."""
+    inputs = (Signal("a", "V"), Signal("b", "V"), Signal("c", "V"), Signal("d", "V"))
+    plant = SimpleNamespace(
+        inputs=(*inputs, Signal("load", "N", kind="disturbance")),
+        defaults=lambda: {"a": 2.0, "b": 3.0},
+    )
+    begin = SimpleNamespace(held={"b": 7.0, "d": 9.0})
+    still = experiment._around(plant, None, 3, begin)
+    assert still.step(0.0, [], [], [])[1] == [2.0, 7.0, 0.0, 0.0]
+    other = experiment._around(plant, None, 0, begin)
+    assert other.step(0.0, [], [], [])[1] == [0.0, 7.0, 0.0, 9.0]
+    assert [s.name for s in still.commands] == ["a", "b", "c", "d"]
