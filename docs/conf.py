@@ -25,6 +25,7 @@ html_theme = "furo"
 html_title = "Fluidproof"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
@@ -32,8 +33,8 @@ html_theme_options = {
     "dark_css_variables": {"color-brand-primary": "#6cc0ee", "color-brand-content": "#6cc0ee"},
 }
 smartquotes = False  # code in docstrings means itself
-pygments_style = "friendly"
-pygments_dark_style = "github-dark"
+pygments_style = "a11y-high-contrast-light"
+pygments_dark_style = "a11y-high-contrast-dark"
 copybutton_prompt_text = "$ "
 python_maximum_signature_line_length = 80
 # Types in signatures are words there; the same short name is used by several modules.
