@@ -216,7 +216,7 @@ def data(content: Content, drawn: list[str]) -> dict:
     """What the templates print: text, already with units, and the names of the figures there are."""
     front = {
         "title": tables.wrapped(content.title, 160),
-        "short": clean(content.title, 70),
+        "short": tables.shortened(content.title, 70),
         "date": clean(content.date, 40),
         "question": tables.wrapped(content.question),
         "answer": tables.answer(content.verdicts),

@@ -90,7 +90,7 @@ def data(content: Identified, figures: list[str]) -> dict:
     first, *rest = summary(fit, content.own, content.fresh)
     return {
         "title": tables.wrapped(f"{model.output} from {inputs}", 160),
-        "short": clean(f"{model.output} from {inputs}", 70),
+        "short": tables.shortened(f"{model.output} from {inputs}", 70),
         "date": clean(content.date, 40),
         "output": clean(model.output, 40),
         "figures": figures,

@@ -84,8 +84,12 @@ def told(text: str) -> str:
 
 
 def shortened(text: str, most: int = 220) -> str:
-    """The beginning, up to a word's end, of what page one has no room for."""
-    return text if len(text) <= most else clean(text)[:most].rpartition(" ")[0] + " …"
+    """The beginning, up to a word's end, of what there is no room for; a word longer than that is cut."""
+    text = clean(text)
+    if len(text) <= most:
+        return text
+    words = text[: most - 1].rpartition(" ")[0].rstrip(" ·,;:–")
+    return f"{words} …" if words else text[: most - 1] + "…"
 
 
 def verdict_rows(verdicts: Iterable[Verdict]) -> list[dict]:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 from plants import machine
 from reports import parameter_tables, tables
@@ -92,3 +93,16 @@ def test_a_model_that_differs_is_listed():
     assert parameter_tables.differing(replace(CRANE, p_s=150e5), CRANE, "") == [
         ["p_s", "150 bar", "185 bar"]
     ]
+
+
+@pytest.mark.parametrize(
+    "text, most, wanted",
+    [
+        ("my crane · VDC 1 kHz", 70, "my crane · VDC 1 kHz"),
+        ("my crane · VDC 1 kHz · waypoints 22 s", 24, "my crane · VDC 1 kHz …"),
+        ("my crane · VDC 1 kHz", 12, "my crane …"),
+        ("an-unbroken-name-of-a-crane", 10, "an-unbrok…"),
+    ],
+)
+def test_running_heads_end_at_a_word(text, most, wanted):
+    assert tables.shortened(text, most) == wanted and len(wanted) <= most
