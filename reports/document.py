@@ -102,11 +102,16 @@ def write_report(
     progress: Callable[[float], None] | None = None,
     drawn: Drawn | None = None,
 ) -> None:
-    """Write the report as PDF, whole or not at all.
+    """Write the report, whole or not at all: as PDF, or as a page that moves where `path` ends in .html.
 
     progress: called with the fraction done. drawn: figures there are already. Raises InputError when `path` cannot be written;
     then a file that was there stays.
     """
+    from reports.page import is_page, write_page
+
+    if is_page(path):
+        write_page(path, content)
+        return
     write_pdf(path, lambda: rendered(content, progress=progress, drawn=drawn))
 
 

@@ -56,16 +56,22 @@ def followed(log: Log) -> list[str]:
 
 def wanted_path(log: Log, plant) -> tuple[np.ndarray, np.ndarray] | None:
     """Desired x, y (m) of the tool: logged, or where the desired joint positions put it; None when neither is there."""
+    points = wanted_points(log, plant)
+    return None if points is None else points[:2]
+
+
+def wanted_points(log: Log, plant) -> tuple[np.ndarray, ...] | None:
+    """Desired x, y, z (m) of the tool, as `wanted_path`; of a logged x, y in the plane of the first z."""
     if not {"tcp_x", "tcp_y"} <= set(log.names):
         return None
     if {"tcp_x_d", "tcp_y_d"} <= set(log.names):
-        return log.array("tcp_x_d"), log.array("tcp_y_d")
+        x, y = (log.array(f"tcp_{a}_d") for a in "xy")
+        return x, y, np.full(len(x), log.array("tcp_z")[0] if "tcp_z" in log else 0.0)
     wanted = [] if plant is None else [f"{n}_d" for n in plant.joint_names]
     if not wanted or not set(wanted) <= set(log.names):
         return None
     q = np.stack([log.array(n) for n in wanted], 1)[:: max(1, len(log) // 400)]
-    x, y, _ = tool(plant, q).T
-    return x, y
+    return tuple(tool(plant, q).T)
 
 
 def errors(log: Log) -> list[str]:

@@ -188,17 +188,24 @@ def thinned(t, y, buckets: int = 420):
     """(t, y) for drawing: the smallest and the largest value of each stretch of time, so that no peak is lost."""
     t = np.asarray(t, float)
     y = np.asarray(y, float)
-    size = len(t) // buckets
+    keep = extremes(y, buckets)
+    return t[keep], y[keep]
+
+
+def extremes(y, buckets: int) -> np.ndarray:
+    """Indices of the smallest and the largest finite value of each of `buckets` stretches, and of both ends; of all where
+    there are few."""
+    y = np.asarray(y, float)
+    size = len(y) // buckets
     if size < 3:
-        return t, y
-    n = len(t) // size
+        return np.arange(len(y))
+    n = len(y) // size
     block = y[: n * size].reshape(n, size)
     finite = np.isfinite(block)
     low = np.where(finite, block, np.inf).argmin(1)
     high = np.where(finite, block, -np.inf).argmax(1)
     keep = np.sort(np.stack([low, high], 1), 1) + size * np.arange(n)[:, None]
-    keep = np.unique(np.concatenate([[0], keep.ravel(), np.arange(n * size, len(t)), [len(t) - 1]]))
-    return t[keep], y[keep]
+    return np.unique(np.concatenate([[0], keep.ravel(), np.arange(n * size, len(y)), [len(y) - 1]]))
 
 
 def upper(t, y, buckets: int = 300):

@@ -52,7 +52,7 @@ def _verify(options, arguments, judged: bool = True) -> int:
     room = terminal.columns()
     with terminal.progress(not options.quiet) as tell:
         tell(0.0, "reading")
-        pages = _Pages(case, arguments) if options.report else None
+        pages = _Pages(case, arguments, options.report) if options.report else None
         study = _study(
             case,
             lambda fraction, what="": tell(0.95 * fraction if options.report else fraction, what),
@@ -121,11 +121,16 @@ def _report(options, arguments) -> int:
 class _Pages:
     """The report on a case: its figures are drawn while the last claims are checked, and it is written at the end."""
 
-    def __init__(self, case, arguments):
+    def __init__(self, case, arguments, path):
+        from reports.page import is_page
+
         self.case, self.arguments, self.drawn = case, arguments, None
+        self.moves = is_page(path)
 
     def begin(self, study) -> None:
         """Draw what does not rest on claims that are still checked; what fails here fails again where it is written."""
+        if self.moves:
+            return
         with suppress(Exception):
             from reports.document import Drawn, figures
 
@@ -152,6 +157,7 @@ ACTS = {
     "verify": _verb_verify,
     "simulate": verbs.do_simulate,
     "report": _report,
+    "view": verbs.do_view,
     "compare": verbs.do_compare,
     "sweep": verbs.do_sweep,
     "falsify": verbs.do_falsify,

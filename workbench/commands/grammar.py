@@ -67,7 +67,9 @@ def workbench_parser(acts: Mapping[str, Callable]) -> _Parser:
 
 def _verify_options(p: argparse.ArgumentParser) -> None:
     case_argument(p)
-    p.add_argument("--report", metavar="PDF", help="write a report a colleague can check")
+    p.add_argument(
+        "--report", metavar="FILE", help="write a report a colleague can check: .pdf, or .html"
+    )
     p.add_argument("--json", metavar="FILE", help="write the verdicts as JSON")
     p.add_argument("--log", metavar="NC", help="write the run as NetCDF")
     _quiet(p, "print nothing; the exit code is the answer")
@@ -115,8 +117,13 @@ def _judging_verbs(verb: Verb) -> None:
         "verify a case file and write the report; exit 0 when it is written, whatever it says",
     )
     case_argument(p)
-    p.add_argument("-o", "--output", metavar="PDF", required=True, help="where to write the report")
+    what = "where to write the report: .pdf, or .html, in which the machine moves"
+    p.add_argument("-o", "--output", metavar="FILE", required=True, help=what)
     _quiet(p)
+    p = verb("view", "show a case in the browser, verified again whenever its file changes")
+    case_argument(p)
+    p.add_argument("--port", type=int, default=0, help="of 127.0.0.1 (default: any that is free)")
+    p.add_argument("--no-browser", action="store_true", help="print the address, open nothing")
     p = verb(
         "compare",
         "verify several case files and show them side by side; exit 0 when compared, whatever it says",

@@ -64,6 +64,8 @@ def _check_installed(outputs: dict[str, str | None]) -> None:
         "animation": ("matplotlib", "PIL"),
         "drawing": ("matplotlib",),
     }
+    if (outputs.get("report") or "").endswith((".html", ".htm")):
+        needed.pop("report")  # a page needs nothing beside the package
     for name, modules in needed.items():
         missing = [module for module in modules if outputs.get(name) and find_spec(module) is None]
         missing = [{"PIL": "pillow"}.get(module, module) for module in missing]

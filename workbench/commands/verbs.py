@@ -113,6 +113,12 @@ def do_draw(options, arguments) -> int:
     return run_draw(options, lambda path: load_plant(path, _settings(options.set)))
 
 
+def do_view(options, arguments) -> int:
+    from reports.page.view.command import run_view
+
+    return run_view(options)
+
+
 def do_compare(options, arguments) -> int:
     from workbench.commands.compare_command import run_compare
 

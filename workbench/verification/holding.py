@@ -59,6 +59,7 @@ def check_holding(claim, run: Run) -> Verdict:
         source=_SOURCE,
         counted=claim.counted,
         data={"poses": len(poses), "needs": needs},
+        instant=float(t),
     )
 
 

@@ -171,6 +171,7 @@ def _check(claim, run: Run, known: dict, bar, look: Callable[[], None] | None = 
     module, _, function = claim.check.rpartition(".")
     check = getattr(import_module(f"workbench.verification.{module}"), function)
     claim, seen = moving(claim, run) if claim.needs_motion else (claim, run)
+    another = seen is not run
     if claim.at_steps:
         seen = seen.fine
     try:
@@ -178,7 +179,7 @@ def _check(claim, run: Run, known: dict, bar, look: Callable[[], None] | None = 
     except TooLong as why:  # of a run that the claim made longer; the first one was not
         verdict = Verdict(kebab(what), kebab(what), None, worst=why.message, counted=claim.counted)
     bar.tick(what, 0 if "tick" in claim.takes else claim.work)
-    return verdict
+    return replace(verdict, instant=None) if another else verdict
 
 
 def moving(claim, run: Run) -> tuple:

@@ -209,6 +209,7 @@ def check_inequality(claim: Any, run: Run) -> Verdict:
         source="[Petrovic22] (99)",
         counted=claim.counted,
         data={"share": share, "excess": float(total[k, j]), "largest_rate": top},
+        instant=float(b.t[k]) if bad.any() else None,
     )
 
 

@@ -68,6 +68,7 @@ def check_machine_limits(claim, run: Run) -> Verdict:
         source=SOURCE,
         counted=claim.counted,
         data={"limits": rows},
+        instant=worst["at"],
     )
 
 
@@ -104,5 +105,6 @@ def _row(limit: Limit, run: Run, share: float) -> dict:
         "share": portion,
         "broken": bool(broken),
         "reached": 1.0 - room / size,
+        "at": float(run.log.time[k]),
         "words": words,
     }

@@ -61,4 +61,7 @@ def check_overshoot(claim: Any, run: Run) -> Verdict:
     k = int(every[worst].argmax())
     where = f"{worst}: {100 * every[worst][k]:.3g} % beyond its way, at t = {run.log.time[k]:.2f} s"
     data = {name: float(values.max()) for name, values in every.items()}
-    return said(answer.holds, "sampled", answer.margin, "1", claim.share, where, data=data)
+    at = float(run.log.time[k])
+    return said(
+        answer.holds, "sampled", answer.margin, "1", claim.share, where, data=data, instant=at
+    )

@@ -84,6 +84,7 @@ def check_requirement(claim: Requirement, run: Any) -> Verdict:
         source=SOURCE,
         counted=claim.counted,
         data=told(answer),
+        instant=answer.time,
     )
 
 

@@ -35,6 +35,7 @@ def diverged(key: str, claim_text: str, run: Run, counted: bool, source: str) ->
         source=source,
         counted=counted,
         data={"t_end": run.log.status.t_end, "state": run.log.status.state},
+        instant=float(run.log.time[-1]),
     )
 
 
@@ -83,9 +84,17 @@ def check_tracking(claim, run: Run) -> Verdict:
         )
     lost = np.flatnonzero(~np.isfinite(e[part])) + part.start
     if len(lost):
-        words = f"the error is beyond all numbers at t = {run.log.time[lost[0]]:.4g} s"
+        at = float(run.log.time[lost[0]])
+        words = f"the error is beyond all numbers at t = {at:.4g} s"
         return Verdict(
-            "tracking", text, False, "sampled", worst=words, source=source, counted=claim.counted
+            "tracking",
+            text,
+            False,
+            "sampled",
+            worst=words,
+            source=source,
+            counted=claim.counted,
+            instant=at,
         )
     answer = sentence.on(run.log.time, {"tool_error": e})
     k = answer.sample
@@ -101,6 +110,7 @@ def check_tracking(claim, run: Run) -> Verdict:
         source=source,
         counted=claim.counted,
         data={"largest": float(e[k]), "rms": float(np.sqrt(np.mean(e[part] ** 2)))},
+        instant=float(run.log.time[k]),
     )
 
 
@@ -129,6 +139,7 @@ def check_pressures(claim, run: Run) -> Verdict:
         claim.low if below else high,
         _pressure_at(run, worst, k) + hollow,
         data=dict(zip(run.loop.plant.pressure_names, rooms.tolist())),
+        instant=float(run.log.time[k]),
     )
 
 

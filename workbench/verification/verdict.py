@@ -47,6 +47,8 @@ class Verdict:
     source       equation, theorem or method
     counted      whether it counts for the exit code
     data         numbers behind the verdict (JSON-able), for reports
+    instant      time at which the run that was asked about is worst, s; None where there is no such instant, or it is of
+                 another run (from another start, held at its end)
     """
 
     key: str
@@ -61,6 +63,7 @@ class Verdict:
     source: str = ""
     counted: bool = True
     data: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    instant: float | None = None
 
     def __post_init__(self) -> None:
         if self.holds is not None:  # plain, whatever comparison it came from

@@ -32,6 +32,7 @@ def pictures(
             "requirement": found.requirement,
             "score": found.value,
             "curves": curves(search.run, closest, found),
+            "log": closest.log,
         },
     }
 

@@ -1,0 +1,1 @@
+"""`workbench view FILE`: the page of a case in the browser, verified again whenever its file changes."""
