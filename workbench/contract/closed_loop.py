@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, final
@@ -11,13 +10,14 @@ from workbench.contract.checks import check_law, check_plant
 from workbench.contract.once import once
 from workbench.contract.plain import Plain, joined
 from workbench.contract.scalars import Scalar, Vector
+from workbench.contract.shown_loop import ShownLoop
 from workbench.contract.system import Signal, System, innermost
 from workbench.contract.wiring import Wiring, wired
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class ClosedLoop(System):
+class ClosedLoop(ShownLoop, System):
     """Plant and controller joined by signal names; again a System.
 
     states = plant's, then the controller's memory. inputs = the plant's disturbances, then the controller's references.
@@ -33,22 +33,6 @@ class ClosedLoop(System):
         object.__setattr__(self, "controller", joined(self.controller, self.plant))
         check_law(self.controller, self.plant)
         object.__setattr__(self, "wiring", wired(self.plant, self.controller))
-
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """For notebooks and IPython: plant and law in a line."""
-        printer.text(self.described)
-
-    def _repr_html_(self) -> str:
-        return f"<p>{html.escape(self.described)}</p>"
-
-    @property
-    def described(self) -> str:
-        """'ClosedLoop: HIAB XS 031 under VDC, every 2 ms; 12 states'."""
-        law = innermost(self.controller)
-        name = type(law.law if isinstance(law, Plain) else law).__name__
-        rate = "continuous" if self.period is None else f"every {1e3 * self.period:g} ms"
-        plant = getattr(self.plant, "title", "") or type(self.plant).__name__
-        return f"ClosedLoop: {plant} under {name}, {rate}; {len(self.states)} states"
 
     @property
     def hosted(self) -> bool:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, final
 
@@ -17,6 +16,7 @@ import numpy as np
 from workbench.contract.errors import InputError
 from workbench.contract.system import Signal, find, names
 from workbench.run.plain_data import plain
+from workbench.run.shown_log import ShownLog
 from workbench.run.status import Status
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 
 @final
-@dataclass(frozen=True, eq=False)
-class Log:
+@dataclass(frozen=True, eq=False, repr=False)
+class Log(ShownLog):
     """Signals over time.
 
     time        (N,) s, never falling; a jump may show as two samples at one time, before and after it
@@ -74,31 +74,6 @@ class Log:
 
     def __len__(self) -> int:
         return self.time.size
-
-    def __repr__(self) -> str:
-        """'log of 30001 instants, 0 s … 30 s, 67 signals: q_1, q_2, …; completed'."""
-        most = 8
-        listed = ", ".join(self.names[:most]) + (", …" if len(self.names) > most else "")
-        span = f"{self.time[0]:g} s … {self.time[-1]:g} s"
-        return f"log of {len(self)} instants, {span}, {len(self.names)} signals: {listed}; {self.status.message}"
-
-    def _repr_html_(self) -> str:
-        """For notebooks: the signals with their units and ranges."""
-        from workbench.run.log_shown import as_html
-
-        return as_html(self)
-
-    def picked(self, patterns: str | Sequence[str]) -> list[str]:
-        """Names of signals, * for any letters: picked("p_*"). InputError with the nearest for what fits none."""
-        from workbench.run.log_shown import picked
-
-        return picked(self, patterns)
-
-    def plot(self, *patterns: str) -> Any:
-        """Curves over time, one axis a unit: log.plot("p_*", "u_1"). A Matplotlib figure, which notebooks show."""
-        from workbench.run.log_shown import plot
-
-        return plot(self, patterns or ("*",))
 
     def __contains__(self, name: object) -> bool:
         return name in self._columns
