@@ -272,6 +272,21 @@ def test_words_are_words_of_c():
 
 
 @pytest.mark.long
+@pytest.mark.parametrize("single", [False, True])
+def test_a_processor_gives_the_commands_of_the_run(axis, tmp_path, single):
+    from workbench.export.processor import missing, on_processor
+
+    if missing():
+        pytest.skip(missing())
+    _, graph, run = axis
+    folder = export_law(tmp_path / "law", graph, run, single=single)
+    found = on_processor(folder, json.loads((folder / "law.json").read_text()), run)
+    apart = np.abs(found.commands - run.commands).max()
+    assert apart <= 1e-5 * np.abs(run.commands).max() if single else apart == 0.0
+    assert 17 < found.instructions < 200 and 0 < found.flash < 2000 and found.stack < 200
+
+
+@pytest.mark.long
 @pytest.mark.parametrize(
     "name", ["hiab-xs031-two-joint", "two-cylinders", "arm-imv-vdc", "ieha-arm"]
 )

@@ -13,7 +13,8 @@ from workbench.export.compiled import Compiled
 from workbench.export.identifiers import identifier
 from workbench.export.law_graph import LawGraph, law_graph
 from workbench.export.package import export_law, free, law_digest
-from workbench.export.replay import replay
+from workbench.export.processor import in_the_loop
+from workbench.export.replay import Replay, replay
 from workbench.files.atomic import write_atomic
 from workbench.verification.judge import study
 from workbench.verification.verdict import exit_code
@@ -53,24 +54,37 @@ def run_export(options: Any, case: Any, today: str) -> int:
     _say(options, table)
     written = [path for path in (options.c, options.st) if path]
     _say(options, terminal.tally(found.verdicts, written, code))
-    law = Compiled(options.c) if options.check or options.judge else None
-    if law is not None and options.check:
-        findings = checked(law, run)
-        for f in findings:
-            word = "well" if f.well else "not checked" if f.well is None else "wrong"
-            _say(options, f"{f.what}: {word}: {f.words}")
-        code = 1 if any(f.well is False for f in findings) else code
+    law = Compiled(options.c) if _about_code(options) else None
+    if law is not None:
+        code = _checked(options, law, run) or code
     if law is not None and options.judge:
         code = _judged(options, case, law) or code
     return code
+
+
+def _about_code(options: Any) -> bool:
+    return bool(options.check or options.judge or options.processor)
+
+
+def _checked(options: Any, law: Compiled, run: Replay) -> int:
+    """The checks that are asked for, each a line; 1 where one fails."""
+    findings = checked(law, run) if options.check else []
+    if options.processor:
+        findings.append(in_the_loop(law.folder, law.manifest, run))
+    for f in findings:
+        word = "well" if f.well else "not checked" if f.well is None else "wrong"
+        _say(options, f"{f.what}: {word}: {f.words}")
+    return int(any(f.well is False for f in findings))
 
 
 def _check_targets(options: Any) -> None:
     """InputError where there is nothing to write, or something is there already."""
     if not (options.c or options.st):
         raise InputError("nothing is asked for", mend="give --c FOLDER or --st FILE")
-    if (options.check or options.judge) and not options.c:
-        raise InputError("--check and --judge are about C", mend="give --c FOLDER, too")
+    if _about_code(options) and not options.c:
+        raise InputError(
+            "--check, --judge and --processor are about C", mend="give --c FOLDER, too"
+        )
     for path in (options.c, options.st):
         if path:
             free(path)

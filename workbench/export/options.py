@@ -24,6 +24,11 @@ def export_options(parser: Any) -> None:
         help="compile it, hold it against the whole run, look for undefined behaviour",
     )
     parser.add_argument(
+        "--processor",
+        choices=("cortex-m7",),
+        help="cross-compile it and run it in QEMU on the samples of the run",
+    )
+    parser.add_argument(
         "--judge", action="store_true", help="ask the claims again, of the compiled code as the law"
     )
     parser.add_argument("--quiet", action="store_true", help="print nothing")
