@@ -271,7 +271,7 @@ def test_a_run_that_ends_early_or_has_no_practical_stability_is_not_scanned(monk
     claim = SimpleNamespace(up_to=16e-3, bound=None, counted=True, error=0.05)
     unstable = Verdict("p", "", False, "sampled")
     for status, practical, holds in ((gone, None, False), (whole, unstable, None)):
-        run = SimpleNamespace(log=SimpleNamespace(status=status), loop=None)
+        run = SimpleNamespace(log=SimpleNamespace(status=status, time=[0.0, 1.0]), loop=None)
         given = (claim, run, 1e-3, 1e-3, 1e-3, None, 1.0, practical, None)
         assert limits._limit("delay", "delay", *given).holds is holds
 

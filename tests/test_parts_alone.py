@@ -18,7 +18,7 @@ from plants.components.radial_pump import Piston, RadialPump
 from plants.valve_circuits import Circuit, Openings, accounts
 from plants.valve_circuits.diagnosis import Left, _blamed
 from plants.valve_circuits.inverse import opening
-from workbench import ClosedLoop, Sampled, System
+from workbench import ClosedLoop, Sampled, Scenario, System
 from workbench.numerics import linearisation
 from workbench.verification import limits, oscillation
 from workbench.verification.balls import Ball, exponential
@@ -164,7 +164,7 @@ def test_a_parameter_is_scanned_from_itself_to_where_it_is_asked(monkeypatch, to
     monkeypatch.setattr(limits, "unfounded", lambda *_: None)
     plant = LinearActuator()
     loop = ClosedLoop(plant, Sampled(PID(plant, **PID.suited(plant)), 1e-3))
-    run = SimpleNamespace(loop=loop, scenario=None, log=None)
+    run = SimpleNamespace(loop=loop, scenario=Scenario(duration=0.1), log=None)
     claim = SimpleNamespace(
         parameter="K", to=to, at_least=None, counted=True, bound=None, error=0.05
     )

@@ -122,7 +122,7 @@ def test_derived_signals_are_those_of_the_built_in_claims(law):
 
 @pytest.mark.parametrize("low, high", [(1e5, None), (1e5, 1e7), (4e6, None)])
 def test_built_in_claims_are_the_sentences_that_they_show(low, high):
-    """What the table says of `tracking` and `pressures` (in six digits), asked as a requirement: the same answer, margin, instant."""
+    """What the table says of `tracking` and `pressures` asked as a requirement: the same answer, margin and instant."""
     case = loads("plant: hiab-xs031\ncontroller: PID\nscenario: {duration: 4 s}\n")
     built_in = [Tracking(error=0.00123457, settle=2.5), Pressures(low, high)]
     shown = study(case.loop, case.scenario, built_in).verdicts[:2]

@@ -182,7 +182,7 @@ def test_the_share_of_time_at_a_limit(share, holds):
     assert found.margin == pytest.approx(share - 3 / 9) and found.limit == share
     assert found.worst == "u: 33.3 % of the time, up to 10 V"
     assert found.data == pytest.approx({"u": 3 / 9, "w": 1 / 9})
-    said = "33 %" if share == 0.33 else "50 %" if share == 0.5 else repr(share)
+    said = "33 %" if share == 0.33 else "50 %" if share == 0.5 else "0.333333"
     assert found.claim == f"saturation: always (at_limit <= {said})"
     assert found.margin == share - 3 / 9, "to the last bit"
 

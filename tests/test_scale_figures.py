@@ -256,6 +256,7 @@ def moving(monkeypatch, *paths, start=(0.0, 0.0, 0.0), own=(0, 1)):
         assembly=SimpleNamespace(z=start),
         own=(own,),
         tcp=None,
+        actuators=(),
     )
 
 
@@ -268,13 +269,14 @@ def test_ranges_over_all_strokes(monkeypatch):
 
 
 def test_a_demonstration_goes_towards_the_farther_end(monkeypatch):
-    """By 15 % of the range; none for a joint without one."""
+    """By 20 % of the range, or half of the way to an end; then to the other side. None for a joint without a range."""
     paths = [(-1.0, 0.0, 0.0), (0.5, 0.0, 0.0)], [(0.0, -2.0, 0.0), (0.0, 3.0, 0.0)]
-    assert reach.demo(moving(monkeypatch, *paths)) == pytest.approx((-0.225, 0.75))
-    assert reach.demo(moving(monkeypatch, *paths, own=(1,))) == pytest.approx((0.75,))
+    both = reach.demo(moving(monkeypatch, *paths))
+    assert np.allclose(both, ((-0.3, 1.0), (0.25, -1.0)))
+    assert np.allclose(reach.demo(moving(monkeypatch, *paths, own=(1,))), ((1.0,), (-1.0,)))
     assert reach.demo(moving(monkeypatch, *paths, own=(2,))) is None
     even = [(-1.0, 0.0, 0.0), (1.0, 0.0, 0.0)]
-    assert reach.demo(moving(monkeypatch, even, own=(0,))) == pytest.approx((-0.3,))
+    assert np.allclose(reach.demo(moving(monkeypatch, even, own=(0,))), ((-0.4,), (0.4,)))
     monkeypatch.setattr(reach.coordinates, "independent", lambda mechanism: False)
     m = moving(monkeypatch, *paths)
     monkeypatch.setattr(reach.coordinates, "independent", lambda mechanism: False)

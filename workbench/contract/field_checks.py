@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from workbench.contract import kinds
@@ -43,6 +44,12 @@ def _check_kind(name: str, declared: object, value: object) -> None:
         raise InputError(f"{name}: {reason[0]}", mend=reason[1])
 
 
+def _told(number: Any) -> str:
+    """A number as a sentence has it; whole ones may be larger than any float."""
+    largest = sys.float_info.max
+    return f"{number:.12g}" if -largest <= number <= largest else "a number beyond all floats"
+
+
 def _check_numbers(name: str, info: Info, declared: object, value: object) -> None:
     """An annotated number, or a tuple of them: finite, in range, as many as the annotation says."""
     for entry in value if isinstance(value, tuple) else (value,):
@@ -52,7 +59,7 @@ def _check_numbers(name: str, info: Info, declared: object, value: object) -> No
             )
         if not info.bound.admits(entry):
             raise InputError(
-                f"{name}: {entry:.12g}{_unit(info, ' ')}; it must be {info.bound.words}"
+                f"{name}: {_told(entry)}{_unit(info, ' ')}; it must be {info.bound.words}"
             )
     reason = kinds.refusal(declared, value)
     if reason is not None:
