@@ -21,11 +21,11 @@ from common import machine_in_words
 from workbench import Scenario
 from workbench.cases.file import load
 from workbench.contract.parameters import bind, leaves
-from workbench.export.checking import against_run
-from workbench.export.compiled import Compiled
-from workbench.export.law_graph import LawGraph, law_graph
-from workbench.export.package import export_law
-from workbench.export.replay import Replay, replay
+from workbench.interop.export.checking import against_run
+from workbench.interop.export.compiled import Compiled
+from workbench.interop.export.law_graph import LawGraph, law_graph
+from workbench.interop.export.package import export_law
+from workbench.interop.export.replay import Replay, replay
 from workbench.numerics.calculus import trace
 from workbench.numerics.compiler import library
 from workbench.numerics.native import Mapped

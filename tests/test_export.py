@@ -12,15 +12,15 @@ from workbench import ClosedLoop, InputError, Scenario, Signal, simulate
 from workbench.cases.file import loads
 from workbench.contract.system import Controller
 from workbench.contract.wrappers import Delayed, Sampled
-from workbench.export.checking import against_run, sanitized
-from workbench.export.compiled import Compiled
-from workbench.export.identifiers import identifiers
-from workbench.export.languages import DOUBLE, SINGLE, statements
-from workbench.export.law_graph import law_graph
-from workbench.export.library import replayed
-from workbench.export.package import export_law
-from workbench.export.replay import replay
-from workbench.export.straight import straight
+from workbench.interop.export.checking import against_run, sanitized
+from workbench.interop.export.compiled import Compiled
+from workbench.interop.export.identifiers import identifiers
+from workbench.interop.export.languages import DOUBLE, SINGLE, statements
+from workbench.interop.export.law_graph import law_graph
+from workbench.interop.export.library import replayed
+from workbench.interop.export.package import export_law
+from workbench.interop.export.replay import replay
+from workbench.interop.export.straight import straight
 
 AXIS = """
 plant: ieha-published-linear
@@ -274,7 +274,7 @@ def test_words_are_words_of_c():
 @pytest.mark.long
 @pytest.mark.parametrize("single", [False, True])
 def test_a_processor_gives_the_commands_of_the_run(axis, tmp_path, single):
-    from workbench.export.processor import missing, on_processor
+    from workbench.interop.export.processor import missing, on_processor
 
     if missing():
         pytest.skip(missing())

@@ -11,11 +11,11 @@ from workbench import ClosedLoop, InputError, Sampled, Scenario, Signal
 from workbench.cases.file import loads
 from workbench.contract.system import Controller
 from workbench.contract.wrappers import Delayed
-from workbench.export.languages import statements
-from workbench.export.law_graph import law_graph
-from workbench.export.replay import replay
-from workbench.export.straight import straight
-from workbench.export.structured_text import FORMS, ST, StructuredText
+from workbench.interop.export.languages import statements
+from workbench.interop.export.law_graph import law_graph
+from workbench.interop.export.replay import replay
+from workbench.interop.export.straight import straight
+from workbench.interop.export.structured_text import FORMS, ST, StructuredText
 
 AXIS = """
 plant: ieha-published-linear

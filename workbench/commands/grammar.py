@@ -12,8 +12,8 @@ from workbench.commands.compare_command import compare_options
 from workbench.commands.completion import SHELLS
 from workbench.commands.parser import _Parser, _parser, case_argument, set_option, typed
 from workbench.commands.tune_options import tune_options
-from workbench.export.options import export_options
 from workbench.identification.options import identify_options
+from workbench.interop.export.options import export_options
 from workbench.planning.options import plan_options
 from workbench.sweep.options import (
     falsify_options,

@@ -206,7 +206,7 @@ def do_sensitivity(options, arguments) -> int:
 
 
 def do_export(options, arguments) -> int:
-    from workbench.export.command import run_export
+    from workbench.interop.export.command import run_export
 
     return run_export(options, read_case(options.file, options.set), _today())
 

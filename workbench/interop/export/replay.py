@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.system import ClosedLoop, names
-from workbench.export.law_graph import LawGraph
+from workbench.interop.export.law_graph import LawGraph
 from workbench.numerics.calculus import trace
 from workbench.numerics.native import address
 from workbench.run.demand import Demand

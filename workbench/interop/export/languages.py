@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from workbench.contract.errors import InputError
-from workbench.export.straight import Operation, Straight
+from workbench.interop.export.straight import Operation, Straight
 
 _INFIX = {
     "add": "{0} + {1}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.export.c_text import CText
+from workbench.interop.export.c_text import CText
 
 CMAKE = """\
 cmake_minimum_required(VERSION 3.10)

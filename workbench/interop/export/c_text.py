@@ -11,10 +11,10 @@ from functools import cached_property
 from typing import Any
 
 from workbench.contract.system import Signal
-from workbench.export.identifiers import identifiers
-from workbench.export.languages import DOUBLE, SINGLE, Language, Reads, statements
-from workbench.export.law_graph import LawGraph, short
-from workbench.export.straight import Straight, most_counted, straight
+from workbench.interop.export.identifiers import identifiers
+from workbench.interop.export.languages import DOUBLE, SINGLE, Language, Reads, statements
+from workbench.interop.export.law_graph import LawGraph, short
+from workbench.interop.export.straight import Straight, most_counted, straight
 from workbench.numerics.native import NUMBERS
 
 WHAT = {

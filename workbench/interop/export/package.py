@@ -16,11 +16,11 @@ import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.system import Signal
-from workbench.export.c_text import CText
-from workbench.export.identifiers import identifier
-from workbench.export.law_graph import LawGraph
-from workbench.export.programs import CMAKE, replay_program
-from workbench.export.replay import Replay
+from workbench.interop.export.c_text import CText
+from workbench.interop.export.identifiers import identifier
+from workbench.interop.export.law_graph import LawGraph
+from workbench.interop.export.programs import CMAKE, replay_program
+from workbench.interop.export.replay import Replay
 
 MANIFEST = "law.json"
 RUN = "run.csv"

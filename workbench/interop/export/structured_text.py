@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 from workbench.contract.errors import InputError
 from workbench.contract.system import Signal
-from workbench.export.identifiers import identifiers
-from workbench.export.languages import Language, statements
-from workbench.export.law_graph import LawGraph
-from workbench.export.straight import straight
+from workbench.interop.export.identifiers import identifiers
+from workbench.interop.export.languages import Language, statements
+from workbench.interop.export.law_graph import LawGraph
+from workbench.interop.export.straight import straight
 
 
 def _number(value: float) -> str:

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import numpy as np
 
-from workbench.export.checking import Finding
-from workbench.export.package import REPLAYED
-from workbench.export.replay import Replay
+from workbench.interop.export.checking import Finding
+from workbench.interop.export.package import REPLAYED
+from workbench.interop.export.replay import Replay
 
 CC, SIZE, QEMU = "arm-none-eabi-gcc", "arm-none-eabi-size", "qemu-system-arm"
 PATIENCE = 240.0  # s for each tool

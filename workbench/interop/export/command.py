@@ -8,14 +8,14 @@ from typing import Any
 
 from workbench.commands import terminal
 from workbench.contract.errors import InputError
-from workbench.export.checking import checked
-from workbench.export.compiled import Compiled
-from workbench.export.identifiers import identifier
-from workbench.export.law_graph import LawGraph, law_graph
-from workbench.export.package import export_law, free, law_digest
-from workbench.export.processor import in_the_loop
-from workbench.export.replay import Replay, replay
 from workbench.files.atomic import write_atomic
+from workbench.interop.export.checking import checked
+from workbench.interop.export.compiled import Compiled
+from workbench.interop.export.identifiers import identifier
+from workbench.interop.export.law_graph import LawGraph, law_graph
+from workbench.interop.export.package import export_law, free, law_digest
+from workbench.interop.export.processor import in_the_loop
+from workbench.interop.export.replay import Replay, replay
 from workbench.verification.judge import study
 from workbench.verification.verdict import exit_code
 
@@ -92,7 +92,7 @@ def _check_targets(options: Any) -> None:
 
 def _structured(options: Any, graph: LawGraph, about: Sequence[str]) -> None:
     """The law as structured text."""
-    from workbench.export.structured_text import StructuredText
+    from workbench.interop.export.structured_text import StructuredText
 
     name = identifier(options.name)
     text = StructuredText(graph, name, about, law_digest(graph, single=False)).text()

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from workbench.export.compiled import Compiled
-from workbench.export.library import replayed
-from workbench.export.package import RUN
-from workbench.export.replay import Replay
+from workbench.interop.export.compiled import Compiled
+from workbench.interop.export.library import replayed
+from workbench.interop.export.package import RUN
+from workbench.interop.export.replay import Replay
 from workbench.numerics.compiler import compiler
 
 PATIENCE = 240.0  # s for each tool

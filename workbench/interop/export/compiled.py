@@ -16,8 +16,8 @@ import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.system import Signal
-from workbench.export.library import Library
-from workbench.export.package import MANIFEST, digest_of
+from workbench.interop.export.library import Library
+from workbench.interop.export.package import MANIFEST, digest_of
 from workbench.numerics.compiler import compiler
 
 MOST = 4_000_000  # bytes of a manifest that are read
