@@ -39,7 +39,7 @@ def speed(row, β, f, P) -> float:
     return row[4:].max() * np.sqrt(max(P, row[2], row[3])) / min(row[0], row[1])
 
 
-@pytest.mark.parametrize("regeneration", [False, True])
+@pytest.mark.parametrize("regeneration", [pytest.param(False, marks=pytest.mark.long), True])
 def test_the_shorter_way_moves_as_the_general_one(regeneration):
     handed_over = 0
     for row, β, f, P, (state, v, _, Q_p, _) in compared(3, regeneration):

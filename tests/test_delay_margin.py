@@ -47,7 +47,9 @@ def margin(plant):
 STABLE = [seed for seed in range(340) if drawn(seed) is not None][:200]
 
 
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize(
+    "part", [0, 1, pytest.param(2, marks=pytest.mark.long), pytest.param(3, marks=pytest.mark.long)]
+)
 def test_no_delay_below_the_margin_destabilises_and_one_above_does(part):
     """200 plants: exact sampling at 16 delays below, fractions of the first samples among them, and right above."""
     for seed in STABLE[part::4]:

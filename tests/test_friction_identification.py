@@ -320,6 +320,7 @@ def files(tmp_path):
     return tmp_path
 
 
+@pytest.mark.long
 def test_the_command_finds_columns_by_their_units(files, capsys):
     assert (
         main(

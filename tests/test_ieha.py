@@ -139,6 +139,7 @@ def test_force_on_the_ring_is_the_shafts_virtual_work():
     assert abs(np.mean(torque) / (pump.mean_flow(E) * (2e5 - 6e5) / pump.ω) - 1) < 1e-5
 
 
+@pytest.mark.long
 def test_ripple_of_an_odd_number_of_pistons():
     """1500 Hz and 0.61 % peak to peak at 3000 rpm: 1 − cos(π/2N) about the mean, with 15 pistons."""
     pump = CONTROL.pump

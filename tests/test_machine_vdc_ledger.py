@@ -20,7 +20,7 @@ MIXED = (
 )
 
 
-@pytest.mark.parametrize("seed", [CRANK, 3, 4, MIXED])
+@pytest.mark.parametrize("seed", [CRANK, 3, 4, pytest.param(MIXED, marks=pytest.mark.long)])
 def test_every_row_closes_and_every_cut_cancels(seed):
     law = VDC(linkage(seed, links=1 + seed % 3), K_I=3.0)
     b = at_random(loop_of(law), seed)

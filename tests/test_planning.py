@@ -119,7 +119,9 @@ def test_the_recursion_is_the_least_of_all_paths():
     assert sum(e < 1e29 for e in energies) > 200
 
 
-@pytest.mark.parametrize("supply", [oil(), PlannedLoadSensing()], ids=["CP", "LS"])
+@pytest.mark.parametrize(
+    "supply", [oil(), pytest.param(PlannedLoadSensing(), marks=pytest.mark.long)], ids=["CP", "LS"]
+)
 def test_two_states_are_the_least_of_all_paths_with_limited_accelerations(supply):
     t = short(supply, steps=4, path=Waypoints("cartesian", ((2.3, 0.2), (2.4, 0.3)), 2.0), order=2)
     t = replace(t, crane=smaller(t.crane, a_max=0.18))

@@ -110,6 +110,7 @@ def test_the_terms_explain_what_is_metered(drives, supply):
     assert a.motor == pytest.approx(a.metered / found.plan.task.supply.η, rel=2e-3)
 
 
+@pytest.mark.long
 def test_oil_that_leaks_is_found_in_both_chambers(drives):
     """Where a valve fills a or b: the pump's oil is that of the motion, the leakage and the compression, at every instant."""
     found = drives["electric"]

@@ -168,6 +168,7 @@ def test_steps_in_time_take_as_long(found):
     assert 0.975 * one.time < best < one.time
 
 
+@pytest.mark.long
 def test_no_limit_is_passed_and_one_is_always_used(found):
     for one in found.values():
         assert max(u.share for u in one.used) <= 1 + 1e-9
@@ -285,6 +286,7 @@ def test_the_bound_is_below_and_not_far(found):
     assert lower_bound(slow, Way(slow.path), 6, 260) > found["free"].bound
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [1])
 def test_no_curve_of_a_random_crane_is_faster_than_the_bound(seed):
     crane, rng = random_crane(seed), np.random.default_rng(seed)

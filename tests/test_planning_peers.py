@@ -151,7 +151,7 @@ LIFT = Waypoints("cartesian", ((2.3, 0.2), (2.8, 2.6)), 12.0)
 @pytest.mark.parametrize(
     "t",
     [
-        task(TwoPressures(map=MAP), path=LIFT, steps=50),
+        pytest.param(task(TwoPressures(map=MAP), path=LIFT, steps=50), marks=pytest.mark.long),
         task(PlannedLoadSensing(creep=3e-3), path=LIFT, steps=30),
         short(PlannedLoadSensing(map=MAP), order=2),
     ],
@@ -307,6 +307,7 @@ def test_a_stretched_path_is_the_same_path():
 
 
 # ---- in one call, and from the terminal ---------------------------------------------------------------------------------
+@pytest.mark.long
 def test_one_call_compares_all():
     found = compare(short(), Search(nodes=105, finest=1e-4), starts=1)
     names = [r.name for r in found.rows]

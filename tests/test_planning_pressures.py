@@ -49,6 +49,7 @@ def test_just_enough_is_enough_and_a_little_less_moves_the_plan(light):
     assert light.energy * (1 + 1e-6) < less.energy / (0.99 * most) < 1.01 * light.energy
 
 
+@pytest.mark.long
 def test_small_cylinders_are_refused_with_words():
     thin = smaller(planar_crane(), bore=0.055)
     assert optimise(short(oil(), crane=thin), FEW).energy > 0

@@ -204,7 +204,11 @@ def test_a_piston_through_its_end_is_a_failure_of_any_bound():
 @pytest.mark.parametrize(
     "key, again",
     [
-        ("sample-time-limit", lambda T: variant(sampled(CRANE), SLOW, T_s=T)),
+        pytest.param(
+            "sample-time-limit",
+            lambda T: variant(sampled(CRANE), SLOW, T_s=T),
+            marks=pytest.mark.long,
+        ),
         ("delay-limit", lambda d: variant(sampled(CRANE), SLOW, delay=d, capacity=24)),
     ],
 )
@@ -228,7 +232,9 @@ def test_everything_below_a_limit_was_tried_and_good(limits):
         )
 
 
-@pytest.mark.parametrize("share, holds", [(0.9, True), (1.05, False), (3.0, False)])
+@pytest.mark.parametrize(
+    "share, holds", [(0.9, True), (1.05, False), pytest.param(3.0, False, marks=pytest.mark.long)]
+)
 def test_a_limit_asked_for_is_tried_itself(limits, share, holds):
     good, bad = limits["sample-time-limit"].data["good"], limits["sample-time-limit"].data["bad"]
     asked = share * (good if holds else bad)

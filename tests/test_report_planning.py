@@ -20,9 +20,10 @@ def planned(task, starts=0) -> Planned:
     return Planned(case, compare(task, COARSE, starts), "2026-01-02", "plan x")
 
 
-@pytest.mark.parametrize(
-    "supply, order", [(oil(), 1), (PlannedLoadSensing(creep=3e-3), 2)], ids=["CP", "LS, two states"]
-)
+LEVELS = pytest.param(PlannedLoadSensing(creep=3e-3), 2, marks=pytest.mark.long)
+
+
+@pytest.mark.parametrize("supply, order", [(oil(), 1), LEVELS], ids=["CP", "LS, two states"])
 def test_pages_say_what_was_found(supply, order):
     content = planned(short(supply, order=order))
     made = rendered(content)
