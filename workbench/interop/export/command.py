@@ -32,7 +32,11 @@ def run_export(options: Any, case: Any, today: str) -> int:
     with case.located():
         graph = law_graph(case.loop.controller)
     with terminal.progress(not options.quiet) as tell, case.located():
-        found = study(case.loop, case.scenario, case.claims, lambda f, what="": tell(0.8 * f, what))
+
+        def along(fraction: float, what: str = "") -> None:
+            tell(0.8 * fraction, what)
+
+        found = study(case.loop, case.scenario, case.claims, along)
         tell(0.8, "replaying the run")
         run = replay(case.loop, case.scenario, graph)
     code = exit_code(found.verdicts)

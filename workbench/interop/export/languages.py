@@ -148,9 +148,8 @@ def statements(
         text = language.text(operation, [words[o] for o in operation.operands])
         lines.append(language.named.format(word, text))
         words[operation.target] = word
-    flat = [place for result in writes for place in result]
-    for place in flat:
-        given.setdefault(place, language.number(0.0))
+    for where in (word for result in writes for word in result):
+        given.setdefault(where, language.number(0.0))
     return lines + _stored(given, language)
 
 
