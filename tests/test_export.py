@@ -191,6 +191,9 @@ class Swapped(Controller):
     measured = (Signal("Y", "m"),)
     commands = (Signal("X", "m"),)
 
+    def initial(self):
+        return [0.25, -0.125]
+
     def step(self, t, z, y, r):
         return [z[1], z[0] + y[0]], [z[1]]
 
@@ -204,6 +207,9 @@ def test_memory_may_change_places(axis, tmp_path):
     memory, u = replayed(law.library, run, law.initial())
     assert np.array_equal(memory, run.memory) and np.array_equal(u, run.commands)
     assert np.ptp(run.commands) > 0
+    text = (tmp_path / "law" / "law.c").read_text()
+    assert "law_initial_memory = {0.25, -0.125, 0.0};" in text
+    assert sanitized(tmp_path / "law", "law").well in (True, None)
 
 
 @pytest.mark.quick

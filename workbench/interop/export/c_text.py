@@ -86,6 +86,9 @@ class CText:
             f"extern const {n}_parameters {n}_default_parameters;",
             f"extern const {n}_constants {n}_default_constants;",
             "",
+            "/* What the memory is before `start`. */",
+            f"extern const {n}_memory {n}_initial_memory;",
+            "",
             "/* Constants of other parameters. Verdicts were given for the default ones alone. */",
             f"void {n}_prepare(const {n}_parameters *p, {n}_constants *k);",
         ]
@@ -120,6 +123,7 @@ class CText:
         number = self.language.number
         values = [number(float(v)) for v in self.graph.values]
         constants = [number(float(v)) for v in self.graph.constants]
+        initial = [number(float(v)) for v in self.graph.controller.initial()]
         head = [
             f'#include "{n}.h"',
             "",
@@ -131,6 +135,7 @@ class CText:
             f"const char {n}_digest[] = {n.upper()}_DIGEST;",
             f"const {n}_parameters {n}_default_parameters = {{{', '.join(values) or '0'}}};",
             f"const {n}_constants {n}_default_constants = {{{{{', '.join(constants) or '0'}}}}};",
+            f"const {n}_memory {n}_initial_memory = {{{', '.join(initial) or '0'}}};",
             "",
         ]
         prepare = self._function(

@@ -109,15 +109,14 @@ def header(case: Any, options: Any, today: str, table: str, code: int) -> list[s
 
     return [
         f"{terminal.title(case)}: its law, exported {today} by fluidproof {__version__}.",
+        f"exit {code}: "
+        + ("every counted claim holds" if code == 0 else "NOT every counted claim holds"),
         *(f"Set beside what case.yaml says: {text}" for text in options.set),
         *([ROUNDS] if options.float else []),
         "",
         "Verdicts on the loop with this law, on the plant of the case file (case.yaml); they are of these numbers alone:",
         "",
         *table.splitlines(),
-        "",
-        f"exit {code}: "
-        + ("every counted claim holds" if code == 0 else "NOT every counted claim holds"),
     ]
 
 

@@ -66,11 +66,12 @@ static unsigned long long bits[{count}][{out}];
 
 int main(void)
 {{
-  static {name}_memory z = {{{initial}}};
+  static {name}_memory z;
   {name}_outputs u;
   unsigned long begun, ticks;
   unsigned free = 0;
   volatile unsigned char *top;
+  z = {name}_initial_memory;
   {name}_start(&{name}_default_constants, (const {name}_inputs *)rows[0], &z);
   /* nothing lies below the stack's pointer here: it is painted, and looked at afterwards */
   __asm volatile("mov %0, sp" : "=r"(top));
@@ -147,7 +148,6 @@ def _program(data: dict, run: Replay) -> str:
         width=run.inputs.shape[1],
         rows=",\n".join(f"  {{{row}}}" for row in rows),
         out=len(data["commands"]),
-        initial=", ".join(repr(v) for v in data["initial"]) or "0",
     )
 
 

@@ -35,7 +35,7 @@ _REPLAY = """\
 
 int main(int argc, char **argv)
 {{
-  {name}_memory z = {{{initial}}};
+  {name}_memory z = {name}_initial_memory;
   {name}_inputs in;
   {name}_outputs u;
   {real} *given = ({real} *)&in, *made = ({real} *)&u;
@@ -72,13 +72,10 @@ int main(int argc, char **argv)
 
 def replay_program(text: CText) -> str:
     """The program that replays `run.csv`."""
-    number = text.language.number
-    initial = [number(float(v)) for v in text.graph.controller.initial()] or ["0"]
     return _REPLAY.format(
         name=text.name,
         real=text.language.real,
         out=len(text.graph.commands),
-        initial=", ".join(initial),
         allowed="1e-2" if text.single else "0.0",
         near=" within a hundredth of the largest, as floats round"
         if text.single
