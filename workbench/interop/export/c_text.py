@@ -5,7 +5,7 @@ All memory is the caller's, nothing is allocated, no name is global but those th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -120,32 +120,14 @@ class CText:
     def source(self) -> str:
         """The source: constants, then the functions as one operation a line."""
         n = self.name
-        number = self.language.number
-        values = [number(float(v)) for v in self.graph.values]
-        constants = [number(float(v)) for v in self.graph.constants]
-        initial = [number(float(v)) for v in self.graph.controller.initial()]
-        head = [
-            f'#include "{n}.h"',
-            "",
-            "#include <math.h>",
-            "",
-            "/* Rounding is part of the law: no product and sum in one, no other order. */",
-            "#pragma STDC FP_CONTRACT OFF",
-            "",
-            f"const char {n}_digest[] = {n.upper()}_DIGEST;",
-            f"const {n}_parameters {n}_default_parameters = {{{', '.join(values) or '0'}}};",
-            f"const {n}_constants {n}_default_constants = {{{{{', '.join(constants) or '0'}}}}};",
-            f"const {n}_memory {n}_initial_memory = {{{', '.join(initial) or '0'}}};",
-            "",
-        ]
         prepare = self._function(
             f"void {n}_prepare(const {n}_parameters *p, {n}_constants *k)",
             straight(self.graph.prepare),
             lambda argument, place: f"p->{self.words['parameters'][place]}",
-            [[f"k->c[{i}]" for i in range(len(constants))]],
+            [[f"k->c[{i}]" for i in range(len(self.graph.constants))]],
         )
         own = [] if self.single else ["", f"/* {'-' * 100} */", "#define LANES 1", NUMBERS]
-        return "\n".join([*head, *prepare, *own, "", *self._steps(), ""])
+        return "\n".join([*_head(self), *prepare, *own, "", *self._steps(), ""])
 
     def _steps(self) -> list[str]:
         memory = [f"z->{word}" for word in self.words["memory"]]
@@ -179,6 +161,31 @@ class CText:
         body = statements(program, self.language, reads, writes)
         unused = [f"(void){word};" for word in _arguments(signature) if not _used(word, body)]
         return [signature, "{", *(f"  {line}" for line in (*unused, *body)), "}"]
+
+
+def _head(text: CText) -> list[str]:
+    """What the source begins with: its numbers, as the language writes them."""
+    n = text.name
+
+    def told(values: Iterable[float]) -> str:
+        return ", ".join(text.language.number(float(v)) for v in values) or "0"
+
+    return [
+        f'#include "{n}.h"',
+        "",
+        "#include <math.h>",
+        "",
+        "/* Rounding is part of the law: no product and sum in one, no other order (GCC: -ffp-contract=off). */",
+        "#if !defined(__GNUC__) || defined(__clang__)",
+        "#pragma STDC FP_CONTRACT OFF",
+        "#endif",
+        "",
+        f"const char {n}_digest[] = {n.upper()}_DIGEST;",
+        f"const {n}_parameters {n}_default_parameters = {{{told(text.graph.values)}}};",
+        f"const {n}_constants {n}_default_constants = {{{{{told(text.graph.constants)}}}}};",
+        f"const {n}_memory {n}_initial_memory = {{{told(text.graph.controller.initial())}}};",
+        "",
+    ]
 
 
 def _arguments(signature: str) -> list[str]:
