@@ -1,18 +1,21 @@
 """Laws as C: the same numbers to the last bit, files that were changed are refused, and what cannot be exported is said."""
 
+import hashlib
 import json
 import re
+import shutil
 from dataclasses import dataclass, replace
 
 import casadi as ca
 import numpy as np
 import pytest
+from exported import exported_axis
 
-from workbench import ClosedLoop, InputError, Scenario, Signal, simulate
-from workbench.cases.file import loads
+from workbench import ClosedLoop, Hold, InputError, Scenario, Signal, simulate
 from workbench.contract.system import Controller
 from workbench.contract.wrappers import Delayed, Sampled
 from workbench.interop.export.checking import against_run, sanitized
+from workbench.interop.export.command import worst
 from workbench.interop.export.compiled import Compiled
 from workbench.interop.export.identifiers import identifiers
 from workbench.interop.export.languages import DOUBLE, SINGLE, statements
@@ -22,21 +25,10 @@ from workbench.interop.export.package import export_law
 from workbench.interop.export.replay import replay
 from workbench.interop.export.straight import straight
 
-AXIS = """
-plant: ieha-published-linear
-controller: {law: PID, K_p: 0.4, K_i: 2, K_d: 0.001 s, feed: gain, K_v: 0.0087}
-scenario:
-  reference: {type: Sine, space: output, centre: start, amplitude: [1 cm], frequency: 2 Hz}
-  duration: 0.3 s
-"""
-
 
 @pytest.fixture(scope="module")
 def axis():
-    """(case, graph, run) of a servo axis under PID."""
-    case = loads(AXIS)
-    graph = law_graph(case.loop.controller)
-    return case, graph, replay(case.loop, case.scenario, graph)
+    return exported_axis("0.3 s")
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +46,55 @@ def test_the_code_gives_the_commands_of_the_run_to_the_last_bit(axis, folder):
     memory, commands = replayed(law.library, run, law.initial())
     assert np.array_equal(commands, run.commands) and np.array_equal(memory, run.memory)
     assert np.ptp(run.commands) > 1e-5 and against_run(law, run).well
+
+
+def passed_off(folder, to, change):
+    """A copy of an exported law with changed code, whose hash is made to fit."""
+    copy = to / "law"
+    shutil.copytree(folder, copy)
+    code = (copy / "axis.c").read_text()
+    changed = change(code)
+    assert changed != code
+    (copy / "axis.c").write_text(changed)
+    data = json.loads((copy / "law.json").read_text())
+    data["sha256"]["axis.c"] = hashlib.sha256(changed.encode()).hexdigest()
+    (copy / "law.json").write_text(json.dumps(data))
+    return copy
+
+
+def step_with(pattern, instead):
+    """A change of the first place in the step that fits."""
+
+    def change(code):
+        head, name, step = code.partition("void axis_step(")
+        return head + name + re.sub(pattern, instead, step, count=1)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        step_with(r"(= v\d+) - (v\d+;)", r"\1 + \2"),
+        step_with(r"k->c\[4\]", "k->c[5]"),
+        step_with(r"u->X = (v\d+);", r"u->X = 0.0 * \1;"),
+    ],
+    ids=["sign", "gain", "no command"],
+)
+def test_a_fault_in_the_code_is_seen_by_the_replay(axis, folder, tmp_path, change):
+    """Source and hash were changed together: the digest of the numbers is right, the commands are not."""
+    law = Compiled(passed_off(folder, tmp_path, change))
+    assert against_run(law, axis[2]).well is False
+
+
+def test_a_run_in_which_nothing_moves_shows_nothing(axis, folder):
+    case, graph, _ = axis
+    at_rest = replay(case.loop, Scenario(reference=Hold("output", "start"), duration=0.01), graph)
+    assert against_run(Compiled(folder), at_rest).well is None
+
+
+def test_the_worse_code_counts():
+    assert [worst(0, 2), worst(1, 2), worst(2, 1), worst(0, 0), worst(2, 0)] == [2, 1, 1, 0, 2]
 
 
 def test_the_shipped_program_replays_the_run_without_undefined_behaviour(folder):
@@ -118,8 +159,6 @@ def test_parameters_make_the_constants(axis, folder):
 
 @pytest.mark.parametrize("file", ["axis.c", "axis.h", "law.json"])
 def test_one_changed_number_is_refused(folder, tmp_path, file):
-    import shutil
-
     copy = tmp_path / "law"
     shutil.copytree(folder, copy)
     text = (copy / file).read_text()
@@ -135,18 +174,8 @@ def test_one_changed_number_is_refused(folder, tmp_path, file):
 
 def test_a_manifest_that_was_changed_along_is_refused_by_its_numbers(folder, tmp_path):
     """Whoever changes a number in the code and the code's hash has still the wrong digest."""
-    import hashlib
-    import shutil
-
-    copy = tmp_path / "law"
-    shutil.copytree(folder, copy)
-    code = (copy / "axis.c").read_text()
-    changed = re.sub(r"(default_constants = \{\{)[^,]+", r"\g<1>0.125", code)
-    assert changed != code
-    (copy / "axis.c").write_text(changed)
-    data = json.loads((copy / "law.json").read_text())
-    data["sha256"]["axis.c"] = hashlib.sha256(changed.encode()).hexdigest()
-    (copy / "law.json").write_text(json.dumps(data))
+    other = lambda code: re.sub(r"(default_constants = \{\{)[^,]+", r"\g<1>0.125", code)
+    copy = passed_off(folder, tmp_path, other)
     with pytest.raises(InputError, match="digest"):
         Compiled(copy)
 

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 import casadi as ca
 import numpy as np
 import pytest
+from exported import exported_axis
 from structured_text import Block
 
 from workbench import ClosedLoop, InputError, Sampled, Scenario, Signal
-from workbench.cases.file import loads
 from workbench.contract.system import Controller
 from workbench.contract.wrappers import Delayed
 from workbench.interop.export.languages import statements
@@ -17,21 +17,10 @@ from workbench.interop.export.replay import replay
 from workbench.interop.export.straight import straight
 from workbench.interop.export.structured_text import FORMS, ST, StructuredText
 
-AXIS = """
-plant: ieha-published-linear
-controller: {law: PID, K_p: 0.4, K_i: 2, K_d: 0.001 s, feed: gain, K_v: 0.0087}
-scenario:
-  reference: {type: Sine, space: output, centre: start, amplitude: [1 cm], frequency: 2 Hz}
-  duration: 0.1 s
-"""
-
 
 @pytest.fixture(scope="module")
 def axis():
-    """(case, graph, run) of a servo axis under PID."""
-    case = loads(AXIS)
-    graph = law_graph(case.loop.controller)
-    return case, graph, replay(case.loop, case.scenario, graph)
+    return exported_axis("0.1 s")
 
 
 def read_back(graph, run, name="law"):

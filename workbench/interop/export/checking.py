@@ -18,6 +18,7 @@ from workbench.numerics.compiler import compiler
 
 PATIENCE = 240.0  # s for each tool
 ROUNDED = 1e-2  # of the largest command, that floats may be off
+STILL = "no command changes along the run: give a scenario in which the machine moves"
 SANITIZED = ("-std=c99", "-O1", "-g", "-ffp-contract=off", "-fsanitize=address,undefined")
 CPPCHECK = ("--enable=warning,portability", "--error-exitcode=1", "--quiet", "--std=c99")
 
@@ -36,6 +37,11 @@ def checked(law: Compiled, run: Replay) -> list[Finding]:
     return [against_run(law, run), sanitized(law.folder, law.library.name), linted(law.folder)]
 
 
+def still(run: Replay) -> bool:
+    """Whether no command changes along the run, so that code which does nothing would pass."""
+    return not np.ptp(run.commands, axis=0).any()
+
+
 def against_run(law: Compiled, run: Replay) -> Finding:
     """The code given what the law saw in the run: to the last bit with doubles, within ROUNDED with floats."""
     _, commands = replayed(law.library, run, law.initial())
@@ -44,6 +50,8 @@ def against_run(law: Compiled, run: Replay) -> Finding:
     single = law.library.kind == np.float32
     if not np.isfinite(commands).all():
         return Finding("replay", False, "a command is not a number")
+    if apart == 0.0 and still(run):
+        return Finding("replay", None, STILL)
     if single:
         said = (
             f"{len(run.t)} samples, commands up to {apart:.3g} apart, the largest is {largest:.3g}"

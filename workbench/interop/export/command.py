@@ -60,10 +60,15 @@ def run_export(options: Any, case: Any, today: str) -> int:
     _say(options, terminal.tally(found.verdicts, written, code))
     law = Compiled(options.c) if _about_code(options) else None
     if law is not None:
-        code = _checked(options, law, run) or code
+        code = worst(code, _checked(options, law, run))
     if law is not None and options.judge:
-        code = _judged(options, case, law) or code
+        code = worst(code, _judged(options, case, law))
     return code
+
+
+def worst(*codes: int) -> int:
+    """The exit code of several: 1 where one is violated, else 2 where one is undecided."""
+    return next((code for code in (1, 2) if code in codes), 0)
 
 
 def _about_code(options: Any) -> bool:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from workbench.interop.export.checking import Finding
+from workbench.interop.export.checking import STILL, Finding, still
 from workbench.interop.export.package import REPLAYED
 from workbench.interop.export.replay import Replay
 
@@ -200,6 +200,8 @@ def in_the_loop(folder: Path, data: dict, run: Replay) -> Finding:
     wanted = run.first(REPLAYED).commands
     apart = float(np.max(np.abs(found.commands - wanted), initial=0.0))
     largest = float(np.max(np.abs(wanted), initial=0.0))
+    if apart == 0.0 and still(run.first(REPLAYED)):
+        return Finding(what, None, STILL)
     same = (
         "every command the same to the last bit"
         if apart == 0
