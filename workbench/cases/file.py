@@ -67,14 +67,14 @@ class Case:
     path: str = ""
     root: Node | None = field(default=None, repr=False)
 
-    def located(self):
-        """Context in which refusals that have no place get this file's name and the scenario's line."""
+    def located(self, section: str = "scenario"):
+        """Context in which refusals that have no place get this file's name and the section's line."""
         node = (
-            self.root.value.get("scenario", self.root.value["plant"])
+            self.root.value.get(section, self.root.value["plant"])
             if self.root
             else Node({}, 0, 0, self.path)
         )
-        return located(node, "scenario")
+        return located(node, section)
 
 
 def load(path: str | os.PathLike, change: Change | None = None) -> Case:

@@ -29,7 +29,7 @@ def run_export(options: Any, case: Any, today: str) -> int:
     Raises InputError for a law that cannot be exported and a folder that is there already; nothing is written then.
     """
     _check_targets(options)
-    with case.located():
+    with case.located("controller"):
         graph = law_graph(case.loop.controller)
     with terminal.progress(not options.quiet) as tell, case.located():
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.once import traced
+from workbench.contract.own_text import own
 from workbench.contract.parameters import Leaf, bind, leaves
 from workbench.contract.plain import Plain
 from workbench.contract.system import Controller, Signal, innermost
@@ -126,7 +127,9 @@ def _check(controller: Any) -> None:
         raise InputError(
             f"{law.name} is called from Python and has no equations to export",
             key="controller",
-            mend="write it with the methods of workbench.contract.system.Controller, whose text is traced",
+            mend="export VDC, PID, LQR or ForcePosition"
+            if own(type(law.law))
+            else "write it with the methods of workbench.contract.system.Controller, whose text is traced",
         )
     if controller.period is None:
         raise InputError(
