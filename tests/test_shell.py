@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from workbench.commands.completion import commands, script
 from workbench.commands.verbs import read_case
 from workbench.contract.errors import InputError
 from workbench.contract.system import innermost
+from workbench.contract.trust import trusted, trusting
 
 ROOT = Path(plants.__file__).parents[1]
 COMMENTED = "# a crane\nplant: hiab-xs031\ncontroller:\n  law: VDC   # ours\n  λ: 8 1/s\n"
@@ -89,6 +91,39 @@ def test_every_command_that_reads_a_file_takes_settings():
     verbs = parser_of("workbench")._subparsers._group_actions[0].choices
     without = {verb for verb, p in verbs.items() if "--set" not in p._option_string_actions}
     assert without == {"init", "identify", "explain", "schema", "completion"}
+
+
+# ---- --trust --------------------------------------------------------------------------------------------------------
+def test_every_command_that_takes_settings_takes_trust():
+    verbs = parser_of("workbench")._subparsers._group_actions[0].choices
+    for verb, p in verbs.items():
+        options = p._option_string_actions
+        assert ("--trust" in options) == ("--set" in options), verb
+    assert "--trust" in parser_of("verify-stability")._option_string_actions
+
+
+def test_code_that_a_file_names_runs_only_where_it_is_trusted(monkeypatch):
+    monkeypatch.delenv("FLUIDPROOF_TRUST", raising=False)
+
+    def ask(*_):
+        trusted("law.so", "a compiled law", "controller.library")
+        return 0
+
+    with trusting():
+        assert ask() == 0
+        with trusting(False):
+            assert ask() == 0, "trust is given once for all that is inside"
+    for inside in (nullcontext(), trusting(False)):
+        with inside, pytest.raises(InputError, match=r"(?s)controller.library: law.so.*--trust"):
+            ask()
+
+
+def test_the_option_lasts_as_long_as_its_command(monkeypatch, capsys):
+    monkeypatch.delenv("FLUIDPROOF_TRUST", raising=False)
+    monkeypatch.setitem(ACTS, "simulate", lambda *_: trusted("law.so", "a law", "controller") or 0)
+    assert main(["simulate", "x.yaml"]) == 3 and "--trust" in capsys.readouterr().err
+    assert main(["simulate", "x.yaml", "--trust"]) == 0
+    assert main(["simulate", "x.yaml"]) == 3
 
 
 def parser_of(name):

@@ -43,6 +43,7 @@ _HOME = {
     "sensitivity": "commands.sensitivity_command",
     "changed": "cases.edit",
     "load": "cases.file",
+    "trusting": "contract.trust",
     "Case": "cases.file",
     "to_control": "interop.control",
     "from_control": "interop.control",

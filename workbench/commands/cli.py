@@ -18,6 +18,7 @@ from workbench.commands.grammar import verify_parser, workbench_parser
 from workbench.commands.guard import _guarded, few_collections
 from workbench.commands.outputs import _check_outputs, _command, _today, _write_json
 from workbench.commands.verbs import read_case
+from workbench.contract.trust import trusting
 
 # Matrices here are small: threads of the linear algebra library would only take the cores from the runs. Before NumPy is imported.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -28,7 +29,7 @@ def verify_stability(arguments: Sequence[str] | None = None) -> int:
     """`verify-stability FILE`: is the loop in the file stable, by which argument, how far from the edge?"""
     parser = verify_parser()
     with few_collections():
-        return _guarded(lambda: _verify(parser.parse_args(arguments), arguments))
+        return _guarded(lambda: _trusting(_verify, parser.parse_args(arguments), arguments))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -38,7 +39,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _act(options, arguments) -> int:
-    return options.act(options, arguments)
+    return _trusting(options.act, options, arguments)
+
+
+def _trusting(act, options, arguments) -> int:
+    """What a command does, running code that files name where it was said to."""
+    with trusting("trust" in options and options.trust):
+        return act(options, arguments)
 
 
 # ---- verify and report --------------------------------------------------------------------------------------------

@@ -66,7 +66,7 @@ def case_argument(parser: argparse.ArgumentParser) -> None:
 
 
 def set_option(parser: argparse.ArgumentParser) -> None:
-    """`--set KEY=VALUE`, as often as wanted."""
+    """`--set KEY=VALUE`, as often as wanted, and `--trust`: of every command that reads case files."""
     parser.add_argument(
         "--set",
         action="append",
@@ -74,4 +74,9 @@ def set_option(parser: argparse.ArgumentParser) -> None:
         type=typed,
         metavar="KEY=VALUE",
         help="another value at a key of the file, such as controller.λ=10 or plant.payload.mass=50kg; can be repeated",
+    )
+    parser.add_argument(
+        "--trust",
+        action="store_true",
+        help="run code that the file names, such as a compiled law; without it such a file is refused",
     )
