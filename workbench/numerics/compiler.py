@@ -84,37 +84,49 @@ def own_flags() -> tuple[str, ...]:
 _hung: set[str] = set()  # compilers that are not asked again by this process
 
 
-def library(source: str) -> ctypes.CDLL | None:
-    """The source compiled and loaded, from the disk cache where it is there; None when there is no working compiler."""
+def library(source: str, further: tuple[str, ...] = ()) -> ctypes.CDLL | None:
+    """The source compiled and loaded, from the disk cache where it is there; None when there is no working compiler.
+
+    `further` flags are this source's own and stand after the others.
+    """
     cc = compiler()
     if cc is None:
         _slow("no C compiler was found (install gcc or clang, or set FLUIDPROOF_COMPILER)")
         return None
-    asked = (source, cc, *FLAGS, *own_flags(), sys.platform, platform.machine(), processor())
+    asked = (
+        source,
+        cc,
+        *FLAGS,
+        *own_flags(),
+        *further,
+        sys.platform,
+        platform.machine(),
+        processor(),
+    )
     key = hashlib.sha256("\0".join(asked).encode()).hexdigest()[:32]
     try:
         try:
-            return _loaded(cc, source, code_cache.folder() / f"{key}.so")
+            return _loaded(cc, source, code_cache.folder() / f"{key}.so", further)
         except (
             OSError
         ):  # a cache nobody can write, a full disk: keep the code for this process only
-            return _loaded(cc, source, code_cache.private_folder() / f"{key}.so")
+            return _loaded(cc, source, code_cache.private_folder() / f"{key}.so", further)
     except (OSError, CompilerError) as reason:
         _slow(f"the C compiler {cc} failed ({reason})")
         return None
 
 
-def _loaded(cc: str, source: str, target: Path) -> ctypes.CDLL:
+def _loaded(cc: str, source: str, target: Path, further: tuple[str, ...]) -> ctypes.CDLL:
     if code_cache.whole(target):
         try:
             return ctypes.CDLL(str(target))
         except OSError:  # of another machine: made anew
             pass
-    _compile(cc, source, target)
+    _compile(cc, source, target, further)
     return ctypes.CDLL(str(target))
 
 
-def _compile(cc: str, source: str, target: Path) -> None:
+def _compile(cc: str, source: str, target: Path, further: tuple[str, ...] = ()) -> None:
     if cc in _hung:
         raise CompilerError("it did not end before")
     # A private folder and a rename: several processes may start at once, and a killed one leaves nothing half-written.
@@ -122,11 +134,11 @@ def _compile(cc: str, source: str, target: Path) -> None:
         c, so = Path(folder) / "part.c", Path(folder) / "part.so"
         c.write_text(source, "utf-8")
         files = ("-o", str(so), str(c), "-lm")
-        said = _asked([cc, *FLAGS, *own_flags(), *files])
+        said = _asked([cc, *FLAGS, *own_flags(), *further, *files])
         if (
             said is not None and own_flags()
         ):  # a compiler that does not know them, or this processor
-            said = _asked([cc, *FLAGS, *files])
+            said = _asked([cc, *FLAGS, *further, *files])
         if said is not None:
             raise CompilerError(said)
         if not so.is_file():
