@@ -69,7 +69,13 @@ def frictions() -> dict[str, type]:
 
 def parts() -> dict[str, type]:
     """Every other class that a case file may hold."""
-    roots = [*(in_files(cls) for cls in laws().values()), form.Shipped, form.Loop, form.Run]
+    roots = [
+        *(in_files(cls) for cls in laws().values()),
+        form.Compiled,
+        form.Shipped,
+        form.Loop,
+        form.Run,
+    ]
     known = [cls for family in FAMILIES[:-1] for cls in family.members().values()]
     own = {*known, *map(in_files, laws().values())}
     found = [cls for cls in reachable([*known, *roots]) if cls not in own]

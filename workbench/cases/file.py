@@ -11,6 +11,8 @@ options replace its options, true or options add one. Files hold data, never cod
 with file, line, key and how to mend it, also what only shows when the parts meet (a path out of reach, a signal nobody
 measures).
 
+Code that a file names (`law: Compiled`) runs only where it is trusted (`workbench.contract.trust`).
+
 The wrappers stand around the law in this order, from the law outwards: filter, quantise, noise, limit, sampling, delay.
 So the noise is on the physical signal, the converter rounds it, and the law sees it filtered.
 """
@@ -26,6 +28,7 @@ from typing import Any, final
 from workbench.cases import form
 from workbench.cases.build import build
 from workbench.cases.claims import read_claims
+from workbench.cases.compiled import is_compiled, read_compiled
 from workbench.cases.controller import changed, read_controller
 from workbench.cases.edit import located
 from workbench.cases.locked import locked
@@ -103,14 +106,18 @@ def case_of(root: Node, text: str, path: str) -> Case:
     folder = Path(path).parent
     plant, provenance, sources = read_plant(sections["plant"], folder)
     provenance = {f"plant.{where}": origin for where, origin in provenance.items()}
-    controller = read_controller(
-        sections.get("controller"),
-        sections.get("loop"),
-        plant,
-        provenance,
-        laws(),
-        lambda node: read_plant(node, folder),
-    )
+    own = sections.get("controller")
+    if is_compiled(own):
+        controller = read_compiled(own, sections.get("loop"), folder)
+    else:
+        controller = read_controller(
+            own,
+            sections.get("loop"),
+            plant,
+            provenance,
+            laws(),
+            lambda node: read_plant(node, folder),
+        )
     with located(sections.get("controller", sections["plant"]), "controller"):
         ClosedLoop(plant, controller)
     controller = wrapped(controller, sections.get("loop"), provenance)

@@ -32,7 +32,9 @@ def case_schema(plants: Any, laws: Mapping[str, type], claims: Any) -> dict:
         "title": {"type": "string"},
         "sources": {"type": "object", "additionalProperties": {"type": "string"}},
         "plant": {"anyOf": [{"type": "string"}, part(form.Shipped), part(plants)]},
-        "controller": {"anyOf": [{"enum": list(laws)}, part(reduce(or_, forms.values()))]},
+        "controller": {
+            "anyOf": [{"enum": list(laws)}, part(reduce(or_, forms.values(), form.Compiled))]
+        },
         "loop": part(form.Loop),
         "scenario": part(form.Run),
         "claims": {"type": "object", "properties": names, "additionalProperties": False},

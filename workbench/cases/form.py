@@ -132,6 +132,16 @@ class LQR:
     model: Model | None = None
 
 
+@dataclass(frozen=True)
+class Compiled:
+    """An exported law as compiled code; commands that read such a file need --trust, as the code is run."""
+
+    library: Annotated[
+        str, "folder that workbench export --c wrote, or a library built of it, beside its law.json"
+    ]
+    digest: Annotated[str, "of its numbers, where no others are accepted; law.h has it"] = ""
+
+
 SECTIONS = {
     "title": "what this case is called",
     "sources": "short name → full name of what `source:` refers to",

@@ -64,7 +64,7 @@ def sections(
     laws_in_files = [form.law_form(cls, tuple(cls.units_on().items())) for cls in laws.values()]
     return {
         "plant": called([form.Shipped, *behind(plants)]),
-        "controller": called(laws_in_files),
+        "controller": called([*laws_in_files, form.Compiled]),
         "loop": called([form.Loop]),
         "scenario": called([form.Run]),
         "claims": dict(form.claim_names(claims)),

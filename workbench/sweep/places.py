@@ -17,7 +17,7 @@ from workbench.contract.errors import InputError
 from workbench.contract.parameters import leaves
 from workbench.files.open_file import contents
 
-_FILES = (".yaml", ".yml", ".csv")
+_FILES = (".yaml", ".yml", ".csv", ".so")
 
 
 @final
@@ -189,7 +189,9 @@ def unit_of(name: str, known: Mapping[str, str], parts: Iterable) -> str:
 def _named(tree: Any) -> set[str]:
     """Texts in plain data that may be names of files."""
     if isinstance(tree, dict):
-        return set().union(*map(_named, tree.values()))
+        library = tree.get("library")
+        beside = {f"{library}/law.json"} if isinstance(library, str) else set()
+        return beside.union(*map(_named, tree.values()))
     if isinstance(tree, list):
         return set().union(*map(_named, tree))
     return {tree} if isinstance(tree, str) and tree.lower().endswith(_FILES) else set()

@@ -20,6 +20,8 @@ from workbench.numerics.switches import jumps, refuse_undecided
 from workbench.verification.delay_margin import LateCommand
 from workbench.verification.sampled_data import sampled
 
+NO_EQUATIONS = "code, of which no linear law is known"
+
 
 @dataclass(frozen=True, eq=False)
 class LinearLaw:
@@ -54,7 +56,7 @@ def linear_law(loop, tangent: bool = False) -> LinearLaw:
     if isinstance(law, Plain):
         if not isinstance(law.law, LinearNearRest):
             raise InputError(
-                f"{law.name} is code, of which no linear law is known",
+                f"{law.name} is {NO_EQUATIONS}",
                 mend="ask this of PID, LQR or MPC",
             )
         if controller.inner is not law:
@@ -184,7 +186,7 @@ def flowing_law(loop) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     controller = loop.controller
     if isinstance(innermost(controller), Plain) or loop.no_derivative:
         raise InputError(
-            loop.no_derivative or "the law is code, of which no linear law is known",
+            loop.no_derivative or f"the law is {NO_EQUATIONS}",
             mend="verify it by runs",
         )
     A, B, C, D = _traced(controller, flows=True)

@@ -61,6 +61,18 @@ class CText:
             "outputs": identifiers([s.name for s in graph.commands]),
         }
 
+    @property
+    def sizes(self) -> dict[str, int]:
+        """How many numbers each of the structs holds."""
+        graph = self.graph
+        return {
+            "parameters": len(graph.parameters),
+            "constants": len(graph.constants),
+            "memory": len(graph.memory),
+            "inputs": 1 + len(graph.measured) + len(graph.references),
+            "outputs": len(graph.commands),
+        }
+
     def header(self) -> str:
         """The header: structs with units, constants, functions."""
         n, g = self.name, self.graph
@@ -83,6 +95,7 @@ class CText:
         declared = [
             "/* The numbers that the verdicts are of, and their digest. */",
             f"extern const char {n}_digest[];",
+            f"extern const unsigned {n}_sizes[6]; /* bytes of a number; then of parameters, constants, memory, inputs, outputs */",
             f"extern const {n}_parameters {n}_default_parameters;",
             f"extern const {n}_constants {n}_default_constants;",
             "",
@@ -181,6 +194,7 @@ def _head(text: CText) -> list[str]:
         "#endif",
         "",
         f"const char {n}_digest[] = {n.upper()}_DIGEST;",
+        f"const unsigned {n}_sizes[6] = {{sizeof({text.language.real}), {', '.join(map(str, text.sizes.values()))}}};",
         f"const {n}_parameters {n}_default_parameters = {{{told(text.graph.values)}}};",
         f"const {n}_constants {n}_default_constants = {{{{{told(text.graph.constants)}}}}};",
         f"const {n}_memory {n}_initial_memory = {{{told(text.graph.controller.initial())}}};",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from workbench.commands import terminal
@@ -12,6 +11,7 @@ from workbench.files.atomic import write_atomic
 from workbench.interop.export.checking import checked
 from workbench.interop.export.compiled import Compiled
 from workbench.interop.export.identifiers import identifier
+from workbench.interop.export.judging import judged
 from workbench.interop.export.law_graph import LawGraph, law_graph
 from workbench.interop.export.package import export_law, free, law_digest
 from workbench.interop.export.processor import in_the_loop
@@ -62,7 +62,7 @@ def run_export(options: Any, case: Any, today: str) -> int:
     if law is not None:
         code = worst(code, _checked(options, law, run))
     if law is not None and options.judge:
-        code = worst(code, _judged(options, case, law))
+        code = worst(code, judged(options, case, law))
     return code
 
 
@@ -123,18 +123,6 @@ def header(case: Any, options: Any, today: str, table: str, code: int) -> list[s
         "",
         *table.splitlines(),
     ]
-
-
-def _judged(options: Any, case: Any, law: Compiled) -> int:
-    """The claims that can be asked of code, asked of it; the exit code."""
-    loop = replace(case.loop, controller=law)
-    with terminal.progress(not options.quiet) as tell, case.located():
-        found = study(loop, case.scenario, None, tell)
-    code = exit_code(found.verdicts)
-    _say(options, "the compiled code as the law:")
-    _say(options, terminal.table(found.verdicts, terminal.columns()))
-    _say(options, terminal.tally(found.verdicts, [], code))
-    return code
 
 
 def _text(case: Any) -> str:

@@ -10,15 +10,22 @@ import numpy as np
 
 from workbench.contract.errors import InputError
 
+SIZES = ("parameters", "constants", "memory", "inputs", "outputs")
+OTHER = "build it from the files that were exported with law.json"
+
 
 class Library:
     """The functions of an exported law, by ctypes: `start`, `step`, `release` on rows of numbers.
 
-    sizes: how many numbers parameters, constants, memory, inputs and outputs have. The library is code and is run as such: load
-    only what you trust.
+    sizes: how many numbers parameters, constants, memory, inputs and outputs have. digest: of its numbers. The library is code and
+    is run as such: load only what you trust.
+
+    Raises InputError for a file that is no such library, and of other sizes or another digest; nothing of it is called then.
     """
 
-    def __init__(self, path: str | Path, name: str, sizes: dict[str, int], single: bool) -> None:
+    def __init__(
+        self, path: str | Path, name: str, sizes: dict[str, int], single: bool, digest: str
+    ) -> None:
         try:
             self.code = ctypes.CDLL(str(Path(path).resolve()))
         except OSError as why:
@@ -29,7 +36,33 @@ class Library:
             ) from None
         self.name, self.sizes = name, sizes
         self.kind = np.float32 if single else np.float64
+        self._check(str(path), digest)
         self.constants = self._default("constants")
+
+    def _check(self, path: str, digest: str) -> None:
+        """InputError where sizes or digest that the library says of itself are not those expected."""
+        wanted = [np.dtype(self.kind).itemsize, *(self.sizes[what] for what in SIZES)]
+        try:
+            found = list((ctypes.c_uint * 6).in_dll(self.code, f"{self.name}_sizes"))
+            own = (ctypes.c_char * 32).in_dll(self.code, f"{self.name}_digest").value.decode()
+        except (ValueError, UnicodeDecodeError):
+            raise InputError(
+                f"the library is no exported law called {self.name}",
+                file=path,
+                mend=OTHER,
+            ) from None
+        if own != digest:
+            raise InputError(
+                f"the library is of another version of the law: its digest is {own}, {digest} is expected",
+                file=path,
+                mend=OTHER,
+            )
+        if found != wanted:
+            raise InputError(
+                f"the library is of another version of the law: bytes of a number and sizes are {found}, {wanted} are expected",
+                file=path,
+                mend=OTHER,
+            )
 
     def _default(self, what: str) -> np.ndarray:
         """The numbers compiled in: parameters or constants."""

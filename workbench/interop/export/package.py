@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from workbench.contract.errors import InputError
-from workbench.contract.system import Signal
+from workbench.contract.system import Controller, Signal
 from workbench.interop.export.c_text import CText
 from workbench.interop.export.identifiers import identifier
 from workbench.interop.export.law_graph import LawGraph
@@ -23,6 +23,7 @@ from workbench.interop.export.programs import CMAKE, replay_program
 from workbench.interop.export.replay import Replay
 
 MANIFEST = "law.json"
+FORMAT = "fluidproof exported law 1"
 RUN = "run.csv"
 REPLAYED = 1000  # samples of the run that go with the code
 
@@ -46,13 +47,14 @@ def manifest(text: CText, files: Mapping[str, str], verdicts: Any) -> dict[str, 
     """What the folder holds, as plain data."""
     graph = text.graph
     return {
-        "format": "fluidproof exported law 1",
+        "format": FORMAT,
         "name": text.name,
         "law": type(graph.controller).__name__,
         "single": text.single,
         "digest": text.digest,
         "sample_time": float(graph.controller.period or 0.0),
         "lag": float(graph.controller.lag),
+        "wrappers": wrappers(graph.controller),
         "operations": text.operations,
         "parameters": [leaf.path for leaf in graph.parameters],
         "constants": len(graph.constants),
@@ -64,6 +66,15 @@ def manifest(text: CText, files: Mapping[str, str], verdicts: Any) -> dict[str, 
         "verdicts": verdicts,
         "sha256": {name: hashlib.sha256(body.encode()).hexdigest() for name, body in files.items()},
     }
+
+
+def wrappers(controller: Any) -> list[str]:
+    """Classes of what stands around the law and is part of the code, from the outside in."""
+    found = []
+    while isinstance(controller, Controller) and controller.inner is not None:
+        found.append(type(controller).__name__)
+        controller = controller.inner
+    return found
 
 
 def _signal(s: Signal) -> dict[str, str]:

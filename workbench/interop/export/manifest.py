@@ -1,0 +1,97 @@
+"""The manifest of an exported law read back, and files and numbers held against it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from workbench.contract.errors import InputError
+from workbench.interop.export.library import Library
+from workbench.interop.export.package import FORMAT, MANIFEST, digest_of
+
+MOST = 4_000_000  # bytes of a manifest that are read
+EXPORT = "write one with workbench export FILE --c FOLDER"
+LISTS = ("parameters", "memory", "initial", "measured", "references", "commands", "wrappers")
+
+
+def folder_of(path: str | os.PathLike) -> Path:
+    """The folder with the manifest of a law: the path itself, or where the library lies, or one above."""
+    given = Path(path)
+    if given.is_dir():
+        return given
+    if not given.is_file():
+        raise InputError("there is no such folder or library", file=str(path), mend=EXPORT)
+    places = (given.absolute().parent, given.absolute().parent.parent)
+    for folder in places:
+        if (folder / MANIFEST).is_file():
+            return folder
+    raise InputError(
+        f"there is no {MANIFEST} beside this library, which says what its signals are",
+        file=str(path),
+        mend="leave the library in the folder that was exported, or in one below it",
+    )
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The manifest of an exported law; InputError where there is none that can be read."""
+    path = folder / MANIFEST
+    try:
+        if path.stat().st_size > MOST:
+            raise ValueError("it is too large")
+        data = json.loads(path.read_text("utf-8"))
+        if data["format"] != FORMAT:
+            raise ValueError("it is of another version")
+        _check_form(data)
+    except (OSError, ValueError, KeyError, TypeError) as why:
+        raise InputError(
+            f"this is no exported law: {MANIFEST}: {why}", file=str(folder), mend=EXPORT
+        ) from None
+    return data
+
+
+def _check_form(data: dict[str, Any]) -> None:
+    """ValueError, KeyError or TypeError where something is missing or of another kind."""
+    if not str(data["name"]).isidentifier():
+        raise ValueError(f"{data['name']!r} is no name")
+    for key in LISTS:
+        if not isinstance(data[key], list):
+            raise ValueError(f"{key} is no list")
+    if not float(data["sample_time"]) > 0:
+        raise ValueError(f"sample_time is {data['sample_time']}")
+    float(data["lag"])
+    int(data["constants"])
+    str(data["digest"])
+    dict(data["sha256"])
+
+
+def check_files(folder: Path, data: dict[str, Any]) -> None:
+    """InputError where header or source are not, byte by byte, those that the verdicts were given for."""
+    for name, wanted in data["sha256"].items():
+        try:
+            body = (folder / Path(name).name).read_bytes()
+        except OSError as why:
+            raise InputError(
+                f"{name} cannot be read: {why.strerror}",
+                file=str(folder),
+                mend="export the law again",
+            ) from None
+        if hashlib.sha256(body).hexdigest() != wanted:
+            raise InputError(
+                f"{name} was changed after it was exported, and the verdicts are not of it",
+                file=str(folder / name),
+                mend="change the case file and export again",
+            )
+
+
+def check_numbers(library: Library, data: dict[str, Any], path: str) -> None:
+    """InputError where the numbers in a library are not those of the verdicts."""
+    found = digest_of(data["parameters"], library.parameters, library.constants)
+    if found != data["digest"]:
+        raise InputError(
+            f"the numbers in the library are not those of the verdicts: digest {found}, not {data['digest']}",
+            file=path,
+            mend="build the library from the files that were exported",
+        )
