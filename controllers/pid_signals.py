@@ -32,6 +32,11 @@ class ActuatorSignals(Controller):
     """Signals of a law with one position loop an actuator; its fields are those of `PID`."""
 
     @property
+    def searched(self) -> tuple[str, ...]:
+        """Gains that a search may turn: those above zero."""
+        return tuple(name for name in ("K_p", "K_i", "K_d") if any(getattr(self, name)))
+
+    @property
     def hydraulic(self) -> bool:
         """Whether the model has valves and cylinders."""
         return bool(self.model.cylinders)

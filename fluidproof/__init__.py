@@ -9,7 +9,7 @@
 Every public name of `plants`, `controllers`, `workbench` and `reports` is found here. What belongs to
 one subject only stands in a module of its own: `fp.claims` (what may be asked of a loop),
 `fp.planning`, `fp.identification`, `fp.sweep`, `fp.circuits` (valve circuits), `fp.multibody`
-(mechanisms of one's own), `fp.tuning` (gains of a PID law), `fp.metrics` (numbers read off a run).
+(mechanisms of one's own), `fp.tuning` (gains of a law), `fp.metrics` (numbers read off a run).
 
 Names are looked up on first use: importing this module imports nothing else.
 """

@@ -17,6 +17,11 @@ from workbench.run.targets import target_name
 class MPCSignals(LawData):
     """What follows from the fields of `MPC` and its model without solving anything."""
 
+    @property
+    def searched(self) -> tuple[str, ...]:
+        """Weights and horizon that a search may turn: Q stands for what the others are weighed against."""
+        return (*(name for name in ("R", "S") if any(getattr(self, name))), "N")
+
     def units(self) -> dict[str, str]:
         """Units of this law's numbers where they follow those of the plant."""
         return limit_units(self.model)

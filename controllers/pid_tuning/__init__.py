@@ -1,17 +1,22 @@
-"""Automatic tuning of PID loops: relay experiments with named rules, and the largest integral gain under a disk margin."""
+"""Automatic tuning: relay experiments with named rules, the largest integral gain under a disk margin, and search by runs.
+
+What goes by runs of any law's loop lies in `controllers.gain_search`.
+"""
 
 from __future__ import annotations
 
 _HOME = {
-    "relay": "experiment",
-    "Relay": "relay_law",
-    "RelayExperiment": "experiment",
-    "gains": "rules",
-    "Tuning": "record",
-    "tuned": "tune",
-    "ByDiskMargin": "tune",
-    "ByRelay": "tune",
-    "METHODS": "tune",
+    "relay": "pid_tuning.experiment",
+    "Relay": "pid_tuning.relay_law",
+    "RelayExperiment": "pid_tuning.experiment",
+    "gains": "pid_tuning.rules",
+    "Tuning": "pid_tuning.record",
+    "tuned": "pid_tuning.tune",
+    "ByDiskMargin": "pid_tuning.tune",
+    "ByRelay": "pid_tuning.tune",
+    "METHODS": "pid_tuning.tune",
+    "ByRuns": "gain_search",
+    "Traded": "gain_search",
 }
 
 __all__ = list(_HOME)
@@ -21,5 +26,5 @@ def __getattr__(name: str):
     if name in _HOME:
         import importlib
 
-        return getattr(importlib.import_module(f"controllers.pid_tuning.{_HOME[name]}"), name)
+        return getattr(importlib.import_module(f"controllers.{_HOME[name]}"), name)
     raise AttributeError(f"module 'controllers.pid_tuning' has no attribute {name!r}")

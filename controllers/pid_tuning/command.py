@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import io
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any
 
 from controllers.pid_tuning.record import Actuator, Tuning
 from controllers.pid_tuning.tune import METHODS, ByDiskMargin, checked
-from workbench.cases import shape
+from controllers.tuned_file import check_output, say_verified, units_of, verified, write, written
 from workbench.cases.edit import located
-from workbench.cases.file import loads
-from workbench.cases.form import law_form
 from workbench.cases.tuning import read_tuning
 from workbench.commands import terminal
 from workbench.contract.errors import InputError
-from workbench.contract.parameters import described
 from workbench.contract.system import ClosedLoop, innermost
 from workbench.contract.units import format_quantity
-from workbench.files.atomic import check_writable, write_atomic
 
 HEAD = (
     "command",
@@ -46,14 +39,7 @@ def tune(options, case, read) -> int:
     the machine as it is. Raises InputError.
     """
     checked(case.loop)
-    if options.write:
-        check_writable(options.write)
-        if os.path.realpath(options.write) == os.path.realpath(case.path):
-            raise InputError(
-                "--write would overwrite the case file",
-                file=options.write,
-                mend="give it a name of its own",
-            )
+    check_output(options, case)
     wish = _wish(options, case)
     smooth = _without_friction(case, read)
     sections = case.root.value
@@ -66,16 +52,16 @@ def tune(options, case, read) -> int:
         )
         tell(1.0)
     good = found.asked is None or found.met
-    text = written(case, found) if options.write and good else ""
+    text = written(case, found.law, found.found) if options.write and good else ""
     if not options.quiet:
         terminal.say(terminal.headline(terminal.title(case), case.path, terminal.columns()))
         terminal.say(shown(found))
     if text:
-        write_atomic(options.write, lambda stream: stream.write(text.encode()))
-        if not options.quiet:
-            terminal.say(terminal.clean(f"written: {options.write}"))
+        write(options, text)
         if options.verify:
-            return _verified(options, text)
+            code, verdicts = verified(options, text)
+            say_verified(options, code, verdicts, MEND)
+            return code
     elif options.write and not options.quiet:
         terminal.complain(f"not written: {options.write} (the margin asked for is not reached)")
     return 0 if good else 1
@@ -95,28 +81,10 @@ def _without_friction(case, read):
     return read([FRICTIONLESS]) if dry and not stated else case
 
 
-def _verified(options, text: str) -> int:
-    """Verify what was written, and say what does not hold; the exit code of that."""
-    from workbench.verification.judge import study
-    from workbench.verification.verdict import exit_code
-
-    case = loads(text, options.write)
-    with terminal.progress(not options.quiet) as tell, case.located():
-        verdicts = study(case.loop, case.scenario, case.claims, tell).verdicts
-    code = exit_code(verdicts)
-    if options.quiet:
-        return code
-    if code:
-        failed = [v for v in verdicts if v.counted and not v.holds]
-        terminal.say(terminal.table(failed, terminal.columns(), terminal.coloured()))
-    terminal.say(terminal.tally(verdicts, (), code))
-    if code:
-        terminal.complain(
-            f"{options.write} does not pass its own verification: {', '.join(v.key for v in failed)}\n"
-            "  mend: the margins hold for small motions near rest only; allow more error (claims: {tracking: {error: …}}), "
-            "a slower path, another --disk-margin, or feed-forward (feed: flow or gain)"
-        )
-    return code
+MEND = (
+    "the margins hold for small motions near rest only; allow more error (claims: {tracking: {error: …}}), a slower path, "
+    "another --disk-margin, feed-forward (feed: flow or gain), or search by runs of the machine as it is (--method runs)"
+)
 
 
 def _wish(options, case):
@@ -177,7 +145,7 @@ def _at(pairs: Sequence[str]) -> dict[str, str]:
 # ---- what is shown ------------------------------------------------------------------------------------------------------
 def shown(found: Tuning) -> str:
     """Table of the actuators, and what it means in words."""
-    units = {name: info.unit for name, info in described(found.law).items() if info is not None}
+    units = units_of(found.law)
     rows = [HEAD, *(_row(a, units) for a in found.actuators)]
     widths = [max(terminal.width(r[k]) for r in rows) for k in range(len(HEAD))]
     lines = [
@@ -226,46 +194,3 @@ def _row(a: Actuator, units: Mapping[str, str]) -> tuple[str, ...]:
         f"{a.M_s:.3g}",
         f"{a.M_t:.3g}",
     )
-
-
-# ---- what is written ----------------------------------------------------------------------------------------------------
-def written(case, found: Tuning) -> str:
-    """The case file with the gains in it and without `tuning:`, comments kept; read back before it is handed out."""
-    from ruamel.yaml import YAML
-    from ruamel.yaml.comments import CommentedMap
-
-    yaml = YAML()
-    yaml.preserve_quotes, yaml.width = True, 10_000
-    data = yaml.load(case.text)
-    law = data.get("controller")
-    if not isinstance(law, dict):
-        law = data["controller"] = CommentedMap({"law": law or type(found.law).__name__})
-    place = list(law).index("tuning") if "tuning" in law else len(law)
-    law.pop("tuning", None)
-    units = {name: info.unit for name, info in described(found.law).items() if info is not None}
-    form = law_form(type(found.law))
-    for k, name in enumerate(found.found):
-        key = next((k for k in law if shape.canonical(form, k) == name), name)
-        value = _yaml(getattr(found.law, name), units[name])
-        if key in law:
-            law[key] = value
-        else:
-            law.insert(min(place + k, len(law)), key, value)
-    stream = io.StringIO()
-    yaml.dump(data, stream)
-    text = stream.getvalue()
-    new = innermost(loads(text, case.path).controller)
-    if any(getattr(new, name) != getattr(found.law, name) for name in found.found):
-        raise InputError(
-            "the file with the gains in it would not mean the same",
-            file=case.path,
-            mend="write the gains by hand, or simplify the controller section",
-        )
-    return text
-
-
-def _yaml(value: Any, unit: str):
-    if isinstance(value, tuple):
-        each = [_yaml(v, unit) for v in value]
-        return each[0] if len(each) == 1 else each
-    return float(value) if unit == "1" or value == 0 else f"{float(value)!r} {unit}"

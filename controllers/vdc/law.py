@@ -157,6 +157,16 @@ class VDC(Forces):
         at = self.model.task(self.space, m.q)
         return [*self._without_rate(z, y, r).f_pr, *(d - a for d, a in zip(m.τ[0], at))]
 
+    @property
+    def searched(self) -> tuple[str, ...]:
+        """Gains that a search may turn: those above zero that act on the model's drives."""
+        taken = {name for own in self.parts for name in own.takes}
+        return (
+            "λ",
+            *(name for name in ("κ", "K_I") if getattr(self, name) > 0),
+            *(name for name in self._drive_gains if name in taken),
+        )
+
     def certificate(self, plant):
         """The dissipation ledger of this law on `plant`. Raises InputError for a plant of another kind than the model."""
         from controllers.vdc.ledger import MachineLedger

@@ -28,7 +28,7 @@ TITLES = {
     "sweep": ("fp.sweep", "Many cases, one table."),
     "circuits": ("fp.circuits", "Quasistatic valve circuits: forces as sets, velocities, flows."),
     "multibody": ("fp.multibody", "Mechanisms of one's own."),
-    "tuning": ("fp.tuning", "Gains of a PID law."),
+    "tuning": ("fp.tuning", "Gains of a law."),
     "metrics": ("fp.metrics", "Numbers read off a run."),
 }
 

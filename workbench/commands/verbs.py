@@ -153,12 +153,27 @@ def do_identify(options, arguments) -> int:
 
 
 def do_tune(options, arguments) -> int:
-    from controllers.pid_tuning.command import tune
+    from controllers.tuning_method import by_runs, check_options
 
     def read(settings: Sequence[str]):
         return read_case(options.file, [*options.set, *settings])
 
-    return tune(options, read(()), read)
+    case = read(())
+    runs = by_runs(options, case)
+    check_options(options, runs)
+    _check_outputs({"write": options.write, "report": options.report}, options.file)
+    if not runs:
+        from controllers.pid_tuning.command import tune
+
+        return tune(options, case, read)
+    from controllers.gain_search.command import tune_by_runs
+
+    def write(path, *content):
+        from reports.traded import TradedPage, write_traded
+
+        write_traded(path, TradedPage(*content, _today(), _command("workbench", arguments)))
+
+    return tune_by_runs(options, case, write)
 
 
 def do_plan(options, arguments) -> int:

@@ -161,6 +161,7 @@ class LawData:
     limits = Otherwise[tuple](())  # of outputs, which a predictive law keeps
     u_max = Otherwise[Any](None)  # its own limit of every command, either way
     x_0 = Otherwise[tuple](())  # states that it is linear around
+    searched = Otherwise[tuple[str, ...]](())  # fields that a search by runs may turn
 
     @staticmethod
     def suited(plant: Any) -> dict[str, Any]:

@@ -1,0 +1,144 @@
+"""How much delay, or how long a sample time, loops bear: by bisection on a ladder, all loops of a batch side by side.
+
+The ladder has two values an octave, from half a sample on. The bisection takes it that a loop that bears a delay
+bears shorter ones; `climbed` does not, and tries every value up to the first that fails, as the claims on delay and sample time do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.contract.closed_loop import ClosedLoop
+from workbench.contract.errors import InputError
+from workbench.contract.wrappers import MOST_HELD, dead_time
+from workbench.run.scenario import Scenario
+from workbench.verification.limits import queue
+from workbench.verification.run import Run, run_many
+from workbench.verification.variant import variant
+
+OCTAVE = 2  # values
+Judge = Callable[[Run], tuple]
+Job = tuple[Any, Scenario]
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """Delays or sample times that are tried, s, rising, and the one the loop has."""
+
+    what: str
+    own: float
+    values: tuple[float, ...]
+
+    def index(self, near: float) -> int:
+        """The rung a search begins with: the last one up to `near`, else the middle."""
+        below = [k for k, value in enumerate(self.values) if value <= near]
+        return below[-1] if below else len(self.values) // 2
+
+    def job(self, loop: ClosedLoop, scenario: Scenario, value: float) -> Job:
+        """The run of a loop with another delay or sample time."""
+        if self.what == "sample time":
+            return variant(loop, scenario, T_s=value)
+        samples = value / float(loop.period or 1e-3)
+        return variant(loop, scenario, delay=value, capacity=queue(samples))
+
+
+def ladder(loop: ClosedLoop, what: str, up_to: float, floor: float | None) -> Ladder:
+    """The ladder of a loop: from its own delay or sample time on to `up_to`; the floor is one of its values."""
+    T = float(loop.period or 1e-3)
+    if what == "sample time":
+        own, first = T, 2 ** (1 / OCTAVE) * T
+        end = max(up_to, floor or 0.0)
+        rising = _octaves(first, end)
+    else:
+        own, end = dead_time(loop.controller), min(max(up_to, floor or 0.0), (MOST_HELD - 1) * T)
+        rising = [own + d for d in _octaves(T / 2, end - own)]
+    values = {*rising, *([floor] if floor is not None and floor > own else [])}
+    if not values:
+        raise InputError(
+            f"the loop's own {what} is {own:g} s already, and the scan ends at {end:g} s",
+            mend="let the claim scan further (up_to)",
+        )
+    return Ladder(what, own, tuple(sorted(values)))
+
+
+def _octaves(first: float, end: float) -> list[float]:
+    values = []
+    while first <= end * (1 + 1e-9):
+        values.append(first)
+        first *= 2 ** (1 / OCTAVE)
+    return values
+
+
+def borne(
+    rungs: Ladder,
+    loops: Sequence[ClosedLoop],
+    scenario: Scenario,
+    judge: Judge,
+    tick: Callable,
+    near: float = 0.0,
+) -> list[float]:
+    """The longest value that each loop bears, by growing steps from `near`, then bisection; 0 where it bears none.
+
+    judge(run)[0]: whether the loop still behaves. tick() after every run.
+    """
+    brackets = [Bracket(len(rungs.values), rungs.index(near)) for _ in loops]
+    while todo := [i for i, b in enumerate(brackets) if b.open]:
+        asked = [brackets[i].next() for i in todo]
+        jobs = [rungs.job(loops[i], scenario, rungs.values[k]) for i, k in zip(todo, asked)]
+        for i, k, seen in zip(todo, asked, run_many(jobs, judge, tick)):
+            brackets[i].told(k, bool(seen[0]))
+    return [rungs.values[b.low] if b.low >= 0 else 0.0 for b in brackets]
+
+
+@dataclass(eq=False)
+class Bracket:
+    """Between the last rung that is borne, -1 for none, and the first that is not, `count` for none."""
+
+    count: int
+    first: int
+    low: int = -1
+    high: int = -1
+    step: int = 1
+
+    def __post_init__(self) -> None:
+        self.high = self.count
+
+    @property
+    def open(self) -> bool:
+        """Whether there are rungs between the two."""
+        return self.high - self.low > 1
+
+    def next(self) -> int:
+        """The rung to try."""
+        below, above = self.low >= 0, self.high < self.count
+        if below and above:
+            return (self.low + self.high) // 2
+        if not below and not above:
+            return self.first
+        step, self.step = self.step, 2 * self.step
+        return min(self.low + step, self.count - 1) if below else max(self.high - step, 0)
+
+    def told(self, rung: int, borne: bool) -> None:
+        """What came of a rung."""
+        if borne:
+            self.low = rung
+        else:
+            self.high = rung
+
+
+def climbed(
+    rungs: Ladder, loop: ClosedLoop, scenario: Scenario, judge: Judge, tick: Callable, beside: int
+) -> float:
+    """The longest value up to which the loop bears every one, tried in rising order."""
+    good = 0.0
+    for first in range(0, len(rungs.values), beside):
+        some = rungs.values[first : first + beside]
+        for value, seen in zip(
+            some, run_many([rungs.job(loop, scenario, v) for v in some], judge, tick)
+        ):
+            if not seen[0]:
+                return good
+            good = value
+    return good

@@ -1,0 +1,91 @@
+"""What is asked of a search by runs: which trade, how much must be borne, which gains are free."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, final
+
+from controllers.gain_search.point import Traded
+from workbench.contract.closed_loop import ClosedLoop
+from workbench.contract.errors import InputError
+from workbench.run.scenario import Scenario
+
+Trade = Literal["error", "reserve", "balanced"]
+TRADES: tuple[Trade, ...] = ("error", "reserve", "balanced")
+WORDS = {
+    "error": "the least error, bearing no less {what}",
+    "reserve": "the most {what} borne, at no more error",
+    "balanced": "the least error per {what} borne",
+}
+
+
+@final
+@dataclass(frozen=True)
+class ByRuns:
+    """Gains by runs of the loop: a compass search over factors of the gains, in steps of a factor of 2 down to 1.4.
+
+    trade    what is traded:
+             "error"     the least rms error among gains that bear at least `bears`, by default what the first gains bear
+             "reserve"   the longest delay among gains with at most `error` (rms), by default that of the first gains
+             "balanced"  the least rms error divided by the delay borne: a percent of one is worth a percent of the other
+    margin   "delay" between sample and command, or "sample-time": which of the two the loop must bear
+    bears    s; None: as `trade` says. error: in the error's unit, likewise
+    free     fields of the law that are turned; () all that it offers (`searched`)
+    each     a factor for every entry of a gain, not one for all of them
+    most     runs at most; None: 600 of compiled loops, 40 of laws that are called from Python
+
+    Requirements of the case that one run answers (tracking, pressures, saturation, limits of the machine) must hold, and nothing
+    may swing or chatter. The search looks at the first 10 s of the scenario; what it proposes is run over the whole, held at its
+    end, and at every delay of the scan.
+    """
+
+    trade: Trade = "error"
+    margin: Literal["delay", "sample-time"] = "delay"
+    bears: float | None = None
+    error: float | None = None
+    free: tuple[str, ...] = ()
+    each: bool = False
+    most: int | None = None
+
+    def __post_init__(self) -> None:
+        _choose("trade", self.trade, TRADES)
+        _choose("margin", self.margin, ("delay", "sample-time"))
+        for name in ("bears", "error", "most"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < float("inf"):
+                what = f"must be greater than zero, got {value!r}"
+                raise InputError(what, key=name, mend="give a larger one, or leave it out")
+        object.__setattr__(self, "free", tuple(self.free))
+
+    @property
+    def what(self) -> str:
+        """'delay' or 'sample time'."""
+        return self.margin.replace("-", " ")
+
+    @property
+    def words(self) -> str:
+        """What is traded for what."""
+        return WORDS[self.trade].format(what=self.what)
+
+    def tune(
+        self,
+        loop: ClosedLoop,
+        scenario: Scenario,
+        claims: Sequence[Any] | None = None,
+        tell: Callable[[float], None] = lambda share: None,
+    ) -> Traded:
+        """The best gains found. claims: whose requirements must hold, by default those that suit the loop.
+
+        Raises InputError where the law offers no gains, or the scenario has nothing to follow.
+        """
+        from controllers.gain_search.search import searched
+
+        return searched(self, loop, scenario, claims, tell)
+
+
+def _choose(name: str, value: Any, known: Sequence[str]) -> None:
+    if value not in known:
+        raise InputError(
+            f"{name}: there is no {value!r}", key=name, mend=f"choose from {', '.join(known)}"
+        )
