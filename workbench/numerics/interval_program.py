@@ -53,7 +53,7 @@ class Program:
 
 
 @dataclass
-class _Values:
+class Values:
     """Every value that the function makes: (operation, operands), each once."""
 
     made: list[tuple] = field(default_factory=list)
@@ -81,7 +81,13 @@ class _Values:
 
 def program(f: ca.Function) -> Program:
     """The program of an SX function; raises ValueError, naming it, for an operation that has no rule on boxes."""
-    values = _Values()
+    values, leaves = valued(f)
+    return _allocated(values, leaves, sum(f.nnz_in(i) for i in range(f.n_in())))
+
+
+def valued(f: ca.Function) -> tuple[Values, list[int]]:
+    """All values of an SX function, and which of them are the entries of its outputs."""
+    values = Values()
     first = np.cumsum([0, *(f.nnz_in(i) for i in range(f.n_in()))])
     held: dict[int, int] = {}
     leaves = [values.constant(0.0)] * sum(f.nnz_out(i) for i in range(f.n_out()))
@@ -101,10 +107,10 @@ def program(f: ca.Function) -> Program:
             held[to[0]] = _operation(values, f, op, [held[s] for s in of])
             for v in range(made, len(values.made)):
                 values.instruction[v] = k
-    return _allocated(values, leaves, int(first[-1]))
+    return values, leaves
 
 
-def _operation(values: _Values, f: ca.Function, op: int, of: list[int]) -> int:
+def _operation(values: Values, f: ca.Function, op: int, of: list[int]) -> int:
     if op == ca.OP_ASSIGN:
         return of[0]
     if op == ca.OP_INV:
@@ -127,7 +133,7 @@ def _operation(values: _Values, f: ca.Function, op: int, of: list[int]) -> int:
     return values.value(name, *(sorted(of) if name in COMMUTE else of))
 
 
-def _sum(values: _Values, a: int, b: int) -> int:
+def _sum(values: Values, a: int, b: int) -> int:
     """a + b, or the one select whose two halves they are."""
     x = values.made[a]
     y = values.made[b]
@@ -139,7 +145,7 @@ def _sum(values: _Values, a: int, b: int) -> int:
     return values.value("add", *sorted((a, b)))
 
 
-def _needed(values: _Values, leaves: list[int]) -> list[int]:
+def needed(values: Values, leaves: list[int]) -> list[int]:
     """Values that the outputs need, in the order in which they are made."""
     wanted = set(leaves)
     for v in range(len(values.made) - 1, -1, -1):
@@ -148,14 +154,14 @@ def _needed(values: _Values, leaves: list[int]) -> list[int]:
     return sorted(wanted)
 
 
-def _allocated(values: _Values, leaves: list[int], inputs: int) -> Program:
+def _allocated(values: Values, leaves: list[int], inputs: int) -> Program:
     """Slots for what is needed. A row never writes where it reads: the C text may assume that they differ."""
-    needed = _needed(values, leaves)
+    wanted = needed(values, leaves)
     made = values.made
-    constants = [v for v in needed if made[v][0] == "constant"]
+    constants = [v for v in wanted if made[v][0] == "constant"]
     slot = {v: k for k, v in enumerate(constants)}
-    slot |= {v: len(constants) + made[v][1] for v in needed if made[v][0] == "input"}
-    steps = [v for v in needed if v not in slot]
+    slot |= {v: len(constants) + made[v][1] for v in wanted if made[v][0] == "input"}
+    steps = [v for v in wanted if v not in slot]
     last = {operand: at for at, v in enumerate(steps) for operand in made[v][1:]}
     for v in leaves:
         last[v] = len(steps)

@@ -1,0 +1,168 @@
+"""A traced function with every kink turned into a choice, so that its derivatives are those of smooth text.
+
+    where(c, a, b) → b + s (a − b)      s = 1 where c is true
+    |x|            → (2 s − 1) x        s = 1 where x ≥ 0
+    min(a, b)      → b + s (a − b)      s = 1 where a ≤ b
+    max(a, b)      → b + s (a − b)      s = 1 where b ≤ a
+    sign(x)        → 2 s − 1            s = 1 where x ≥ 0
+
+The choices s are a further input. F(x, s) is smooth, and with s = s(x) it is the function that was traced. For every F that is
+continuous, the difference over a segment is the integral of ∂F/∂x(x̄ + τ e, s(τ)) e over τ, whose s(τ) is 0 or 1 [Clarke83]: with
+s an interval [0, 1] wherever the box does not decide it, the enclosure of ∂F/∂x contains every chord's slope. What one kink j
+adds to a slope is its channel ∂²F/∂x∂s_j times an s_j in [0, 1].
+
+|x|, min and max are continuous by themselves. `where` and `sign` need not be: `jumps` is ∂F/∂s_j at the place where the
+comparison's two sides are equal. Where it is 0 the function is continuous there; else it is by how much the function jumps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import casadi as ca
+
+from workbench.numerics.interval_program import Kink, Values, needed, valued
+
+CHOSEN = ("select", "fabs", "fmin", "fmax", "sign")
+_TWO: dict[str, Callable] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "div": lambda a, b: a / b,
+    "lt": lambda a, b: a < b,
+    "le": lambda a, b: a <= b,
+    "eq": lambda a, b: a == b,
+    "ne": lambda a, b: a != b,
+    "and": ca.logic_and,
+    "or": ca.logic_or,
+    "atan2": ca.atan2,
+    "pow": lambda a, b: a**b,
+    "fmin": ca.fmin,
+    "fmax": ca.fmax,
+}
+_ONE: dict[str, Callable] = {
+    "sq": lambda a: a * a,
+    "neg": lambda a: -a,
+    "twice": lambda a: 2 * a,
+    "not": ca.logic_not,
+}
+
+
+class Chosen(NamedTuple):
+    """The smooth function over the traced one's inputs and the choices s.
+
+    sides   the traced one's inputs → each choice: its box is [0, 0], [1, 1], or [0, 1] where the kink is straddled
+    jumps   inputs and s → (outputs, kinks): what the function jumps by at each `where` and `sign`; 0 for other kinks
+    """
+
+    function: ca.Function
+    sides: ca.Function
+    jumps: ca.Function
+    kinks: tuple[Kink, ...]
+
+
+def chosen(f: ca.Function) -> Chosen:
+    """`f`'s smooth text; raises ValueError, naming it, for an operation that has no rule on boxes."""
+    values, leaves = valued(f)
+    wanted = needed(values, leaves)
+    kinked = [v for v in wanted if values.made[v][0] in CHOSEN]
+    inputs = [ca.SX.sym(f.name_in(i), f.sparsity_in(i)) for i in range(f.n_in())]
+    s = ca.SX.sym("s", len(kinked))
+    entries = [e for column in inputs for e in column.nonzeros()]
+    choice = {v: s[j] for j, v in enumerate(kinked)}
+    smooth = _rebuilt(values, wanted, entries, choice)
+    plain = _rebuilt(values, wanted, entries, {})
+    outputs = _outputs(f, [smooth[v] for v in leaves])
+    whole = ca.vertcat(*[ca.densify(e) for e in outputs])
+    columns = [_jump(values, v, smooth, choice, leaves) for v in kinked]
+    named = [f.name_in(i) for i in range(f.n_in())]
+    return Chosen(
+        ca.Function(f.name(), [*inputs, s], outputs, [*named, "s"], f.name_out()),
+        ca.Function("sides", inputs, [_column([_side(values, v, plain) for v in kinked])]),
+        ca.Function("jumps", [*inputs, s], [_beside(columns, whole.numel())]),
+        tuple(Kink(values.made[v][0], values.instruction[v]) for v in kinked),
+    )
+
+
+def _rebuilt(values: Values, wanted: list[int], entries: list, choice: dict) -> dict[int, ca.SX]:
+    """Expressions of the wanted values; kinks in `choice` are chosen by it, others stay what they are."""
+    made: dict[int, ca.SX] = {}
+    for v in wanted:
+        made[v] = _expression(values.made[v], made, entries, choice.get(v))
+    return made
+
+
+def _expression(what: tuple, made: dict, entries: list, s: ca.SX | None) -> ca.SX:
+    name, *of = what
+    if name == "constant":
+        return ca.SX(of[0])
+    if name == "input":
+        return entries[of[0]]
+    read = [made[o] for o in of]
+    if s is not None:
+        return _choice(name, read, s)
+    if name == "select":
+        return ca.if_else(*read)
+    if name in _TWO:
+        return _TWO[name](*read)
+    return _ONE.get(name, getattr(ca, name, None))(read[0])
+
+
+def _choice(name: str, read: list, s: ca.SX) -> ca.SX:
+    if name == "fabs":
+        return (2 * s - 1) * read[0]
+    if name == "sign":
+        return 2 * s - 1
+    a, b = read[-2:]
+    return b + s * (a - b)
+
+
+def _side(values: Values, v: int, plain: dict) -> ca.SX:
+    """What the walk makes the box of a choice from."""
+    name, *of = values.made[v]
+    if name == "select":
+        return plain[of[0]] != 0
+    if name in ("fabs", "sign"):
+        return plain[of[0]] >= 0
+    a, b = (plain[o] for o in of)
+    return a <= b if name == "fmin" else b <= a
+
+
+def _jump(values: Values, v: int, smooth: dict, choice: dict, leaves: list[int]) -> ca.SX:
+    """Column of ∂F/∂s_v on the surface where it switches; zero for what is continuous by itself."""
+    name, *of = values.made[v]
+    outputs = ca.vertcat(*[smooth[o] for o in leaves])
+    if name not in ("select", "sign"):
+        return ca.SX(outputs.numel(), 1)
+    slope = ca.jtimes(outputs, choice[v], ca.SX(1))
+    condition = values.made[of[0]]
+    if name == "select" and condition[0] in ("lt", "le"):
+        return _met(slope, smooth[condition[1]], smooth[condition[2]])
+    return slope
+
+
+def _met(slope: ca.SX, a: ca.SX, b: ca.SX) -> ca.SX:
+    """The slope where a = b, when one of them is an input by itself; else as it is, which is no less."""
+    for one, other in ((a, b), (b, a)):
+        if one.is_symbolic() and not ca.depends_on(other, one):
+            return ca.substitute(slope, one, other)
+    return slope
+
+
+def _outputs(f: ca.Function, entries: list) -> list[ca.SX]:
+    at = 0
+    made = []
+    for i in range(f.n_out()):
+        sparsity = f.sparsity_out(i)
+        made.append(ca.SX(sparsity, ca.vertcat(*entries[at : at + sparsity.nnz()])))
+        at += sparsity.nnz()
+    return made
+
+
+def _column(entries: list) -> ca.SX:
+    return ca.vertcat(*entries) if entries else ca.SX(0, 1)
+
+
+def _beside(columns: list, height: int) -> ca.SX:
+    return ca.horzcat(*columns) if columns else ca.SX(height, 0)
