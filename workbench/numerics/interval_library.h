@@ -15,7 +15,7 @@ static void put(Slot *r, int i, double low, double high, int sure, double floor,
 
 /* A rising function whose domain is [from, to]: what sticks out is cut off, and not sure. */
 #define RISING(name, f, from, to, floor, ceiling)                                         \
-  static void op_##name(Slot *r, From a) {                                                \
+  APART op_##name(Slot *r, From a) {                                                      \
     for (int i = 0; i < WIDTH; ++i) {                                                     \
       double low = -a->n[i], high = a->h[i];                                              \
       int inside = (low >= (from)) & (high <= (to));                                      \
@@ -36,7 +36,7 @@ RISING(log, log, 0x1p-1074, FAR, -FAR, FAR)
 RISING(log1p, log1p, -0x1.fffffffffffffp-1, FAR, -FAR, FAR)
 RISING(atanh, atanh, -0x1.fffffffffffffp-1, 0x1.fffffffffffffp-1, -FAR, FAR)
 
-static void op_acos(Slot *r, From a) {
+APART op_acos(Slot *r, From a) {
   for (int i = 0; i < WIDTH; ++i) {
     double low = fmax(-a->n[i], -1.0), high = fmin(a->h[i], 1.0);
     int inside = (-a->n[i] >= -1.0) & (a->h[i] <= 1.0);
@@ -44,7 +44,7 @@ static void op_acos(Slot *r, From a) {
   }
 }
 
-static void op_cosh(Slot *r, From a) {
+APART op_cosh(Slot *r, From a) {
   for (int i = 0; i < WIDTH; ++i) {
     double n = a->n[i], h = a->h[i], low = n <= 0 ? -n : h <= 0 ? h : 0.0;
     put(r, i, cosh(low), cosh(fmax(n, h)), a->s[i], 1.0, FAR);
@@ -57,7 +57,7 @@ static int meets(double low, double high, double offset, double slack) {
   return floor((high + slack - offset) / (2 * PI)) >= ceil((low - slack - offset) / (2 * PI));
 }
 
-static void wave(Slot *r, From a, double (*f)(double), double top) {
+APART wave(Slot *r, From a, double (*f)(double), double top) {
   for (int i = 0; i < WIDTH; ++i) {
     double low = -a->n[i], high = a->h[i], size = fmax(fabs(low), fabs(high));
     int wide = !(size <= 1e6);
@@ -67,10 +67,10 @@ static void wave(Slot *r, From a, double (*f)(double), double top) {
     put(r, i, least, most, a->s[i], -1.0, 1.0);
   }
 }
-static void op_sin(Slot *r, From a) { wave(r, a, sin, PI / 2); }
-static void op_cos(Slot *r, From a) { wave(r, a, cos, 0.0); }
+APART op_sin(Slot *r, From a) { wave(r, a, sin, PI / 2); }
+APART op_cos(Slot *r, From a) { wave(r, a, cos, 0.0); }
 
-static void op_tan(Slot *r, From a) {
+APART op_tan(Slot *r, From a) {
   for (int i = 0; i < WIDTH; ++i) {
     double low = -a->n[i], high = a->h[i], size = fmax(fabs(low), fabs(high));
     double slack = 1e-12 * (1 + size);
@@ -80,7 +80,7 @@ static void op_tan(Slot *r, From a) {
 }
 
 /* Across the cut (the negative half of the first axis) every angle is possible. */
-static void op_atan2(Slot *r, From y, From x) {
+APART op_atan2(Slot *r, From y, From x) {
   for (int i = 0; i < WIDTH; ++i) {
     double y0 = -y->n[i], y1 = y->h[i], x0 = -x->n[i], x1 = x->h[i];
     int cut = (x0 <= 0) & (y0 <= 0) & (y1 >= 0), sure = y->s[i] & x->s[i];
@@ -92,7 +92,7 @@ static void op_atan2(Slot *r, From y, From x) {
 }
 
 /* Whole exponents ≥ 0 of any base; every other exponent of a base above 0, where aᵇ is monotone in a and in b. */
-static void op_pow(Slot *r, From a, From b) {
+APART op_pow(Slot *r, From a, From b) {
   for (int i = 0; i < WIDTH; ++i) {
     double a0 = -a->n[i], a1 = a->h[i], b0 = -b->n[i], b1 = b->h[i];
     int whole = (b0 == b1) & (b0 >= 0) & (b0 == rint(b0));
@@ -107,7 +107,7 @@ static void op_pow(Slot *r, From a, From b) {
 }
 
 #define STEPPED(name, f)                                                    \
-  static void op_##name(Slot *r, From a) {                                  \
+  APART op_##name(Slot *r, From a) {                                                      \
     for (int i = 0; i < WIDTH; ++i) {                                       \
       r->n[i] = -f(-a->n[i]);                                               \
       r->h[i] = f(a->h[i]);                                                 \
@@ -118,3 +118,17 @@ static inline double sign(double x) { return (x > 0) - (x < 0); }
 STEPPED(sign, sign)
 STEPPED(floor, floor)
 STEPPED(ceil, ceil)
+
+/* Names of the operations, in the order of interval_program.py. */
+enum {
+  OP_COPY, OP_ADD, OP_SUB, OP_MUL, OP_DIV, OP_SQ, OP_SQRT, OP_NEG, OP_TWICE, OP_FABS, OP_FMIN, OP_FMAX, OP_LT, OP_LE,
+  OP_EQ, OP_NE, OP_AND, OP_OR, OP_NOT, OP_SELECT,
+  OP_EXP, OP_EXPM1, OP_TANH, OP_ATAN, OP_SINH, OP_ASINH, OP_ERF, OP_ASIN, OP_ACOSH, OP_LOG, OP_LOG1P, OP_ATANH, OP_ACOS,
+  OP_COSH, OP_SIN, OP_COS, OP_TAN, OP_ATAN2, OP_POW, OP_SIGN, OP_FLOOR, OP_CEIL
+};
+
+static void filled(Slot *s, double low, double high) {
+  EACH s->n[i] = -low;
+  EACH s->h[i] = high;
+  memset(s->s, 1, WIDTH);
+}

@@ -1,13 +1,5 @@
 /* A program of operations on boxes (interval_exact.h, interval_library.h), WIDTH boxes at a time. */
 
-/* Names of the operations, in the order of interval_program.py. */
-enum {
-  OP_COPY, OP_ADD, OP_SUB, OP_MUL, OP_DIV, OP_SQ, OP_SQRT, OP_NEG, OP_TWICE, OP_FABS, OP_FMIN, OP_FMAX, OP_LT, OP_LE,
-  OP_EQ, OP_NE, OP_AND, OP_OR, OP_NOT, OP_SELECT,
-  OP_EXP, OP_EXPM1, OP_TANH, OP_ATAN, OP_SINH, OP_ASINH, OP_ERF, OP_ASIN, OP_ACOSH, OP_LOG, OP_LOG1P, OP_ATANH, OP_ACOS,
-  OP_COSH, OP_SIN, OP_COS, OP_TAN, OP_ATAN2, OP_POW, OP_SIGN, OP_FLOOR, OP_CEIL
-};
-
 static void exactly(int op, Slot *r, From a, From b, From c) {
   switch (op) {
     case OP_COPY: *r = *a; break;
@@ -84,12 +76,6 @@ typedef struct {
   const int *leaving;       /* slot of each output */
 } Program;
 
-static void filled(Slot *s, double low, double high) {
-  EACH s->n[i] = -low;
-  EACH s->h[i] = high;
-  memset(s->s, 1, WIDTH);
-}
-
 /* `step` is 0 for an input that is the same in all boxes, else 1. What is beyond the last box repeats it. */
 static void entered(Slot *s, const double *low, const double *high, int step, long from, long count) {
   EACH {
@@ -100,17 +86,60 @@ static void entered(Slot *s, const double *low, const double *high, int step, lo
   memset(s->s, 1, WIDTH);
 }
 
-static void executed(const Program *p, Slot *slot, uint8_t *kink, long total, long from, long count) {
+/* One operation on series of `n` coefficients, of which `flat` operands have the first alone. */
+static void in_series(int op, Slot *r, From a, From b, From c, int n, int flat_a, int flat_b) {
+  Slot other[ORDERS];
+  switch (op) {
+    case OP_COPY: case OP_NEG: case OP_TWICE:
+      for (int k = 0; k < n; ++k) exactly(op, r + k, a + k, b, c);
+      return;
+    case OP_ADD: case OP_SUB:
+      for (int k = 0; k < n; ++k) exactly(op, r + k, a + k, b + k, c);
+      return;
+    case OP_MUL: series_mul(r, a, b, flat_a, flat_b, n); return;
+    case OP_SQ: series_sq(r, a, n); return;
+    case OP_DIV: series_div(r, a, b, flat_b, n); return;
+    case OP_SQRT: series_sqrt(r, a, n); return;
+    case OP_EXP: series_exp(r, a, n); return;
+    case OP_TANH: series_tanh(r, a, n); return;
+    case OP_ATAN: series_atan(r, a, n); return;
+    case OP_LOG: series_log(r, a, n); return;
+    case OP_SIN: series_wave(r, other, a, n); return;
+    case OP_COS: series_wave(other, r, a, n); return;
+    case OP_TAN: series_tan(r, a, n); return;
+    case OP_SELECT: case OP_FABS: case OP_FMIN: case OP_FMAX: series_decided(op, r, a, b, c, n); return;
+    case OP_LT: case OP_LE: case OP_EQ: case OP_NE: case OP_AND: case OP_OR: case OP_NOT:
+      exactly(op, r, a, b, c);
+      for (int k = 1; k < n; ++k) series_zero(r + k);
+      return;
+    case OP_POW:
+      if (flat_b) { series_pow(r, a, b, n); return; }
+  }
+  for (int k = 0; k < n; ++k) series_none(r + k);
+}
+
+static void alone(int op, Slot *r, From a, From b, From c) {
+  if (op < OP_EXP) {
+    exactly(op, r, a, b, c);
+    return;
+  }
+  fesetround(FE_TONEAREST);
+  of_the_library(op, r, a, b);
+  fesetround(FE_UPWARD);
+}
+
+/* Coefficient j of slot k stands at k·orders + j; `flat` says of each slot whether it does not change with t. */
+static void executed(const Program *p, int orders, uint8_t *flat, Slot *slot, uint8_t *kink, long total, long from, long count) {
   const int *row = p->code;
   for (int k = 0; k < p->rows; ++k, row += 6) {
-    Slot *r = slot + row[1];
-    From a = slot + row[2], b = slot + row[3], c = slot + row[4];
-    if (row[0] < OP_EXP) {
-      exactly(row[0], r, a, b, c);
+    Slot *r = slot + row[1] * orders;
+    From a = slot + row[2] * orders, b = slot + row[3] * orders, c = slot + row[4] * orders;
+    flat[row[1]] = flat[row[2]] & flat[row[3]] & flat[row[4]];
+    if (flat[row[1]]) {
+      alone(row[0], r, a, b, c);
+      for (int j = 1; j < orders; ++j) series_zero(r + j);
     } else {
-      fesetround(FE_TONEAREST);
-      of_the_library(row[0], r, a, b);
-      fesetround(FE_UPWARD);
+      in_series(row[0], r, a, b, c, orders, flat[row[2]], flat[row[3]]);
     }
     if (kink && row[5] >= 0) {
       uint8_t told[WIDTH];
@@ -128,20 +157,29 @@ static void given(const Slot *s, double *low, double *high, uint8_t *sure, long 
   }
 }
 
-/* Boxes [first, last) of `total`; `room` has p->slots slots. Outputs are rows of `total` numbers; `kink` may be NULL. */
-int walked(const Program *p, const double *const *low, const double *const *high, const int *step, double *out_low,
-           double *out_high, uint8_t *out_sure, uint8_t *kink, long total, long first, long last, Slot *room) {
+/* Boxes [first, last) of `total`, with `orders` Taylor coefficients each (1: values alone). An input whose later coefficients
+ * are NULL does not change with t. `room` has p->slots × orders slots, `flat` p->slots bytes; outputs are rows of `total`
+ * numbers, all coefficients of one output after each other; `kink` may be NULL. */
+int walked(const Program *p, int orders, const double *const *low, const double *const *high, const int *step, double *out_low,
+           double *out_high, uint8_t *out_sure, uint8_t *kink, long total, long first, long last, Slot *room, uint8_t *flat) {
   int before = fegetround();
-  if (fesetround(FE_UPWARD)) return 1;
-  for (int k = 0; k < p->constants; ++k) filled(room + k, p->constant[k], p->constant[k]);
+  if (orders > ORDERS || fesetround(FE_UPWARD)) return 1;
+  memset(flat, 1, (size_t)(p->constants + p->inputs));
+  for (int k = 0; k < p->constants * orders; ++k) series_zero(room + k);
+  for (int k = 0; k < p->constants; ++k) filled(room + k * orders, p->constant[k], p->constant[k]);
   for (long from = first; from < last; from += WIDTH) {
     long count = last - from < WIDTH ? last - from : WIDTH;
-    for (int k = 0; k < p->inputs; ++k)
-      entered(room + p->constants + k, low[k], high[k], step[k], from, count);
-    executed(p, room, kink, total, from, count);
-    for (int k = 0; k < p->outputs; ++k) {
+    for (int k = 0; k < p->inputs * orders; ++k) {
+      Slot *to = room + p->constants * orders + k;
+      if (!low[k]) { series_zero(to); continue; }
+      entered(to, low[k], high[k], step[k], from, count);
+      flat[p->constants + k / orders] &= orders == 1 || k % orders == 0;
+    }
+    executed(p, orders, flat, room, kink, total, from, count);
+    for (int k = 0; k < p->outputs * orders; ++k) {
       long at = k * total + from;
-      given(room + p->leaving[k], out_low + at, out_high + at, out_sure + at, count);
+      const Slot *found = room + p->leaving[k / orders] * orders + k % orders;
+      given(found, out_low + at, out_high + at, out_sure + at, count);
     }
   }
   fesetround(before);

@@ -34,7 +34,8 @@ from workbench.numerics.native import own_text
 WIDTH = 32  # boxes side by side, as in interval_exact.h
 SLOT = 17 * WIDTH + (-17 * WIDTH) % ALIGNED  # bytes of a slot: two bounds and whether it is sure
 FLAGS = ("-O3", "-frounding-math", "-fno-trapping-math", "-fno-fast-math", "-ffp-contract=off")
-FILES = ("interval_exact.h", "interval_library.h", "interval_walk.c")
+FILES = ("interval_exact.h", "interval_library.h", "interval_series.h", "interval_walk.c")
+ORDERS = 12  # most Taylor coefficients, as in interval_series.h
 
 
 class Enclosed(NamedTuple):
@@ -120,37 +121,56 @@ class Walk:
     ) -> Enclosed:
         """Enclosures over N boxes; raises ValueError for a wrong number of entries, NaN, or low > high."""
         bounds = [_bounds(a, b) for a, b in zip(low, high, strict=True)]
-        if len(bounds) != self.program.inputs:
-            expected = f"expected bounds of {self.program.inputs} entries"
-            raise ValueError(f"{self.f.name()}: {expected}, got {len(bounds)}")
-        n = max((len(a) for a, _ in bounds), default=1)
-        if not all(len(a) in (1, n) for a, _ in bounds):
-            raise ValueError(f"{self.f.name()}: expected arrays of {n} boxes or single numbers")
+        self._checked(len(bounds))
+        n = _common(bounds, self.f.name())
         if self._lib is None:
             return _by_numpy(self.f, bounds, len(self.kinks), n)
-        return self._compiled(bounds, n, kinks, threads)
+        return self._compiled([[b] for b in bounds], n, kinks, threads, 1)
 
-    def _compiled(self, bounds: list, n: int, kinks: bool, threads: int) -> Enclosed:
+    def series(self, low: Sequence, high: Sequence, orders: int, threads: int = 1) -> Enclosed:
+        """Taylor coefficients in t, 0 to orders − 1, of the outputs: (outputs × orders, N), an output's one after the other.
+
+        low[k], high[k] are bounds of entry k's value where it does not change with t, or lists of the bounds of `orders` of
+        its coefficients. With a box of coefficients over a range of t, the results are boxes over that range.
+        """
+        bounds = [_coefficients(a, b, orders) for a, b in zip(low, high, strict=True)]
+        self._checked(len(bounds))
+        n = _common([b for row in bounds for b in row if b is not None], self.f.name())
+        if self._lib is None:
+            raise RuntimeError("Taylor coefficients of boxes need a C compiler (gcc or clang)")
+        if orders > ORDERS:
+            raise ValueError(f"expected at most {ORDERS} Taylor coefficients, got {orders}")
+        return self._compiled(bounds, n, False, threads, orders)
+
+    def _checked(self, given: int) -> None:
+        if given != self.program.inputs:
+            expected = f"expected bounds of {self.program.inputs} entries"
+            raise ValueError(f"{self.f.name()}: {expected}, got {given}")
+
+    def _compiled(self, rows: list, n: int, kinks: bool, threads: int, orders: int) -> Enclosed:
         p = self.program
-        shape = (len(p.leaving), n)
+        shape = (len(p.leaving) * orders, n)
         found = Enclosed(
             np.empty(shape),
             np.empty(shape),
             np.empty(shape, np.uint8),
             np.zeros((len(p.kinks), n if kinks else 0), np.uint8),
         )
-        lows = (ctypes.c_void_p * len(bounds))(*(_at(a) for a, _ in bounds))
-        highs = (ctypes.c_void_p * len(bounds))(*(_at(b) for _, b in bounds))
-        steps = np.array([int(len(a) == n > 1) for a, _ in bounds], np.int32)
+        bounds = [b for row in rows for b in (*row, *[None] * (orders - len(row)))]
+        lows = (ctypes.c_void_p * len(bounds))(*(b and _at(b[0]) for b in bounds))
+        highs = (ctypes.c_void_p * len(bounds))(*(b and _at(b[1]) for b in bounds))
+        steps = np.array([int(b is not None and len(b[0]) == n > 1) for b in bounds], np.int32)
         told = _at(found.straddled) if kinks and p.kinks else None
         edges = _edges(n, threads)
 
         def part(first: int, last: int) -> int:
-            room = aligned(p.slots * SLOT // 8)
-            heads = (ctypes.byref(self._asked), lows, highs, ctypes.c_void_p(_at(steps)))
+            room = aligned(p.slots * orders * SLOT // 8)
+            flat = np.zeros(p.slots, np.uint8)
+            heads = (ctypes.byref(self._asked), orders, lows, highs, ctypes.c_void_p(_at(steps)))
             outs = [ctypes.c_void_p(_at(a)) for a in found[:3]]
             spans = [ctypes.c_long(k) for k in (n, first, last)]
-            last_ones = (ctypes.c_void_p(told), *spans, ctypes.c_void_p(_at(room)))
+            own = [ctypes.c_void_p(_at(a)) for a in (room, flat)]
+            last_ones = (ctypes.c_void_p(told), *spans, *own)
             return self._lib.walked(*heads, *outs, *last_ones)
 
         if any(_each(part, edges)):
@@ -181,6 +201,20 @@ def _bounds(low: Scalar, high: Scalar) -> tuple[np.ndarray, np.ndarray]:
     if not (low <= high).all():
         raise ValueError("box: expected low ≤ high, numbers everywhere")
     return np.ascontiguousarray(low), np.ascontiguousarray(high)
+
+
+def _coefficients(low: Any, high: Any, orders: int) -> list:
+    """Bounds of each coefficient; of a number that does not change with t the first alone."""
+    if not isinstance(low, (list, tuple)):
+        return [_bounds(low, high)]
+    return [_bounds(a, b) for a, b in zip(low, high, strict=True)][:orders]
+
+
+def _common(bounds: list, name: str) -> int:
+    n = max((len(a) for a, _ in bounds), default=1)
+    if not all(len(a) in (1, n) for a, _ in bounds):
+        raise ValueError(f"{name}: expected arrays of {n} boxes or single numbers")
+    return n
 
 
 def _by_numpy(f: ca.Function, bounds: list, kinks: int, n: int) -> Enclosed:
