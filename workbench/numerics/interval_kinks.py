@@ -106,7 +106,8 @@ def _expression(what: tuple, made: dict, entries: list, s: ca.SX | None) -> ca.S
         return ca.if_else(*read)
     if name in _TWO:
         return _TWO[name](*read)
-    return _ONE.get(name, getattr(ca, name, None))(read[0])
+    one = _ONE.get(name) or getattr(ca, name)
+    return one(read[0])
 
 
 def _choice(name: str, read: list, s: ca.SX) -> ca.SX:
