@@ -176,7 +176,7 @@ def _design_verbs(verb: Verb) -> None:
     )
     plan_options(p)
     set_option(p)
-    p = verb("export", "write the law of a case file as C that carries its verdict")
+    p = verb("export", "write the law of a case file as C, for ROS 2 or a PLC, with its verdict")
     case_argument(p)
     export_options(p)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from workbench.commands import terminal
@@ -16,6 +17,7 @@ from workbench.interop.export.law_graph import LawGraph, law_graph
 from workbench.interop.export.package import export_law, free, law_digest
 from workbench.interop.export.processor import in_the_loop
 from workbench.interop.export.replay import Replay, replay
+from workbench.interop.export.ros2_package import export_ros2, package_name
 from workbench.verification.judge import study
 from workbench.verification.verdict import exit_code
 
@@ -42,21 +44,22 @@ def run_export(options: Any, case: Any, today: str) -> int:
     code = exit_code(found.verdicts)
     table = terminal.table(found.verdicts, ROOM)
     about = header(case, options, today, table, code)
+    given = {
+        "name": options.name,
+        "single": options.float,
+        "about": about,
+        "verdicts": [v.as_dict() for v in found.verdicts],
+        "case": _text(case),
+    }
     if options.c:
-        export_law(
-            options.c,
-            graph,
-            run,
-            name=options.name,
-            single=options.float,
-            about=about,
-            verdicts=[v.as_dict() for v in found.verdicts],
-            case=_text(case),
-        )
+        export_law(options.c, graph, run, **given)
+    if options.ros2:
+        limits = case.plant.limits()
+        export_ros2(options.ros2, graph, run, limits=limits, title=terminal.title(case), **given)
     if options.st:
         _structured(options, graph, about)
     _say(options, table)
-    written = [path for path in (options.c, options.st) if path]
+    written = [path for path in targets(options) if path]
     _say(options, terminal.tally(found.verdicts, written, code))
     law = Compiled(options.c) if _about_code(options) else None
     if law is not None:
@@ -86,17 +89,24 @@ def _checked(options: Any, law: Compiled, run: Replay) -> int:
     return int(any(f.well is False for f in findings))
 
 
+def targets(options: Any) -> tuple[str | None, ...]:
+    """What is to be written, in this order."""
+    return options.c, options.ros2, options.st
+
+
 def _check_targets(options: Any) -> None:
     """InputError where there is nothing to write, or something is there already."""
-    if not (options.c or options.st):
-        raise InputError("nothing is asked for", mend="give --c FOLDER or --st FILE")
+    if not any(targets(options)):
+        raise InputError("nothing is asked for", mend="give --c FOLDER, --ros2 FOLDER or --st FILE")
     if _about_code(options) and not options.c:
         raise InputError(
             "--check, --judge and --processor are about C", mend="give --c FOLDER, too"
         )
-    for path in (options.c, options.st):
+    for path in targets(options):
         if path:
             free(path)
+    if options.ros2:
+        package_name(Path(options.ros2))
 
 
 def _structured(options: Any, graph: LawGraph, about: Sequence[str]) -> None:

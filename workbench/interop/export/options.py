@@ -13,6 +13,11 @@ def export_options(parser: Any) -> None:
         help="write the law as structured text (IEC 61131-3) into this new file",
     )
     parser.add_argument(
+        "--ros2",
+        metavar="PACKAGE",
+        help="write a ros2_control controller package around the law into this new folder",
+    )
+    parser.add_argument(
         "--name", default="law", help="what its identifiers begin with (default: law)"
     )
     parser.add_argument(
