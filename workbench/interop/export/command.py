@@ -8,9 +8,12 @@ from typing import Any
 
 from workbench.commands import terminal
 from workbench.contract.errors import InputError
-from workbench.files.atomic import write_atomic
+from workbench.files.atomic import check_writable, write_atomic
+from workbench.interop.export.c_text import CText
 from workbench.interop.export.checking import checked
 from workbench.interop.export.compiled import Compiled
+from workbench.interop.export.fmu.model import check_law, law_model
+from workbench.interop.export.fmu.writing import write_fmu
 from workbench.interop.export.identifiers import identifier
 from workbench.interop.export.judging import judged
 from workbench.interop.export.law_graph import LawGraph, law_graph
@@ -18,10 +21,12 @@ from workbench.interop.export.package import export_law, free, law_digest
 from workbench.interop.export.processor import in_the_loop
 from workbench.interop.export.replay import Replay, replay
 from workbench.interop.export.ros2_package import export_ros2, package_name
+from workbench.interop.export.system_command import run_system_export
 from workbench.verification.judge import study
 from workbench.verification.verdict import exit_code
 
 ROUNDS = "The loop was verified with doubles, and this code has floats: --check and --judge tell what that changes."
+NAMES = {"controller": "law", "plant": "plant", "loop": "loop"}  # of parts in what is written
 ROOM = 110  # columns of the verdicts in the header
 
 
@@ -31,8 +36,13 @@ def run_export(options: Any, case: Any, today: str) -> int:
     Raises InputError for a law that cannot be exported and a folder that is there already; nothing is written then.
     """
     _check_targets(options)
+    options.name = options.name or NAMES[options.part]
+    if options.part != "controller":
+        return run_system_export(options, case, today)
     with case.located("controller"):
         graph = law_graph(case.loop.controller)
+        if options.fmu:
+            check_law(graph, options.float)
     with terminal.progress(not options.quiet) as tell, case.located():
 
         def along(fraction: float, what: str = "") -> None:
@@ -49,13 +59,17 @@ def run_export(options: Any, case: Any, today: str) -> int:
         "single": options.float,
         "about": about,
         "verdicts": [v.as_dict() for v in found.verdicts],
-        "case": _text(case),
+        "case": text_of(case),
     }
     if options.c:
         export_law(options.c, graph, run, **given)
     if options.ros2:
         limits = case.plant.limits()
         export_ros2(options.ros2, graph, run, limits=limits, title=terminal.title(case), **given)
+    if options.fmu:
+        name = identifier(options.name)
+        text = CText(graph, name, options.float, about, law_digest(graph, options.float))
+        write_fmu(options, law_model(text, run), about, given["verdicts"], given["case"])
     if options.st:
         _structured(options, graph, about)
     _say(options, table)
@@ -91,13 +105,15 @@ def _checked(options: Any, law: Compiled, run: Replay) -> int:
 
 def targets(options: Any) -> tuple[str | None, ...]:
     """What is to be written, in this order."""
-    return options.c, options.ros2, options.st
+    return options.c, options.fmu, options.ros2, options.st
 
 
 def _check_targets(options: Any) -> None:
     """InputError where there is nothing to write, or something is there already."""
     if not any(targets(options)):
-        raise InputError("nothing is asked for", mend="give --c FOLDER, --ros2 FOLDER or --st FILE")
+        raise InputError(
+            "nothing is asked for", mend="give --c FOLDER, --fmu FILE, --ros2 FOLDER or --st FILE"
+        )
     if _about_code(options) and not options.c:
         raise InputError(
             "--check, --judge and --processor are about C", mend="give --c FOLDER, too"
@@ -105,6 +121,7 @@ def _check_targets(options: Any) -> None:
     for path in targets(options):
         if path:
             free(path)
+            check_writable(path.rstrip("/") or path)
     if options.ros2:
         package_name(Path(options.ros2))
 
@@ -123,19 +140,19 @@ def header(case: Any, options: Any, today: str, table: str, code: int) -> list[s
     from workbench import __version__
 
     return [
-        f"{terminal.title(case)}: its law, exported {today} by fluidproof {__version__}.",
+        f"{terminal.title(case)}: its {NAMES[options.part]}, exported {today} by fluidproof {__version__}.",
         f"exit {code}: "
         + ("every counted claim holds" if code == 0 else "NOT every counted claim holds"),
         *(f"Set beside what case.yaml says: {text}" for text in options.set),
         *([ROUNDS] if options.float else []),
         "",
-        "Verdicts on the loop with this law, on the plant of the case file (case.yaml); they are of these numbers alone:",
+        "Verdicts on the loop of the case file (case.yaml), its law on its plant; they are of these numbers alone:",
         "",
         *table.splitlines(),
     ]
 
 
-def _text(case: Any) -> str:
+def text_of(case: Any) -> str:
     """The case file as it is; empty for a case that has none."""
     try:
         with open(case.path, encoding="utf-8") as stream:

@@ -6,7 +6,19 @@ from typing import Any
 
 
 def export_options(parser: Any) -> None:
-    parser.add_argument("--c", metavar="FOLDER", help="write the law as C99 into this new folder")
+    parser.add_argument("--c", metavar="FOLDER", help="write it as C99 into this new folder")
+    parser.add_argument(
+        "--fmu", metavar="FILE", help="write it as an FMU for co-simulation into this new file"
+    )
+    parser.add_argument(
+        "--fmi", type=int, choices=(2, 3), default=3, help="version of the FMU (default: 3)"
+    )
+    parser.add_argument(
+        "--part",
+        choices=("controller", "plant", "loop"),
+        default="controller",
+        help="what of the loop is written (default: controller)",
+    )
     parser.add_argument(
         "--st",
         metavar="FILE",
@@ -18,7 +30,7 @@ def export_options(parser: Any) -> None:
         help="write a ros2_control controller package around the law into this new folder",
     )
     parser.add_argument(
-        "--name", default="law", help="what its identifiers begin with (default: law)"
+        "--name", help="what its identifiers begin with (default: law, plant or loop)"
     )
     parser.add_argument(
         "--float", action="store_true", help="single precision, for processors without doubles"

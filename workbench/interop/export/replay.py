@@ -45,13 +45,7 @@ def replay(loop: ClosedLoop, scenario: Scenario, graph: LawGraph) -> Replay:
     Raises InputError where the run does not come to its end.
     """
     every = replace(scenario, log_period=None)
-    log = simulate(loop, every)
-    if not log.status.completed:
-        raise InputError(
-            f"the run that is to be replayed ended early: {log.status.message}",
-            key="scenario",
-            mend="give a scenario that the loop completes",
-        )
+    log = every_sample(loop, scenario)
     demand = Demand(loop, every, start_state(loop, every))
     given = demand.at(log.time)
     return Replay(
@@ -61,6 +55,21 @@ def replay(loop: ClosedLoop, scenario: Scenario, graph: LawGraph) -> Replay:
         np.column_stack([log[s.name] for s in graph.memory] or [np.empty((len(log), 0))]),
         np.column_stack([log[s.name] for s in graph.commands]),
     )
+
+
+def every_sample(loop: ClosedLoop, scenario: Scenario) -> Log:
+    """The run with a row a sample.
+
+    Raises InputError where it does not come to its end.
+    """
+    log = simulate(loop, replace(scenario, log_period=None))
+    if not log.status.completed:
+        raise InputError(
+            f"the run that is to be replayed ended early: {log.status.message}",
+            key="scenario",
+            mend="give a scenario that the loop completes",
+        )
+    return log
 
 
 def _measured(loop: ClosedLoop, demand: Demand, log: Log, given: np.ndarray) -> np.ndarray:

@@ -1,0 +1,110 @@
+"""`workbench export`: what it writes of each part, and what it refuses before anything is written."""
+
+import argparse
+import json
+import re
+import zipfile
+from contextlib import nullcontext
+from types import SimpleNamespace
+
+import pytest
+from exported_parts import LOOP, scenario
+
+from workbench import InputError
+from workbench.commands.cli import main
+from workbench.interop.export import command, system_command
+from workbench.interop.export.options import export_options
+from workbench.numerics.compiler import compiler
+from workbench.verification.verdict import Verdict
+
+BROKEN = Verdict("stability", "the loop is <stable>", False, "sampled", -0.2, "m")
+TOLD = json.loads(json.dumps([BROKEN.as_dict()]))
+AXIS = """
+plant: ieha-published-linear
+controller: {law: PID, K_p: 0.4, K_i: 2, K_d: 0.001 s, feed: gain, K_v: 0.0087}
+scenario: {duration: 0.1 s}
+"""
+
+
+def exported(monkeypatch, tmp_path, *words):
+    """Exit code of the command on the small axis, whose claims are stubbed."""
+    for module in (command, system_command):
+        monkeypatch.setattr(module, "study", lambda *_: SimpleNamespace(verdicts=[BROKEN]))
+    parser = argparse.ArgumentParser()
+    export_options(parser)
+    options = parser.parse_args([*words, "--quiet"])
+    options.set = []
+    (tmp_path / "axis.yaml").write_text("plant: axis\n")
+    case = SimpleNamespace(
+        loop=LOOP,
+        scenario=scenario(0.02),
+        claims=None,
+        path=str(tmp_path / "axis.yaml"),
+        name="axis",
+        located=lambda *_: nullcontext(),
+    )
+    monkeypatch.setattr(command.terminal, "title", lambda _: "axis")
+    return command.run_export(options, case, "2026-01-01")
+
+
+@pytest.mark.skipif(compiler() is None, reason="no C compiler")
+@pytest.mark.parametrize("part", ["controller", "plant", "loop"])
+def test_folder_and_unit_carry_the_verdicts(part, monkeypatch, tmp_path):
+    folder, unit = tmp_path / "code", tmp_path / "unit.fmu"
+    words = ["--c", str(folder), "--fmu", str(unit), "--part", part]
+    assert exported(monkeypatch, tmp_path, *words) == 1  # the claim is violated, and it is written
+    name = {"controller": "law"}.get(part, part)
+    header = (folder / f"{name}.h").read_text()
+    assert f"axis: its {name}, exported 2026-01-01" in header
+    assert "NOT every counted claim holds" in header and "violated" in header
+    assert json.loads((folder / f"{name}.json").read_text())["verdicts"] == TOLD
+    with zipfile.ZipFile(unit) as archive:
+        told = json.loads(archive.read("resources/verdicts.json"))
+        assert told["part"] == part and told["verdicts"] == TOLD
+        assert archive.read("resources/case.yaml") == b"plant: axis\n"
+        page = archive.read("documentation/index.html").decode()
+        assert "NOT every" in page and "&lt;stable&gt;" in page and "<stable>" not in page
+        assert f"sources/{name}.c" in archive.namelist()
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["--part", "plant"], "nothing is asked for"),
+        (["--part", "plant", "--st", "a.st"], "--st is about the law"),
+        (["--part", "loop", "--c", "new", "--float"], "--float is about the law"),
+        (["--part", "loop", "--c", "new", "--judge"], "--judge is about the law"),
+        (["--part", "loop", "--fmu", "a.fmu", "--check"], "are about C"),
+        (["--fmu", "a.fmu", "--float"], "an FMU has doubles"),
+        (["--fmu", "there.fmu"], "already"),
+        (["--fmu", "nowhere/a.fmu"], "no such directory"),
+        (["--c", "nowhere/a"], "no such directory"),
+        (["--fmu", "a.fmu", "--part", "plant"], "line 2, plant: .* stiff flows"),
+    ],
+)
+def test_what_cannot_be_written_is_said_and_nothing_is(words, said, monkeypatch, tmp_path, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "axis.yaml").write_text(AXIS)
+    (tmp_path / "there.fmu").write_text("mine")
+    assert main(["export", "axis.yaml", *words]) == 3
+    assert re.search(said, capsys.readouterr().err)
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["axis.yaml", "there.fmu"]
+    assert (tmp_path / "there.fmu").read_text() == "mine"
+
+
+@pytest.mark.parametrize("word", ["half", "all"])
+def test_other_parts_are_unknown(word, capsys, tmp_path):
+    (tmp_path / "axis.yaml").write_text(AXIS)
+    with pytest.raises(SystemExit, match="3"):
+        main(["export", str(tmp_path / "axis.yaml"), "--part", word])
+    assert "controller" in capsys.readouterr().err
+
+
+def test_a_full_disk_leaves_nothing(monkeypatch, tmp_path):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("workbench.files.atomic.os.replace", full)
+    with pytest.raises(InputError, match="the disk is full"):
+        exported(monkeypatch, tmp_path, "--fmu", str(tmp_path / "unit.fmu"))
+    assert [p.name for p in tmp_path.iterdir()] == ["axis.yaml"]
