@@ -37,6 +37,7 @@ _RC = {
     "ytick.labelsize": 7.5,
     "axes.titlelocation": "left",
     "axes.titlepad": 4.0,
+    "axes.titley": 1.0,  # nothing stands above a panel that a title would have to make room for
     "axes.spines.top": False,
     "axes.spines.right": False,
     "axes.linewidth": 0.5,

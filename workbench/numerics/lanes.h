@@ -21,9 +21,6 @@ typedef int flag;
 #define LANE_NUMBERS(n) ((real)*(n))
 #define GIVE_LANES(n, x) (*(n) = (long)(x))
 #else
-#if defined(__AVX__) || defined(__AVX512F__)
-#include <immintrin.h>
-#endif
 typedef double real __attribute__((vector_size(8 * LANES)));
 typedef long long flag __attribute__((vector_size(8 * LANES)));
 #define NO_LANE ((flag){0})
@@ -44,11 +41,14 @@ static inline int any_lane(flag m) {
   return any != 0;
 }
 
+/* by the instruction's name: the header that has a function for it takes longer to read than a small graph to compile */
 static inline real laned_sqrt(real x) {
 #if LANES == 8 && defined(__AVX512F__)
-  return (real)_mm512_sqrt_pd((__m512d)x);
+  __asm__("vsqrtpd %1, %0" : "=v"(x) : "v"(x));
+  return x;
 #elif LANES == 4 && defined(__AVX__)
-  return (real)_mm256_sqrt_pd((__m256d)x);
+  __asm__("vsqrtpd %1, %0" : "=x"(x) : "x"(x));
+  return x;
 #else
   for (int l = 0; l < LANES; ++l) x[l] = sqrt(x[l]);
   return x;

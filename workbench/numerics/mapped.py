@@ -1,4 +1,8 @@
-"""A function of columns evaluated over many rows at once, as compiled code where there is a compiler (`native`)."""
+"""A function of columns evaluated over many rows at once, as compiled code where there is a compiler (`native`).
+
+Rows go side by side in the lanes of a vector (`lanes.h`), so that one operation serves as many rows as the processor has lanes.
+A row gives the same numbers whichever rows stand beside it.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +13,11 @@ import casadi as ca
 import numpy as np
 
 from workbench.numerics import native
+from workbench.numerics.compiler import library
+from workbench.numerics.laned import laned
+from workbench.numerics.lanes import width
 
-
-class Mapped:
-    """A function of several column arguments evaluated over many rows at once, compiled where possible.
-
-    f: ca.Function with vector inputs and one vector output. Call with arrays (N, n_i); an argument of shape (n_i,) is shared.
-    """
-
-    TAIL = """
+ALONE = """
 long many(long n, const double **in, const long *stride, double *out, long n_out, double *work) {
   const double *arg[N_IN + 1]; double *res[1];
   for (long k = 0; k < n; ++k) {
@@ -28,18 +28,67 @@ long many(long n, const double **in, const long *stride, double *out, long n_out
   return n;
 }
 """
+BESIDE = """
+long many(long n, const double **in, const long *stride, double *out, long n_out, double *work) {
+  static const int sizes[N_IN + 1] = SIZES;
+  real given[ALL + 1], y[N_OUT + 1];
+  const real *arg[N_IN + 1];
+  real *res[1] = {y}, *at = given;
+  (void)work;
+  for (int i = 0; i < N_IN; at += sizes[i++]) arg[i] = at;
+  for (long k = 0; k < n; k += LANES) {
+    long rows = n - k < LANES ? n - k : LANES;
+    at = given;
+    for (int i = 0; i < N_IN; at += sizes[i++]) {
+      if (k && !stride[i]) continue; /* shared by all rows */
+      for (long l = 0; l < LANES; ++l) { /* lanes without a row repeat the last one */
+        const double *row = in[i] + (k + (l < rows ? l : rows - 1)) * stride[i];
+        for (int j = 0; j < sizes[i]; ++j) at[j][l] = row[j];
+      }
+    }
+    each(arg, res, 0, 0, 0);
+    for (long l = 0; l < rows; ++l)
+      for (int j = 0; j < N_OUT; ++j) out[(k + l) * n_out + j] = y[j][l];
+  }
+  return n;
+}
+"""
+
+
+class Mapped:
+    """A function of several column arguments evaluated over many rows at once, compiled where possible.
+
+    f: ca.Function with vector inputs and one vector output. Call with arrays (N, n_i); an argument of shape (n_i,) is shared.
+    """
 
     def __init__(self, f: ca.Function, compiled: bool | None = None) -> None:
         self.f = native.renamed(f, "each")
         self.n_out = f.size1_out(0)
         self.lib = None
         if compiled is not False and f.n_instructions() <= native.MOST_OPERATIONS:
-            self.lib = native.compiled([self.f], {"N_IN": f.n_in()}, self.TAIL)
+            self.lib = self._in_lanes() or native.compiled([self.f], {"N_IN": f.n_in()}, ALONE)
         if self.lib is not None:
             number = ctypes.c_long
             place = ctypes.c_void_p
             self.lib.many.argtypes = [number, place, place, place, number, place]
             self.lib.many.restype = number
+
+    def _in_lanes(self) -> Any:
+        """The library that takes as many rows at once as there are lanes; None where an operation has no text over lanes."""
+        text = laned([self.f])
+        if text is None:
+            return None
+        sizes = [self.f.size1_in(i) for i in range(self.f.n_in())]
+        defines = {
+            "LANES": width(),
+            "N_IN": len(sizes),
+            "SIZES": "{" + ", ".join(map(str, sizes)) + "}",
+            "ALL": sum(sizes),
+            "N_OUT": self.n_out,
+            "casadi_int": "long long int",
+        }
+        head = "".join(f"#define {name} {value}\n" for name, value in defines.items())
+        return library("\n".join([head, native.NUMBERS, text, BESIDE]))
 
     def __call__(self, *arrays: Any) -> np.ndarray:
         whole = [_rows_whole(np.asarray(a, dtype=float)) for a in arrays]

@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,6 +32,7 @@ from workbench.run.log import Log
 from workbench.run.pace import Attempt, Pace
 from workbench.run.scenario import Scenario
 from workbench.run.simulate import finish, simulate, start_state
+from workbench.run.workers import Workers
 
 Job = tuple[System, Scenario]
 
@@ -78,7 +79,7 @@ def each_run(
 
     turned_away = None if refused is None else (lambda k, why: put(k, refused(k, why)))
     most = threads or cores()
-    with ThreadPoolExecutor(most) as pool, steady():
+    with Workers(most) as pool, steady():
         try:
             for k, value in _measured(pool, _blocks(jobs, rows, turned_away), keep, 2 * most):
                 put(k, value)

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import TypeVar
+
+from workbench.run.workers import Workers
 
 Found = TypeVar("Found")
 
@@ -33,7 +35,7 @@ def beside(
         if over.is_set():
             raise Abandoned
 
-    with ThreadPoolExecutor(max(1, len(works))) as pool:
+    with Workers(max(1, len(works))) as pool:
         found = [pool.submit(work, look) for work in works]
         try:
             yield found

@@ -9,6 +9,7 @@ from functools import partial
 
 from workbench.cases.form import kebab
 from workbench.contract.errors import InputError
+from workbench.contract.reach import steady
 from workbench.contract.system import System
 from workbench.run.log import Log
 from workbench.run.scenario import Scenario
@@ -80,7 +81,11 @@ def study(
     where there are such: with no verdicts yet, and with every array that does not rest on those claims, so that a report can
     be begun. Raises InputError for claims the loop cannot be asked.
     """
-    scenario = scenario or Scenario()
+    with steady():
+        return _studied(loop, scenario or Scenario(), claims, progress, ahead)
+
+
+def _studied(loop, scenario, claims, progress, ahead) -> Study:
     claims = tuple(default_claims(loop, scenario) if claims is None else claims)
     bar = _Progress(progress, 4 + sum(c.work for c in claims))
     bar.tick("simulating", 0)

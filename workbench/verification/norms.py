@@ -17,6 +17,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from workbench.numerics.roots import zero
 from workbench.verification.linear import LinearSystem, balanced
 from workbench.verification.stability import stability
 
@@ -85,12 +86,10 @@ def between(ω: np.ndarray, top: float) -> np.ndarray:
 def crossings(f: Callable[[float], float], ω: np.ndarray, top: float) -> list[float]:
     """Zeros of a bounded f in (0, top), all of them among the cuts ω; the other cuts are spurious.
 
-    A zero is where f changes sign from one interval to the next (refined by Brent's method; a jump is dropped). Where
+    A zero is where f changes sign from one interval to the next (refined by `zero`; a jump is dropped). Where
     f only touches 0, rounding splits the double eigenvalue into a cluster of cuts: one with |f| ≤ TOUCH, and under a
     thousandth of |f| on both sides of the cluster.
     """
-    from scipy.optimize import brentq
-
     if not len(ω):
         return []
     mid = between(ω, top)
@@ -98,7 +97,7 @@ def crossings(f: Callable[[float], float], ω: np.ndarray, top: float) -> list[f
     found = []
     for k in range(len(ω)):
         if values[k] * values[k + 1] < 0:
-            w = brentq(f, mid[k], mid[k + 1], xtol=1e-300, rtol=4 * np.finfo(float).eps)
+            w = zero(f, mid[k], mid[k + 1])
             if abs(f(w)) <= 1e-3:  # steep zeros end well below, jumps well above
                 found.append(float(w))
     starts = np.flatnonzero(np.diff(ω, prepend=-np.inf) > CLUSTER * ω)

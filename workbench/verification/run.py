@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -27,6 +26,7 @@ from workbench.run.log import Log
 from workbench.run.scenario import Scenario
 from workbench.run.simulate import simulate, start_state
 from workbench.run.targets import parse, target_name
+from workbench.run.workers import Workers
 from workbench.verification.ends import alternating, ends
 from workbench.verification.ledger import Balance, has_ledger, ledger_function
 from workbench.verification.too_long import check_length
@@ -237,7 +237,7 @@ def run_many(
         if sum(map(samples, jobs)) >= PAYING:
             with suppress(InputError):  # told below, in the words of the run alone
                 return _side_by_side(jobs, one)
-        with ThreadPoolExecutor(2) as pool:
+        with Workers(2) as pool:
             return list(pool.map(lambda k: one(k, run(*jobs[k])), range(len(jobs))))
 
 

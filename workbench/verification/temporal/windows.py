@@ -99,19 +99,15 @@ class Instants:
 
 def least(values: np.ndarray, first: np.ndarray, last: np.ndarray) -> np.ndarray:
     """min values[first … last] for every entry; +∞ where last < first."""
-    from scipy.ndimage import minimum_filter1d
-
-    return _extreme(values, first, last, np.minimum, minimum_filter1d, np.inf)
+    return _extreme(values, first, last, np.minimum, np.inf)
 
 
 def largest(values: np.ndarray, first: np.ndarray, last: np.ndarray) -> np.ndarray:
     """max values[first … last] for every entry; −∞ where last < first."""
-    from scipy.ndimage import maximum_filter1d
-
-    return _extreme(values, first, last, np.maximum, maximum_filter1d, -np.inf)
+    return _extreme(values, first, last, np.maximum, -np.inf)
 
 
-def _extreme(values, first, last, choose, filtered, neutral):
+def _extreme(values, first, last, choose, neutral):
     """Intervals that begin or end with the samples by running extremes, the others by `_covered`."""
     found = np.full(len(first), neutral)
     ends = (last == len(values) - 1) & (first <= last)
@@ -122,34 +118,35 @@ def _extreme(values, first, last, choose, filtered, neutral):
         found[begins] = choose.accumulate(values)[last[begins]]
     inside = np.flatnonzero((first <= last) & ~ends & ~begins)
     if len(inside):
-        found[inside] = _covered(values, first[inside], last[inside], choose, filtered)
+        found[inside] = _covered(values, first[inside], last[inside], choose)
     return found
 
 
-def _covered(values, first, last, choose, filtered):
-    """Two windows of one length, a power of two, cover each interval: one filter of linear cost for every such length."""
+def _covered(values, first, last, choose):
+    """Two windows of one length, a power of two, cover each interval: extremes of one length follow from those of half of it."""
     octaves = np.frexp((last - first + 1).astype(float))[1] - 1
     if octaves.min() == octaves.max():
-        return _of_octave(values, first, last, int(octaves[0]), choose, filtered)
+        return _of_octave(values, first, last, int(octaves[0]), choose)
     found = np.empty(len(first))
     for octave in np.flatnonzero(np.bincount(octaves)):
         asked = octaves == octave
-        found[asked] = _of_octave(values, first[asked], last[asked], int(octave), choose, filtered)
+        found[asked] = _of_octave(values, first[asked], last[asked], int(octave), choose)
     return found
 
 
-def _of_octave(values, first, last, octave, choose, filtered):
+def _of_octave(values, first, last, octave, choose):
     size, begin = 1 << octave, int(first.min())
-    slid = _slid(values[begin : int(last.max()) + 1], size, filtered)
+    slid = _slid(values[begin : int(last.max()) + 1], size, choose)
     return choose(slid[first - begin], slid[last - (size - 1) - begin])
 
 
-def _slid(values: np.ndarray, size: int, filtered) -> np.ndarray:
-    """The extreme of values[i … i + size − 1] at i."""
-    if size == 1:
-        return values
-    half = size // 2
-    return filtered(values, size, mode="nearest")[half : half + len(values) - size + 1]
+def _slid(values: np.ndarray, size: int, choose) -> np.ndarray:
+    """The extreme of values[i … i + size − 1] at i; size: a power of two."""
+    reach = 1
+    while reach < size:
+        values = choose(values[:-reach], values[reach:])
+        reach *= 2
+    return values
 
 
 def sustained(left: np.ndarray, right: np.ndarray, window: Window, ahead: float) -> np.ndarray:
