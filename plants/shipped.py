@@ -22,6 +22,7 @@ from workbench.cases.node import Node
 from workbench.cases.provenance import Provenance
 from workbench.cases.yaml_input import read
 from workbench.contract.errors import InputError
+from workbench.interop.fmu.form import Foreign
 
 FOLDER = Path(__file__).parent / "parameters"
 PLANTS = (
@@ -33,6 +34,7 @@ PLANTS = (
     | MeteredArms
     | MeteredTwin
     | MeteredCrane
+    | Foreign
 )
 
 
@@ -87,7 +89,7 @@ def read_machine(path: str | os.PathLike) -> Machine:
                 key=key,
                 mend="put it in the file that names this machine",
             )
-    plant, provenance = build_plant(root.value["plant"])
+    plant, provenance = build_plant(root.value["plant"], Path(path).parent)
     return Machine(
         plant,
         MappingProxyType(provenance),
@@ -95,10 +97,13 @@ def read_machine(path: str | os.PathLike) -> Machine:
     )
 
 
-def build_plant(node: Node) -> tuple[Any, dict[str, Provenance]]:
-    """Plant written out in full, and its provenance."""
+def build_plant(node: Node, folder: Path) -> tuple[Any, dict[str, Provenance]]:
+    """Plant written out in full, and its provenance; files that it names lie in `folder`."""
     found: dict[str, Provenance] = {}
     plant = build(PLANTS, node, "plant", found)
+    if isinstance(plant, Foreign):
+        plant = plant.plant(folder, node)
+        found = {}
     return plant, {path.removeprefix("plant."): origin for path, origin in found.items()}
 
 

@@ -47,6 +47,7 @@ _HOME = {
     "Case": "cases.file",
     "to_control": "interop.control",
     "from_control": "interop.control",
+    "FMU": "interop.fmu.plant",
     "to_mat": "interop.mat",
     "from_mat": "interop.mat",
 }

@@ -11,7 +11,7 @@ options replace its options, true or options add one. Files hold data, never cod
 with file, line, key and how to mend it, also what only shows when the parts meet (a path out of reach, a signal nobody
 measures).
 
-Code that a file names (`law: Compiled`) runs only where it is trusted (`workbench.contract.trust`).
+Code that a file names (`law: Compiled`, `plant: {type: FMU, …}`) runs only where it is trusted (`workbench.contract.trust`).
 
 The wrappers stand around the law in this order, from the law outwards: filter, quantise, noise, limit, sampling, delay.
 So the noise is on the physical signal, the converter rounds it, and the law sees it filtered.
@@ -235,7 +235,7 @@ def read_plant(node: Node, folder: Path) -> tuple[Any, dict[str, Provenance], di
     from plants.shipped import build_plant, machine, machines, read_machine
 
     if isinstance(node.value, dict) and "machine" not in node.value and "type" in node.value:
-        return *build_plant(node), {}
+        return *build_plant(node, folder), {}
     if isinstance(node.value, str):
         node = Node({"machine": node}, node.line, node.column, node.file)
     if not isinstance(node.value, dict) or "machine" not in node.value:

@@ -92,6 +92,18 @@ class Drivable(Protocol):
         """Joint positions of the machine."""
 
 
+@runtime_checkable
+class LinearisesItself(Protocol):
+    """A plant without a graph that can say what it is near a point."""
+
+    derivatives: tuple[
+        str, str
+    ]  # strength of what rests on them, and where they come from, in words
+
+    def linearised(self, x: Any, u: Any, inputs: Any) -> Any:
+        """`workbench.numerics.linearisation.Linearisation` about states x and inputs u, by some inputs."""
+
+
 # ---- what a law can do --------------------------------------------------------------------------
 @runtime_checkable
 class HasLedger(Protocol):

@@ -134,6 +134,9 @@ class PlantData:
     fixed = Otherwise[Any](None)  # `workbench.numerics.adaptive.Fixed`
     integrator = Otherwise[Any](None)  # its own
     on_floats = Otherwise[bool](False)  # its text is Python on floats, and has no graph
+    stepper = Otherwise[Any](None)  # of such a plant: what advances it at the pace of a run
+    no_other_starts = Otherwise[str]("")  # why it cannot begin elsewhere, in words
+    not_asked = Otherwise[tuple](())  # (claim, why) of what this plant cannot be asked by default
     longest_step = Otherwise["float | None"](None)  # s, that its integration bears
     in_words = Otherwise[str]("")  # how it is assembled
     linear_twin = Otherwise[str]("")  # shipped machine that is linear and like it

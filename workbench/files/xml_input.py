@@ -76,17 +76,22 @@ class Element:
         return self.numbers(name, (0.0 if default is None else default,))[0]
 
 
-def read_xml(path: Any, what: str) -> Element:
-    """The outermost element of a file. Raises InputError for a file that is none, or is too much; `what` was expected."""
-    file = shown(path)
-    return _Reader(file).read(contents(path, MOST_BYTES, what))
+def read_xml(
+    path: Any, what: str, most: int = MOST_BYTES, longest: int = LONGEST, called: str = ""
+) -> Element:
+    """The outermost element of a file. Raises InputError for a file that is none, or is too much; `what` was expected.
+
+    most, longest: bytes of the file and letters of an attribute. called: the file's name in messages.
+    """
+    return _Reader(called or shown(path), longest).read(contents(path, most, what))
 
 
 class _Reader:
     """Collects elements while expat goes through the bytes."""
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, file: str, longest: int = LONGEST) -> None:
         self.file = file
+        self.longest = longest
         self.count = 0
         self.open: list[Element] = []
         self.top: Element | None = None
@@ -128,9 +133,9 @@ class _Reader:
         if self.count > MOST_ELEMENTS or len(self.open) >= MOST_LEVELS:
             words = f"more than {MOST_ELEMENTS} elements, or deeper than {MOST_LEVELS}"
             raise self._error(words, line, "keep what describes the machine only")
-        if any(len(value) > LONGEST for value in attributes.values()):
+        if any(len(value) > self.longest for value in attributes.values()):
             raise self._error(
-                f"<{short(tag)}>: an attribute is longer than {LONGEST} letters",
+                f"<{short(tag)}>: an attribute is longer than {self.longest} letters",
                 line,
                 "export it again",
             )

@@ -9,6 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from workbench.contract.capabilities import LinearisesItself
 from workbench.contract.errors import InputError
 from workbench.contract.system import System, find, names
 from workbench.numerics.calculus import Traced, trace
@@ -65,15 +66,19 @@ def linearize(
 
     inputs: which inputs to differentiate by (all by default). Raises InputError for a system without a derivative
     (quantiser, noise, sampling) and where a switch on its edge leaves the flow or the outputs without a derivative (a valve
-    exactly between its sides, a saturation at its limit): move the point off the edge.
+    exactly between its sides, a saturation at its limit): move the point off the edge. A plant that is no text of ours
+    (`LinearisesItself`) is asked for its own derivatives.
     """
-    _check_flow(system)
+    if not isinstance(system, LinearisesItself):
+        _check_flow(system)
     live = tuple(names(system.inputs) if inputs is None else inputs)
     for name in live:
         find(system.inputs, name, "linearize, inputs")
     defaults = [system.defaults().get(s.name, 0.0) for s in system.inputs]
     u = defaults if u is None else list(u)
     _check_point(system, x, u)
+    if isinstance(system, LinearisesItself):
+        return system.linearised(x, u, live)
     # Inputs not asked for still act at their value; those at their default are folded into the graph.
     extra = tuple(
         s.name

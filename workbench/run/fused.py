@@ -58,7 +58,9 @@ def integrator(system: System, traced, compiled: bool | None, pace: Pace = AS_IT
     if isinstance(traced, Text):
         if pace.implicit:
             refuse_implicit(pace.why)
-        return FloatLoop(traced), traced.constants(system)
+        made = system.plant.stepper
+        own = FloatLoop(traced) if made is None else made(system, traced)
+        return own, traced.constants(system)
     if pace.implicit or fixed(system) or adaptive(system):
         return stiff.stiff_loop(system, traced, compiled, pace.tolerance)
     return compiled_loop(traced, compiled), np.ascontiguousarray(traced.constants(system))

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from workbench.cases.form import kebab
 from workbench.contract.capabilities import HasPassivity, HasUniqueness, HasValveAccount
 from workbench.contract.errors import InputError
 from workbench.contract.system import System, innermost
@@ -112,9 +113,15 @@ def defaults(loop: System, scenario: Scenario | None) -> tuple:
         *_predictive(about),
     ]
     found += _other_draws(about, found)
+    unasked += [(key, why) for key, why in about.plant.not_asked if not _asks(found, key)]
     if unasked:
         found.append(run_claims.Unasked(tuple(unasked), counted=not about.closed))
     return tuple(found)
+
+
+def _asks(found: list, key: str) -> bool:
+    """Whether a claim of this name is among them."""
+    return any(kebab(type(claim).__name__) == key for claim in found)
 
 
 def _theorem(about: _Loop) -> list:
@@ -153,7 +160,8 @@ def _limits(about: _Loop, size: float, unasked: list) -> list:
     if about.loop.period is None or not about.closed:
         return []
     if about.hosted:
-        why = "the law is called from Python, and a scan takes a dozen runs; ask for it in `claims` if they are worth it"
+        who = "plant" if about.plant.on_floats else "law"
+        why = f"the {who} is called from Python, and a scan takes a dozen runs; ask for it in `claims` if they are worth it"
         unasked += [("sample-time-limit", why), ("delay-limit", why)]
         return []
     if about.jointed or has_ledger(about.loop):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.contract.capabilities import Predictive, Varies
+from workbench.contract.capabilities import LinearisesItself, Predictive, Varies
 from workbench.contract.errors import InputError
 from workbench.contract.numbers import nearest
 from workbench.contract.parameters import leaves
@@ -110,6 +110,7 @@ def check_linear_stability(claim: Any, run: Any) -> Verdict:
     notes: tuple[Assumption, ...] = ()
     if not linear:
         notes = (Assumption("near that motion", None, source="linearised"),)
+    strength, notes = _by_itself(run.loop.plant, found, notes)
     notes += tuple(
         Assumption(f"{name} stays what it is: nothing changes it", True)
         for name in constant_memory(run.loop)
@@ -125,11 +126,20 @@ def check_linear_stability(claim: Any, run: Any) -> Verdict:
     return replace(
         found,
         key="linear-stability",
+        strength=strength,
         worst=worst,
         counted=claim.counted,
         assumptions=(*found.assumptions, *notes),
         data=data,
     )
+
+
+def _by_itself(plant: Any, found: Verdict, notes: tuple) -> tuple[Any, tuple]:
+    """(strength, notes) of a verdict on a plant that may have said by itself what it is near the point."""
+    if not isinstance(plant, LinearisesItself) or found.strength is None:
+        return found.strength, notes
+    strength, where = plant.derivatives
+    return strength, (*notes, Assumption("derivatives are right", None, source=where))
 
 
 def _margin_words(r: dict) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from workbench.contract.capabilities import LinearisesItself
 from workbench.contract.errors import InputError
 from workbench.contract.own_laws import LinearNearRest
 from workbench.contract.system import Plain, find, innermost, names
@@ -65,8 +66,8 @@ def linear_law(loop, tangent: bool = False) -> LinearLaw:
                 mend="leave them out",
             )
         return LinearLaw(*law.law.linear_law(), float(loop.period), delay)
-    if loop.no_derivative:
-        raise InputError(loop.no_derivative, mend="verify the loop without it")
+    if why := no_tangent(loop):
+        raise InputError(why, mend="verify the loop without it")
     A, B, C, D = _traced(controller, curved=tangent)
     still = (A == np.eye(len(A))).all(axis=1) & (B == 0).all(axis=1)
     own = [name for name, s in zip(names(controller.states), still) if s]
@@ -129,7 +130,18 @@ def flat(loop, where: Point):
     own = names(loop.controller.commands)
     found = linearize(loop.plant, where.x, where.u, inputs=own)
     rows = [names(loop.plant.outputs).index(s.name) for s in loop.controller.measured]
+    if found.D[rows].any():
+        raise InputError(
+            "what is measured follows the commands directly, which a linear loop here does not",
+            mend="put the actuator's lag in front, or measure a state",
+        )
     return found.A, found.B, found.C[rows]
+
+
+def no_tangent(loop) -> str:
+    """Why the loop has no derivative near a point; "" where it has one: a plant may say by itself what it is there."""
+    own = isinstance(loop.plant, LinearisesItself)
+    return loop.controller.no_derivative if own else loop.no_derivative
 
 
 def closed(loop, where: Point) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -184,9 +196,9 @@ def flowing_law(loop) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     Raises InputError, with the reason, for a law that is code.
     """
     controller = loop.controller
-    if isinstance(innermost(controller), Plain) or loop.no_derivative:
+    if isinstance(innermost(controller), Plain) or no_tangent(loop):
         raise InputError(
-            loop.no_derivative or f"the law is {NO_EQUATIONS}",
+            no_tangent(loop) or f"the law is {NO_EQUATIONS}",
             mend="verify it by runs",
         )
     A, B, C, D = _traced(controller, flows=True)
@@ -210,7 +222,12 @@ def closed_matrix(loop, where: Point) -> np.ndarray:
 
 
 def refuse_turning(plant) -> None:
-    """Raise InputError where the flow depends on time explicitly, as that of a pump modelled piston by piston."""
+    """Raise InputError where the flow depends on time explicitly, as that of a pump modelled piston by piston.
+
+    A plant that linearises itself is asked there.
+    """
+    if isinstance(plant, LinearisesItself):
+        return
     xs, us = (symbols(c, len(s))[1] for c, s in (("x", plant.states), ("u", plant.inputs)))
     t = ca.SX.sym("t")
     if ca.depends_on(column(plant.rhs(t, xs, us)), t):

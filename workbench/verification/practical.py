@@ -62,6 +62,8 @@ def check_practical(
         )
     if claim.runs < 1:
         return said(None, "no other starts were asked for (runs: 0)")
+    if run.loop.plant.no_other_starts:
+        return said(None, f"no other start can be had: {run.loop.plant.no_other_starts}")
     starts = drawn(run, claim.runs, claim.spread)
     modes = slowest_and_unstable(run)
     outcomes, duration = disturbed(claim, run, starts, allowed, modes, tick)

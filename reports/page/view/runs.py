@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 PAUSE = 0.25  # s between two looks at the files
-NAMED = re.compile(r"[\w./ -]+\.(?:ya?ml|csv|nc|mat)\b")  # files that a case may rest on
+NAMED = re.compile(r"[\w./ -]+\.(?:ya?ml|csv|nc|mat|fmu)\b")  # files that a case may rest on
 COMMAND = (sys.executable, "-m", "workbench.commands.cli", "report")
 ENDED = "the verification ended without a page and without a word"
 

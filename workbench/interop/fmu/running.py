@@ -1,0 +1,220 @@
+"""An FMU inside a run: the samples of `workbench.numerics.native.Loop`, each advanced in the process of the FMU."""
+
+from __future__ import annotations
+
+import copy
+import threading
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from workbench.contract.errors import InputError
+from workbench.contract.scalars import Scalar, Vector
+from workbench.interop.fmu.link import Link, given_back, taken
+from workbench.numerics.on_floats import OFFSETS, Text
+
+if TYPE_CHECKING:
+    from workbench.interop.fmu.plant import FMU
+
+CLOSE = 1e-6  # of the FMU's own step: a communication step is a multiple of it
+
+
+def begun(plant: FMU, link: Link, x0: np.ndarray | None, u: Vector) -> tuple[bool, np.ndarray]:
+    """A run begun in a process: (whether it has events, the states in SI)."""
+    model = plant.model
+    states, inputs, _ = model.scales
+    settings = model.addressed((*plant.parameters, *plant.start))
+    given = inputs.from_si(np.array(u, float)).tolist()
+    settings += [[*_address(w), v] for w, v in zip(model.wires.inputs, given)]
+    start = None
+    if x0 is not None:
+        start = states.from_si(np.array(x0, float)).tolist()
+        settable = [(w, v) for w, v in zip(model.wires.states, start) if w.variable.settable]
+        settings += [[*_address(w), v] for w, v in settable]
+    switches, x = link.begin(settings, start)
+    return switches, states.to_si(x)
+
+
+def _address(wire: Any) -> tuple[str, int]:
+    return wire.variable.type, wire.variable.reference
+
+
+class Pure:
+    """The equations of an FMU by model exchange, as functions: in the mode that it begins in.
+
+    Of co-simulation it is begun only: `begun` are the states that a run starts from.
+    """
+
+    def __init__(self, plant: FMU) -> None:
+        self.plant, self.model = plant, plant.model
+        self.link = taken(self.model.spec(plant.time_limit))
+        self.lock = threading.Lock()
+        weakref.finalize(self, given_back, self.link)
+        self.u = [plant.defaults()[s.name] for s in plant.inputs]
+        self.switches, self.begun = begun(plant, self.link, None, self.u)
+        self.known: tuple[Any, np.ndarray] = (None, np.zeros(0))
+
+    def flow(self, t: Scalar, x: Vector, u: Vector) -> np.ndarray:
+        """ẋ, then the outputs."""
+        key = (t, tuple(x), tuple(u))
+        with self.lock:
+            if self.known[0] != key:
+                self.known = key, self._asked(float(t), np.array(x, float), np.array(u, float))
+            return self.known[1]
+
+    def slopes(self, x: np.ndarray, u: np.ndarray, unknowns: list, knowns: list) -> np.ndarray:
+        """∂unknown/∂known in the FMU's units, by its directional derivatives."""
+        with self.lock:
+            return self.link.slopes(0.0, x.tolist(), u.tolist(), unknowns, knowns)
+
+    def outputs_at_start(self, x: Vector, u: Vector) -> np.ndarray:
+        """What is measured at the start of a run that begins with these states and inputs."""
+        states, inputs, outputs = self.model.scales
+        given = np.array(x, float), np.array(u, float)
+        with self.lock:
+            begun(self.plant, self.link, *given)
+            found = self.link.measure(0.0, states.from_si(given[0]), inputs.from_si(given[1]))
+        return outputs.to_si(found)
+
+    def _asked(self, t: float, x: np.ndarray, u: np.ndarray) -> np.ndarray:
+        states, inputs, outputs = self.model.scales
+        n = len(x)
+        found = self.link.flow(t, states.from_si(x), inputs.from_si(u))
+        rates = found[:n] if states.same else found[:n] * states.factor
+        return np.concatenate([rates, outputs.to_si(found[n:])])
+
+
+class _Measured:
+    """Outputs of a run now, as a function of a Text."""
+
+    def __init__(self, loop: FmuLoop) -> None:
+        self.loop = loop
+
+    def size1_in(self, _: int) -> int:
+        return 0
+
+    def size1_out(self, _: int) -> int:
+        return self.loop.ny
+
+    def __call__(self, t: Scalar, x: Any, w: Any, c: Any = ()) -> np.ndarray:
+        return self.loop.measure(float(t), np.asarray(x, float), np.asarray(w, float).ravel())
+
+
+class FmuLoop:
+    """As `workbench.numerics.on_floats.FloatLoop`: one run of an FMU, with a process of its own for as long as it lasts."""
+
+    lib = None
+    offsets = OFFSETS
+
+    def __init__(self, text: Text, plant: FMU) -> None:
+        self.plant = plant
+        self.model = model = plant.model
+        self.states, self.inputs, self.outputs = model.scales
+        traced: Any = copy.copy(text)
+        traced.out = _Measured(self)
+        self.traced = traced
+        self.nx, self.ny = text.n_states, len(model.wires.outputs)
+        self.row = self.nx + self.ny + 1  # the last is the energy stored, of which nothing is known
+        whole = plant.defaults()
+        names = [w.name for w in model.wires.inputs]
+        self.u = np.array([whole[name] for name in names])
+        self.places = [names.index(name) for name in text.live]
+        self.link: Link | None = None
+
+    def begin(self, t0: Scalar, x: Vector, w: Vector, c: Any) -> np.ndarray:
+        """The state that the run begins with."""
+        return self._started(np.asarray(x, float), np.asarray(w, float).ravel())
+
+    def _whole(self, w: np.ndarray) -> np.ndarray:
+        """All inputs in the FMU's units, by the live ones in SI; one set a row."""
+        made = np.tile(self.u, (*w.shape[:-1], 1))
+        made[..., self.places] = w[..., : len(self.places)]
+        return self.inputs.from_si(made)
+
+    def _started(self, x: np.ndarray, w: np.ndarray) -> np.ndarray:
+        self.link = taken(self.model.spec(self.plant.time_limit))
+        weakref.finalize(self, given_back, self.link)
+        u = self.u.copy()
+        u[self.places] = w[: len(self.places)]
+        return begun(self.plant, self.link, x, u)[1]
+
+    def measure(self, t: float, x: np.ndarray, w: np.ndarray) -> np.ndarray:
+        """What is measured at t; the run begins with the first time it is asked."""
+        if self.link is None:
+            self._started(x, w)
+        assert self.link is not None
+        found = self.link.measure(t, self.states.from_si(x), self._whole(w[None])[0])
+        return self.outputs.to_si(found)
+
+    def run(
+        self,
+        first: int,
+        n: int,
+        every: int,
+        jumping: bool,
+        T: float,
+        n1: int,
+        h1: float,
+        n2: int,
+        h2: float,
+        state: np.ndarray,
+        W: np.ndarray,
+        F: np.ndarray | None,
+        c: Any,
+        rows: np.ndarray | None,
+    ) -> int:
+        """`n` samples from `first`; state and rows are written; returns the samples done, as driver.c does."""
+        W = np.atleast_2d(W)
+        steps = n1 + n2
+        given = None if F is None else np.asarray(F).reshape(n, steps, len(OFFSETS), -1)
+        room = None if rows is None else rows.reshape(-1, self.row)
+        kept = 0
+        for k in range(n):
+            t = (first + k) * T
+            x = state[: self.nx]
+            if not np.isfinite(x).all():
+                return k
+            held = np.tile(W[k], (steps, len(OFFSETS), 1)) if given is None else given[k]
+            wanted = room is not None and (not every or (first + k) % every == 0)
+            parts = ((t, n1, h1, held[:n1]), (t + n1 * h1, n2, h2, held[n1:]))
+            for at, count, h, stages in parts:
+                if not count:
+                    continue
+                ask = 0 if not wanted else 2 if not every else int(at == t)
+                made = self._advanced(at, h, count, ask, state[: self.nx], stages)
+                state[: self.nx] = self.states.to_si(made[: self.nx])
+                if ask and room is not None:
+                    kept = self._keep(made[self.nx :], room, kept)
+        return n
+
+    def _advanced(
+        self, t: float, h: float, n: int, rows: int, x: np.ndarray, stages: np.ndarray
+    ) -> np.ndarray:
+        if self.link is None:
+            self._started(x, stages[0, 0])
+        assert self.link is not None
+        self._check_step(h)
+        F = np.ascontiguousarray(self._whole(stages))
+        return self.link.advance(t, h, n, rows, self.states.from_si(x), F)
+
+    def _keep(self, made: np.ndarray, room: np.ndarray, kept: int) -> int:
+        found = made.reshape(-1, self.nx + self.ny)
+        target = room[kept : kept + len(found)]
+        target[:, : self.nx] = self.states.to_si(found[:, : self.nx])
+        target[:, self.nx : -1] = self.outputs.to_si(found[:, self.nx :])
+        target[:, -1] = 0.0
+        return kept + len(found)
+
+    def _check_step(self, h: float) -> None:
+        """InputError for a communication step that is no multiple of the FMU's own."""
+        own = self.model.interface.every
+        if own is None or self.model.exchange:
+            return
+        times = h / own
+        if abs(times - round(times)) > CLOSE * max(times, 1.0) or round(times) < 1:
+            raise InputError(
+                f"the FMU takes steps of {own:g} s of its own, and the run asks for {h:g} s",
+                file=self.model.about.file,
+                mend=f"give a sample_time and max_step that are multiples of {own:g} s (scenario: max_step)",
+            )
