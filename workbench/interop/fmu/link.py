@@ -242,7 +242,7 @@ def given_back(link: Link) -> None:
 @atexit.register
 def _ended() -> None:
     for link in list(_all):
-        link.process.kill()
+        link.close()
 
 
 def short_name(file: str) -> str:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import copy
+import os
 import threading
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.scalars import Scalar, Vector
-from workbench.interop.fmu.link import Link, given_back, taken
+from workbench.interop.fmu.link import Link, Spec, given_back, taken
 from workbench.numerics.on_floats import OFFSETS, Text
 
 if TYPE_CHECKING:
@@ -40,6 +44,29 @@ def _address(wire: Any) -> tuple[str, int]:
     return wire.variable.type, wire.variable.reference
 
 
+class _Asked:
+    """The process that is asked for functions of an FMU, with the plant that it is begun for: parameters make many of one."""
+
+    def __init__(self, spec: Spec) -> None:
+        self.spec, self.lock = spec, threading.RLock()
+        self.link: Link | None = None
+        self.owner: Pure | None = None
+
+    def begun_for(self, owner: Pure, x: Vector | None = None, u: Vector = ()) -> tuple:
+        """(the process, whether it has events, the states it begins with), begun anew for this plant."""
+        if self.link is None or not self.link.alive:
+            self.link = taken(self.spec)
+        self.owner = None
+        at = None if x is None else np.array(x, float)
+        switches, states = begun(owner.plant, self.link, at, u or owner.u)
+        return self.link, switches, states
+
+
+@lru_cache(maxsize=8)
+def _asked(process: int, spec: Spec) -> _Asked:
+    return _Asked(spec)
+
+
 class Pure:
     """The equations of an FMU by model exchange, as functions: in the mode that it begins in.
 
@@ -48,39 +75,53 @@ class Pure:
 
     def __init__(self, plant: FMU) -> None:
         self.plant, self.model = plant, plant.model
-        self.link = taken(self.model.spec(plant.time_limit))
-        self.lock = threading.Lock()
-        weakref.finalize(self, given_back, self.link)
+        self.spec = self.model.spec(plant.time_limit)
         self.u = [plant.defaults()[s.name] for s in plant.inputs]
-        self.switches, self.begun = begun(plant, self.link, None, self.u)
         self.known: tuple[Any, np.ndarray] = (None, np.zeros(0))
+        asked = _asked(os.getpid(), self.spec)
+        with asked.lock:
+            _, self.switches, self.begun = asked.begun_for(self)
+
+    @contextmanager
+    def _ready(self) -> Iterator[Link]:
+        """The process, begun for this plant, for nobody else meanwhile."""
+        asked = _asked(os.getpid(), self.spec)
+        with asked.lock:
+            if asked.owner is not self or not (asked.link and asked.link.alive):
+                asked.begun_for(self)
+                asked.owner = self
+            assert asked.link is not None
+            yield asked.link
 
     def flow(self, t: Scalar, x: Vector, u: Vector) -> np.ndarray:
         """ẋ, then the outputs."""
         key = (t, tuple(x), tuple(u))
-        with self.lock:
-            if self.known[0] != key:
-                self.known = key, self._asked(float(t), np.array(x, float), np.array(u, float))
-            return self.known[1]
+        known = self.known
+        if known[0] != key:
+            known = key, self._asked(float(t), np.array(x, float), np.array(u, float))
+            self.known = known
+        return known[1]
 
     def slopes(self, x: np.ndarray, u: np.ndarray, unknowns: list, knowns: list) -> np.ndarray:
         """∂unknown/∂known in the FMU's units, by its directional derivatives."""
-        with self.lock:
-            return self.link.slopes(0.0, x.tolist(), u.tolist(), unknowns, knowns)
+        with self._ready() as link:
+            return link.slopes(0.0, x.tolist(), u.tolist(), unknowns, knowns)
 
     def outputs_at_start(self, x: Vector, u: Vector) -> np.ndarray:
         """What is measured at the start of a run that begins with these states and inputs."""
         states, inputs, outputs = self.model.scales
         given = np.array(x, float), np.array(u, float)
-        with self.lock:
-            begun(self.plant, self.link, *given)
-            found = self.link.measure(0.0, states.from_si(given[0]), inputs.from_si(given[1]))
+        asked = _asked(os.getpid(), self.spec)
+        with asked.lock:
+            link, _, _ = asked.begun_for(self, x, u)
+            found = link.measure(0.0, states.from_si(given[0]), inputs.from_si(given[1]))
         return outputs.to_si(found)
 
     def _asked(self, t: float, x: np.ndarray, u: np.ndarray) -> np.ndarray:
         states, inputs, outputs = self.model.scales
         n = len(x)
-        found = self.link.flow(t, states.from_si(x), inputs.from_si(u))
+        with self._ready() as link:
+            found = link.flow(t, states.from_si(x), inputs.from_si(u))
         rates = found[:n] if states.same else found[:n] * states.factor
         return np.concatenate([rates, outputs.to_si(found[n:])])
 
