@@ -11,6 +11,7 @@ pytest.importorskip("fmpy")
 from workbench import FMU, ClosedLoop, InputError, Sampled, Scenario, Waypoints, linearize, verify  # noqa: E402
 from workbench.cases.file import load  # noqa: E402
 from workbench.commands import cli  # noqa: E402
+from workbench.contract.trust import trusting  # noqa: E402
 from workbench.verification import claims as C  # noqa: E402
 
 CASE = """\
@@ -26,6 +27,13 @@ scenario:
   reference: {type: Waypoints, space: output, points: [start, [50 mm]], leg: 0.3 s}
   duration: 0.4 s
 """
+
+
+def trusted(path):
+    with trusting():
+        return load(path)
+
+
 SMALL = "claims: {tracking: {error: 20 mm, settle: 0.1 s}, practical-stability: false, settled: false}\n"
 
 
@@ -51,7 +59,7 @@ def test_a_case_file_is_judged_where_it_is_trusted(case, capsys):
         assert words in told
     with pytest.raises(InputError, match="foreign code"):
         load(case)
-    assert load(case, trust=True).plant.parameters[1].value == 2.5
+    assert trusted(case).plant.parameters[1].value == 2.5
 
 
 @pytest.mark.parametrize(
@@ -72,7 +80,7 @@ def test_what_is_wrong_is_said_at_its_line(case, old, new, line, said):
     assert old in CASE
     case.write_text(CASE.replace(old, new))
     with pytest.raises(InputError, match=f"(?s)case.yaml, line {line}, plant.*{said}"):
-        load(case, trust=True)
+        trusted(case)
 
 
 @pytest.mark.long
@@ -83,7 +91,7 @@ def test_its_parameters_are_searched(case):
         + ", falsify: {over: {parameters.k.value: [60, 4000]}, budget: 3}}\n"
     )
     case.write_text(text)
-    found = {v.key: v for v in verify_case(load(case, trust=True))}
+    found = {v.key: v for v in verify_case(trusted(case))}
     assert found["falsify"].holds is False
 
 
