@@ -9,6 +9,7 @@ import numpy as np
 from controllers import VDC
 from workbench import ClosedLoop, Sampled, Scenario, simulate
 from workbench.contract.system import names
+from workbench.run.fitted import fitted
 from workbench.verification.ledger import Balance, LedgerFunction, balance
 
 SPREAD = {"rad": 0.05, "m": 0.01, "rad/s": 0.4, "m/s": 0.2, "V": 3.0, "N": 500.0, "N m": 200.0}
@@ -37,8 +38,11 @@ def states_at_random(loop: ClosedLoop, seed: int, count: int) -> tuple:
     plant, law = loop.plant, loop.controller.inner
     goal = plant.task(law.space, [float(v) for v in start[: plant.n]])
     w = 0.3 * rng.normal(size=(count, len(live)))
-    w[:, : plant.n] = np.array(goal, float) + 0.02 * rng.normal(size=(count, plant.n))
-    assert names(plant.states)[: plant.n] == list(plant.joint_names)
+    w[:, : len(goal)] = np.array(goal, float) + 0.02 * rng.normal(size=(count, len(goal)))
+    if plant.dependent:
+        x = np.array([fitted(loop, row) for row in x])
+    else:
+        assert names(plant.states)[: plant.n] == list(plant.joint_names)
     return np.zeros(count), x, w, live
 
 

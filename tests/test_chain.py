@@ -17,7 +17,7 @@ from oracles.random_machines import (
 from plants.components.cylinder import Cylinder
 from plants.components.spatial import compose, cross, minus, unturn
 from plants.crane_segments import Prismatic, Revolute
-from plants.multibody import drive_forces, required
+from plants.multibody import cuts, drive_forces, required
 from workbench.contract.errors import InputError
 from workbench.contract.system import names
 from workbench.numerics.calculus import directional
@@ -212,7 +212,7 @@ def test_passive_joints_carry_no_moment(seed):
     _, wanted = required.required(m, at, qd, qdd)
     own = required.net_wrenches(m, at.motion, wanted)
     lines = required.lines(m, at)
-    found = required.cuts(m, at, lines, own, f_c, [0.0] * m.tree.n_v)
+    found = cuts.cuts(m, at, lines, own, f_c, [0.0] * m.tree.n_v)
     i = 0
     for j, (s, (k, frames)) in enumerate(zip(plant.structures, shape)):
         inner = paper_crane.loop_forces(s.revolute, k, frames, nets[j], theirs[j]["E1"], f_c[i])

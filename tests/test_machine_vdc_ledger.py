@@ -12,6 +12,7 @@ from controllers.body_gain import BodyGain
 from controllers.vdc import bodies
 from controllers.vdc.servo_cylinder import ServoValvePart
 from plants.components.spatial import add, cross, scale
+from plants.multibody import cuts
 from plants.multibody import required as mechanics
 
 CRANK = 1  # two links, each behind a crank and a rod of its own
@@ -119,13 +120,13 @@ def test_a_wrong_lever_arm_opens_the_cut_at_the_pins(monkeypatch):
 
 
 def test_a_loop_whose_wrench_was_left_out_opens_joints_of_that_loop(monkeypatch):
-    found = mechanics._multipliers
+    found = cuts._multipliers
 
     def without(mechanism, G, left):
         μ = found(mechanism, G, left)
         return [0.0 * value if row >= 2 else value for row, value in enumerate(μ)]
 
-    monkeypatch.setattr(mechanics, "_multipliers", without)
+    monkeypatch.setattr(cuts, "_multipliers", without)
     open_ = set(open_cuts(balance_of()))
     assert open_ and open_ <= {f"joint {name}" for name in ("link1", "crank1", "rod1")}
 

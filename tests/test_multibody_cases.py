@@ -208,10 +208,20 @@ def test_a_scenario_may_start_elsewhere_and_is_closed_there(method):
         simulate(mechanism, Scenario(0.2, start=(2.6,)))
 
 
+def test_a_path_may_be_given_in_lengths_of_the_cylinders():
+    """With all joints as states, too; it is the path that output space describes."""
+    text = TEXT.replace("duration: 10 s", "duration: 0.3 s")
+    lengths = text.replace("space: output", "space: piston")
+    own, other = (loads(words, "path.yaml") for words in (text, lengths))
+    logs = [simulate(case.loop, case.scenario) for case in (own, other)]
+    a, b = (log.array("s_lift") for log in logs)
+    assert b == pytest.approx(a, abs=1e-12) and np.ptp(a) > 1e-6
+
+
 def test_other_spaces_are_refused():
-    text = TEXT.replace("space: output", "space: piston").replace("[8 cm, 6 cm]", "[0.08, 0.06]")
+    text = TEXT.replace("space: output", "space: cartesian").replace("[8 cm, 6 cm]", "[0.08, 0.06]")
     with pytest.raises(
-        InputError, match="excavator boom has no piston space: .* write 'method: minimal'"
+        InputError, match="excavator boom has no cartesian space: .* write 'method: minimal'"
     ):
         loads(text, "wrong.yaml")
 

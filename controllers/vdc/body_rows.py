@@ -9,7 +9,7 @@ import numpy as np
 
 from controllers.vdc import bodies
 from plants.components.spatial import plus, power
-from plants.multibody import linear, surroundings, tree
+from plants.multibody import cuts, linear, surroundings, tree
 from plants.multibody import required as mechanics
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.surroundings import Surroundings
@@ -32,13 +32,16 @@ class BodyRows:
     def bodies(self, need: bodies.Needed, qdd, forces, around: Surroundings) -> list[Entry]:
         """Entries of bodies, joints and springs, for true accelerations q̈, forces of all actuators, and surroundings."""
         plant, at = self.machine, need.at
-        _, true = mechanics.required(plant, at, _own(plant, at.rates), qdd, ground=around.ground)
+        by_rate = dict(zip(plant.own[1], qdd))
+        leading = [at.rates[i] for i in plant.lead]
+        accelerations = [by_rate[i] for i in plant.lead]
+        _, true = mechanics.required(plant, at, leading, accelerations, ground=around.ground)
         nets = mechanics.net_wrenches(plant, at.motion, true, around.gravity)
         passive = bodies.damped(plant, at.rates)
         tool = surroundings.at_tool(plant, at.motion, around.wrench)
         sides = (
-            mechanics.cuts(plant, at, need.lines, need.nets, need.every, need.passive),
-            mechanics.cuts(plant, at, need.lines, _pushed(nets, tool), forces, passive),
+            cuts.cuts(plant, at, need.lines, need.nets, need.every, need.passive),
+            cuts.cuts(plant, at, need.lines, _pushed(nets, tool), forces, passive),
         )
         Δ = [mechanics.against(a, b) for a, b in zip(need.wanted.Z, at.motion.Z)]
         Δ.append(mechanics.against(ZERO6, at.motion.ground.Z))
@@ -88,12 +91,13 @@ class BodyRows:
             pair = (sides[0].joint[j], sides[1].joint[j])
             put(j, f"joint {body.name}", pair, 1.0, places[j])
             put(plant.tree.parent[j], f"joint {body.name}", pair, -1.0, places[j])
-        for n, k in enumerate(plant.closings):
-            a, b = plant.cuts[k.loop]
+        for n, which in enumerate(cuts.closed(plant)):
+            loop = plant.loops[which]
+            a, b = plant.cuts[which]
             pair = (sides[0].loop[n], sides[1].loop[n])
-            at = tree.point(need.at.motion, b, plant.loops[k.loop].b.point)[0]
-            put(b, f"loop {plant.loops[k.loop].name}", pair, 1.0, at)
-            put(a, f"loop {plant.loops[k.loop].name}", pair, -1.0, at)
+            at = tree.point(need.at.motion, b, loop.b.point)[0]
+            put(b, f"loop {loop.name}", pair, 1.0, at)
+            put(a, f"loop {loop.name}", pair, -1.0, at)
         for i, (actuator, wrench) in enumerate(zip(plant.actuators, need.lines.wrench)):
             if wrench is not None:
                 pair = tuple(mechanics.scaled(f, wrench) for f in (need.every[i], forces[i]))
@@ -157,11 +161,6 @@ def _pushed(nets, tool) -> list:
 def magnitude(V, F):
     """|V|ᵀ|F|."""
     return sum(np.abs(a) * np.abs(b) for a, b in zip([*V[0], *V[1]], [*F[0], *F[1]]))
-
-
-def _own(plant, rates) -> list:
-    """Rates of the independent coordinates."""
-    return [rates[i] for i in plant.own[1]]
 
 
 def _flow(Δ, pair, way, at):

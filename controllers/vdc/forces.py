@@ -9,7 +9,7 @@ from controllers.required_motion import desired_motion, required_motion
 from controllers.vdc import bodies
 from controllers.vdc.vocabulary import Reading, Vocabulary
 from plants.drives.contract import Line
-from plants.multibody import coordinates, drive_forces
+from plants.multibody import coordinates, drive_forces, required
 from plants.multibody.mechanism import Mechanism
 from workbench.contract.once import once
 from workbench.numerics.calculus import directional
@@ -31,7 +31,7 @@ class Forces(Vocabulary):
 
     def required_motion(self, q, qd, τ_d, τ1, τ2):
         """q̇_r and its exact derivative q̈_r along the true motion."""
-        λ = self._each(self.λ, self.machine.n)
+        λ = self._each(self.λ, len(self.machine.lead))
         return required_motion(self.model, self.space, λ, q, qd, τ_d, τ1, τ2)
 
     @once
@@ -67,22 +67,27 @@ class Forces(Vocabulary):
 
     def force_rate(self, q, qd, qdd, τ, ẑ, ẑ_rate) -> list:
         """Exact ḟ_pr along q̈ = qdd and the reference's own motion."""
-        n = self.machine.n
+        n, n_q, moving = len(τ[0]), len(q), len(q) + len(qd)
         flat = [value for part_ in ẑ for value in part_]
         flow = [value for part_ in ẑ_rate for value in part_]
 
         def forces(s):
-            τ = [s[k * n : (k + 1) * n] for k in (2, 3, 4)]
-            return self.required_forces(s[:n], s[n : 2 * n], τ, self.observed(s[5 * n :]))
+            τ = [s[moving + k * n : moving + (k + 1) * n] for k in range(3)]
+            ẑ = self.observed(s[moving + 3 * n :])
+            return self.required_forces(s[:n_q], s[n_q:moving], τ, ẑ)
 
+        along = coordinates.velocities(self.machine, q, qd)
         return directional(
-            forces, [*q, *qd, *τ[0], *τ[1], *τ[2], *flat], [*qd, *qdd, *τ[1], *τ[2], *τ[3], *flow]
+            forces,
+            [*q, *qd, *τ[0], *τ[1], *τ[2], *flat],
+            [*along, *qdd, *τ[1], *τ[2], *τ[3], *flow],
         )
 
     def acceleration(self, m: Reading, need: bodies.Needed, f_pr, ẑ) -> list:
-        """q̈ that `derivative` differentiates along: the model's, or the desired one."""
+        """q̈ of the states that `derivative` differentiates along: the model's, or the desired one."""
         if self.derivative == "desired":
-            return desired_motion(self.model, self.space, m.q, m.τ)[1]
+            _, own = desired_motion(self.model, self.space, m.q, m.τ)
+            return required.accelerations_at(self.machine, m.q, m.qd, own)
         lengths = [need.lines.s[i] for i in coordinates.driven(self.machine)]
         forces = [
             own.believed(p, s, v, z, line, f)

@@ -109,7 +109,7 @@ class VDC(Forces):
     def _check_lengths(self) -> None:
         drives = len(coordinates.driven(self.machine))
         own = [(name, given, drives, "drive") for name, given in self._drive_gains.items()]
-        for field, given, many, what in (("λ", self.λ, self.machine.n, "coordinate"), *own):
+        for field, given, many, what in (("λ", self.λ, len(self.machine.lead), "coordinate"), *own):
             if len(given) not in (1, many):
                 raise InputError(
                     f"{field}: expected 1 or {many} numbers, one per {what}, got {len(given)}"

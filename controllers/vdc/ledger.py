@@ -52,8 +52,10 @@ class MachineLedger(BodyRows):
         if isinstance(plant, OnSupply):
             told = bind(law, {"model.p_s": plant.supply(own_x)})
             return MachineLedger(told, plant.at_supply(own_x)).entries(loop, t, x, w, rates)
-        n, xp, change = machine.n, plant.inner(own_x), plant.inner(rates)
-        q, qd, qdd = list(xp[:n]), list(xp[n : 2 * n]), list(change[n : 2 * n])
+        n = len(machine.lead)
+        xp = plant.inner(own_x)
+        q, qd = machine.pose_and_rates(xp)
+        _, qdd = machine.pose_and_rates(plant.inner(rates))
         τ = [list(r[k * n : (k + 1) * n]) for k in range(4)]
         given = plant.given(own_u)
         around = surroundings.given(machine, given)

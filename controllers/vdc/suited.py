@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from controllers.vdc.parts import SERVED
-from plants.multibody import coordinates, required
+from plants.multibody import coordinates, drive_forces
 from plants.multibody.built import Built
 from plants.multibody.mechanism import Mechanism
 from workbench.contract.errors import InputError
@@ -47,11 +47,10 @@ def unaccounted(parts, plant) -> InputError | None:
 
 def _unserved(model: Mechanism) -> InputError | None:
     """Why this law cannot serve a mechanism, if it cannot."""
-    if not coordinates.independent(model):
+    if model.method == "penalty":
         return InputError(
-            f"VDC: {model.name} is described by method {model.method}, in coordinates that depend on each other "
-            "or turn freely",
-            mend="write 'method: minimal', with planar loops and joints of one degree of freedom",
+            f"VDC: {model.name} is described by method penalty, which leaves its loops open by a little",
+            mend="write 'method: minimal' (planar loops) or 'method: projected' (any loops)",
         )
     for i in coordinates.driven(model):
         a = model.actuators[i]
@@ -75,12 +74,10 @@ def _no_machine(model) -> InputError:
 def _loose(plant: Mechanism | Built) -> InputError | None:
     """Why some coordinate is held by no drive, if one is, at the mechanism's start."""
     model = plant.mechanism
-    n = model.n
-    q = [float(v) for v in plant.inner(plant.initial())[:n]]
-    at = required.whole(model, q, [0.0] * n)
-    by_coordinate = required.lines(model, at).by_coordinate
-    rows = np.array([by_coordinate[i] for i in coordinates.driven(model)], float).reshape(-1, n)
-    names = coordinates.joints(model)
+    n = len(model.lead)
+    q, _ = model.pose_and_rates([float(v) for v in plant.inner(plant.initial())])
+    rows = np.array(drive_forces.rows_at(model, q), float).reshape(-1, n)
+    names = coordinates.freedoms(model)
     if len(rows):
         _, σ, Vt = np.linalg.svd(rows / np.maximum(np.abs(rows).max(), 1e-300))
         if len(σ) == n and σ[-1] > HELD * σ[0]:

@@ -36,9 +36,7 @@ def told_by(law: VDC, plant, served, loop, t, x, w, rates, need, pulls, qdd, τ)
     """
     own_x, z, y, r, u = loop.parts(t, x, w)
     xp = plant.inner(own_x)
-    n = plant.mechanism.n
-    q = list(xp[:n])
-    qd = list(xp[n : 2 * n])
+    q, qd = plant.mechanism.pose_and_rates(xp)
     ẑ = law.observed(z)
     ẑ_flow = law.observed(list(rates[len(loop.plant.states) :]))
     own = law.required(q, qd, τ)  # with the model's bodies

@@ -70,7 +70,7 @@ class Vocabulary(Controller):
         at = {s.name: s for s in self.model.outputs}
         own = [name for p in self.parts for name in p.measured]
         supply = () if self.machine.supply is None else self.machine.supply.states()
-        moving = self.machine.states[: 2 * self.machine.n]
+        moving = self.machine.states[: self._moving]
         called = self.model.called
         sought = (*names(moving), *own, *names(supply))
         return tuple(at[called.get(name, name)] for name in sought)
@@ -115,7 +115,8 @@ class Vocabulary(Controller):
 
     def read(self, y, r) -> Reading:
         """Measurement and reference by meaning."""
-        n, at, p = self.machine.n, 2 * self.machine.n, []
+        n, n_q = len(self.machine.lead), len(self.machine.own[0])
+        at, p = self._moving, []
         for own in self.parts:
             p.append(list(y[at : at + len(own.measured)]))
             at += len(own.measured)
@@ -124,8 +125,8 @@ class Vocabulary(Controller):
             each = supply.lines(list(y[at:]), [(a.drive,) for a in self.machine.actuators])
             lines = [each[i] for i in coordinates.driven(self.machine)]
         return Reading(
-            list(y[:n]),
-            list(y[n : 2 * n]),
+            list(y[:n_q]),
+            list(y[n_q : self._moving]),
             p,
             lines,
             [list(r[k * n : (k + 1) * n]) for k in range(4)],
@@ -138,6 +139,11 @@ class Vocabulary(Controller):
             found.append(list(z[at : at + len(own.memory)]))
             at += len(own.memory)
         return found
+
+    @property
+    def _moving(self) -> int:
+        """How many positions and rates are measured."""
+        return sum(map(len, self.machine.own))
 
     @property
     def _observers(self) -> int:

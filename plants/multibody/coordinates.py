@@ -1,16 +1,17 @@
-"""Coordinates a path can be given in: independent joints, lengths of the drives, the tool.
+"""Coordinates a path can be given in: joints that lead, lengths of the drives, the tool.
 
-    joint       q, positions of the joints that no closed loop determines
-    piston      s_j(q), lengths of the driven actuators: a space of its own where there is one for each coordinate
-    cartesian   tool's x and y (n = 2), and its angle about z (n = 3), of a mechanism in the plane of x and y
+    joint       positions of the joints from which all others follow, where each of them has one number
+    piston      s_j(q), lengths of the driven actuators: a space of its own where there is one for each degree of freedom
+    cartesian   tool's x and y (two degrees of freedom), and its angle about z (three), of a mechanism in the plane of x and y
 
-They exist where positions of all joints follow from the independent ones: without loops, or with method minimal.
+Where positions of all joints follow from independent ones, q are these: without loops, or with method minimal. Else q are the
+positions of all joints, quaternions included, and what is zero where they fit together is `misfit`.
 """
 
 from __future__ import annotations
 
 from plants.components.spatial import add, turn
-from plants.multibody import reduced
+from plants.multibody import reduced, tree
 from workbench.contract.errors import InputError
 
 TOOL = ("tcp_x", "tcp_y", "tcp_φ")
@@ -20,6 +21,45 @@ def independent(mechanism) -> bool:
     """Whether positions of all joints follow from the independent ones, each of them one number."""
     closed = bool(mechanism.closings) or not mechanism.loops
     return closed and all(body.joint != "spherical" for body in mechanism.bodies)
+
+
+def misfit(mechanism, q) -> list:
+    """What is zero where the positions q fit together: rows of the loops, and |e|² − 1 of every quaternion."""
+    if independent(mechanism):
+        return []
+    found = []
+    if not mechanism.closings:
+        rows = mechanism.rows(mechanism.moving(list(q), None))
+        found = [rows[i].value for i in mechanism.kept]
+    at = dict(zip(mechanism.own[0], q))
+    for body, (first, many) in zip(mechanism.bodies, mechanism.tree.z):
+        if body.joint == "spherical":
+            found.append(sum(at[i] * at[i] for i in range(first, first + many)) - 1.0)
+    return found
+
+
+def velocities(mechanism, q, qd) -> list:
+    """Rates of the positions q that are states, from q̇: those of quaternions follow from angular velocities."""
+    if len(q) == len(qd):
+        return list(qd)
+    zs, vs = mechanism.own
+    z = [0.0] * mechanism.tree.n_z
+    rates = [0.0] * mechanism.tree.n_v
+    for i, value in zip(zs, q):
+        z[i] = value
+    for i, value in zip(vs, qd):
+        rates[i] = value
+    found = tree.velocities(mechanism.bodies, mechanism.tree, z, rates)
+    return [found[i] for i in zs]
+
+
+def leading(mechanism) -> list[int]:
+    """Numbers of the positions of the joints that lead; empty where one of those is a ball joint."""
+    T = mechanism.tree
+    bodies = [T.body_of[i] for i in mechanism.lead]
+    if any(mechanism.bodies[j].joint == "spherical" for j in bodies):
+        return []
+    return [T.z[j][0] for j in bodies]
 
 
 def driven(mechanism) -> list[int]:
@@ -32,18 +72,25 @@ def driven(mechanism) -> list[int]:
 
 
 def joints(mechanism) -> list[str]:
-    """Names of the independent coordinates."""
-    return [mechanism.coordinates[i].name for i in mechanism.own[0]]
+    """Names of the coordinates of the joint space."""
+    return [mechanism.coordinates[i].name for i in leading(mechanism)]
+
+
+def freedoms(mechanism) -> list[str]:
+    """Names of the degrees of freedom: positions of the joints that lead, or a rate about an axis of a ball joint."""
+    return joints(mechanism) or [mechanism.rates[i].name for i in mechanism.lead]
 
 
 def spaces(mechanism) -> tuple[str, ...]:
     """Spaces a path can be given in."""
-    if not independent(mechanism):
+    if mechanism.method == "penalty":
         return ()
-    n = len(mechanism.own[0])
+    n = len(mechanism.lead)
+    joint = ("joint",) if leading(mechanism) else ()
     piston = ("piston",) if len(driven(mechanism)) == n else ()
-    cartesian = ("cartesian",) if mechanism.tcp is not None and n in (2, 3) else ()
-    return ("joint", *piston, *cartesian)
+    planar = independent(mechanism) and n in (2, 3)
+    cartesian = ("cartesian",) if mechanism.tcp is not None and planar else ()
+    return (*joint, *piston, *cartesian)
 
 
 def names(mechanism, space: str) -> list[str]:
@@ -53,7 +100,7 @@ def names(mechanism, space: str) -> list[str]:
         return joints(mechanism)
     if space == "piston":
         return [f"s_{mechanism.actuators[i].name}" for i in driven(mechanism)]
-    return list(TOOL[: len(mechanism.own[0])])
+    return list(TOOL[: len(mechanism.lead)])
 
 
 def check(mechanism, space: str) -> None:
@@ -61,11 +108,12 @@ def check(mechanism, space: str) -> None:
     if space in spaces(mechanism):
         return
     reasons = {
+        "joint": "its joints all follow from what a ball joint does, which is no one number",
         "piston": "it takes one driven actuator for each coordinate",
         "cartesian": "it takes a tool (tcp: {body: …, point: …}) and two or three coordinates",
     }
     why = reasons.get(space, "its paths are given in other spaces")
-    if not independent(mechanism):
+    if mechanism.method == "penalty" or space == "cartesian" and not independent(mechanism):
         why = "its joints do not follow from independent ones; write 'method: minimal'"
     raise InputError(
         f"{mechanism.name} has no {space} space: {why}",
@@ -74,9 +122,13 @@ def check(mechanism, space: str) -> None:
 
 
 def task(mechanism, space: str, q) -> list:
-    """Coordinates of a space at independent positions q; lengths of the drives also where they are no space for paths."""
-    if space == "joint":
+    """Coordinates of a space at positions q; lengths of the drives also where they are no space for paths."""
+    if space == "joint" and independent(mechanism):
         return list(q)
+    if space == "joint":
+        check(mechanism, space)
+        z = positions(mechanism, q)
+        return [z[i] for i in leading(mechanism)]
     if space == "piston":
         return lengths(mechanism, q)
     check(mechanism, space)

@@ -22,7 +22,7 @@ from plants.multibody.loops import plain_sum
 
 
 def asked(mechanism, q, qd, qdd, around=None) -> list:
-    """f_c [N] of the driven actuators in order, for the motion q, q̇, q̈ of the independent coordinates (method minimal).
+    """f_c [N] of the driven actuators in order, for the motion q, q̇ of the coordinates that are states, q̈ of those that lead.
 
     around: what the surroundings do (`plants.multibody.surroundings`); firm ground and an idle tool where none are given.
     """
@@ -70,7 +70,7 @@ def accelerations(mechanism, at, forces, around=None) -> list:
 
 def inertia(mechanism, q) -> list:
     """H(q) = Bᵀ M B, rows: kinetic energy is ½ q̇ᵀ H q̇."""
-    at = required.whole(mechanism, q, [0.0] * len(q))
+    at = required.whole(mechanism, q, [0.0] * len(mechanism.own[1]))
     M = mechanism.mass_matrix(at.z)
     MB = [linear.times(M, column) for column in at.B]
     return [[linear.times([row], column)[0] for column in MB] for row in at.B]
@@ -80,6 +80,12 @@ def inertia(mechanism, q) -> list:
 def driven_rows(mechanism, lines) -> list:
     """Rows of J_s of the driven actuators."""
     return [lines.by_coordinate[i] for i in coordinates.driven(mechanism)]
+
+
+def rows_at(mechanism, q) -> list:
+    """Rows of J_s of the driven actuators at positions q."""
+    at = required.whole(mechanism, q, [0.0] * len(mechanism.own[1]))
+    return driven_rows(mechanism, required.lines(mechanism, at))
 
 
 def shared(J, W, τ) -> list:
@@ -95,7 +101,7 @@ def shared(J, W, τ) -> list:
 def weights(mechanism) -> list[float]:
     """Squares of what the drives can bear, in the largest one's; ones where as many drives as coordinates leave no choice."""
     drives = [mechanism.actuators[i].drive for i in coordinates.driven(mechanism)]
-    if len(drives) == mechanism.n:
+    if len(drives) == len(mechanism.lead):
         return [1.0] * len(drives)
     line = mechanism.line_at_most
     ends = [drive.bears(line) for drive in drives]

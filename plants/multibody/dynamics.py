@@ -46,7 +46,7 @@ def all_accelerations(mechanism, motion: Motion, rates, own) -> list:
     if not mechanism.closings:
         return own
     accelerations = [0.0] * mechanism.tree.n_v
-    for i, value in zip(mechanism.own[1], own):
+    for i, value in zip(mechanism.lead, own):
         accelerations[i] = value
     G = planar_rates.jacobian(mechanism, motion.z)
     γ = planar_rates.biases(mechanism, motion.z, rates, rates)

@@ -35,6 +35,11 @@ MEETS = {
 }  # rows that keep points together, the first ones
 
 
+def loop_of_row(loops) -> list[int]:
+    """Which loop every row belongs to."""
+    return [n for n, loop in enumerate(loops) for _ in range(ROWS[loop.joint])]
+
+
 class Row(NamedTuple):
     """One scalar constraint: Φ, Φ̇, the part Φ̇_z ż of Φ̈; the wrench of a unit force of it on b, its opposite acts on a."""
 
@@ -86,6 +91,21 @@ def rows(loop, motion: Motion, a: int, b: int) -> list[Row]:
     for i, (n, d) in enumerate(_pairs(loop, place, way, a, b)):
         pull = (n[0], cross(at_b, n[0])) if i < meets else (ZERO3, cross(d[0], n[0]))
         found.append(Row(*_product(n, d), pull, a, b))
+    return found
+
+
+def turning(loop, motion: Motion, a: int, b: int) -> list[tuple]:
+    """Rates of the wrenches of `rows`, in their order."""
+    place = lambda j, at: point(motion, j, at)
+    way = lambda j, d: direction(motion, j, d)
+    at_b, speed, _ = place(b, loop.b.point)
+    meets = MEETS[loop.joint]
+    found = []
+    for i, (n, d) in enumerate(_pairs(loop, place, way, a, b)):
+        if i < meets:
+            found.append((n[1], add(cross(speed, n[0]), cross(at_b, n[1]))))
+        else:
+            found.append((ZERO3, add(cross(d[1], n[0]), cross(d[0], n[1]))))
     return found
 
 

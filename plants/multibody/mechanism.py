@@ -21,6 +21,7 @@ from typing import Annotated, Literal, final
 from plants.multibody import checks, pins, strokes
 from plants.multibody.abilities import Abilities
 from plants.multibody.closings import closings_of
+from plants.multibody.leading import leading
 from plants.multibody.parts import Actuator, Body, Loop, Pin
 from plants.multibody.paths import Paths
 from plants.multibody.planar import Closing
@@ -74,6 +75,9 @@ class Mechanism(Abilities, Told, Paths):
     closings: tuple[Closing, ...] = field(
         init=False, repr=False, compare=False, default=()
     )  # of method minimal
+    leads: tuple[int, ...] = field(
+        init=False, repr=False, compare=False, default=()
+    )  # rates that others follow from, where loops have no closed form
 
     def __post_init__(self):
         check_bounds(self)
@@ -96,6 +100,8 @@ class Mechanism(Abilities, Told, Paths):
         object.__setattr__(
             self, "closings", closings_of(self, self.assembly.z) if self.method == "minimal" else ()
         )
+        if not self.closings and self.used:
+            object.__setattr__(self, "leads", leading(self))
         checks.check_signals(self)
         checks.check_lengths(self)
         self.initial()

@@ -11,8 +11,17 @@ class Paths(Vocabulary):
 
     @property
     def n(self) -> int:
-        """How many coordinates are independent."""
+        """How many positions are states: one a degree of freedom, but where they depend on each other."""
         return len(self.own[0])
+
+    @property
+    def dependent(self) -> bool:
+        """Whether the positions that are states depend on each other, and every step puts them where they fit together."""
+        return self.method != "penalty" and not coordinates.independent(self)
+
+    def misfit(self, q) -> list:
+        """What is zero where positions q fit together: rows of the loops, and |e|² − 1 of every quaternion."""
+        return coordinates.misfit(self, q)
 
     @property
     def spaces(self) -> tuple[str, ...]:

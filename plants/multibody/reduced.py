@@ -8,13 +8,15 @@ Source: [Haug89, chapter 3]; rows as in [Jaiswal21] (9).
 
 from __future__ import annotations
 
-from plants.multibody import linear
+from plants.multibody import linear, spatial_rates
 from plants.multibody.planar import closed, turned
 from workbench.contract.once import once
 
 
 def dependent(mechanism) -> list[int]:
-    """Numbers of the rates that follow from others, loop by loop."""
+    """Numbers of the rates that follow from others, loop by loop where they have a closed form."""
+    if not mechanism.closings:
+        return [i for i in range(mechanism.tree.n_v) if i not in mechanism.lead]
     return [mechanism.tree.v[j][0] for k in mechanism.closings for j in k.unknown]
 
 
@@ -42,6 +44,8 @@ def directions(mechanism, z) -> dict[int, tuple]:
 
 def followed(mechanism, G, rates, γ) -> list:
     """Rates (or accelerations) of all joints with Φ_z ż + γ = 0, from those of the independent ones in `rates`."""
+    if not mechanism.closings:
+        return spatial_rates.followed(mechanism, G, rates, γ)
     found, done = list(rates), 0
     follow = set(dependent(mechanism))
     found = [0.0 if i in follow else v for i, v in enumerate(found)]

@@ -2,17 +2,14 @@
 
     Z_rj   = Z_rp + b_j ż_rj                                        required twist, from ground to leaf
     Ż_rj   = Ż_rp + b_j z̈_rj + (Z × b_j) ż_rj                       its rate along the true motion Z
-    Φ_z ż_r = 0,  Φ_z z̈_r + (Φ_z)˙ ż_r = 0                          loops, with the independent entries given
+    Φ_z ż_r = 0,  Φ_z z̈_r + (Φ_z)˙ ż_r = 0                          loops, with the entries that lead given
 
     f*_rj  = m d/dt v_r(c_j) − m g                                  c_j: centre of mass, d/dt along the true motion
     m*_rj  = J ω̇_r + ω × (J ω_r)                                    about c_j, ω the true angular velocity
 
 which is M_A V̇_r + C_A(ω) V_r + G_A with the skew-symmetric C_A of (8), in the inertial frame's axes. Twists and wrenches are about
-the origin of the inertial frame, as in `plants.multibody.tree`. Wrenches at all cuts follow from leaf to ground:
-
-    w_j = F*_j + Σ_children w − (actuators and cut joints on j),    Gᵀ μ = τ − Σ f ∂s/∂z  at the joints that follow
-
-What statics leaves open of a planar loop (its out-of-plane reactions) is zero here: forces in its plane carry the loop.
+the origin of the inertial frame, as in `plants.multibody.tree`. Loops are closed in closed form (`plants.multibody.planar_rates`),
+or their rows are solved for the joints that follow (`plants.multibody.spatial_rates`).
 
 Source: [Petrovic22] eqs (7), (8), (49), (59)–(69) for one machine; for a tree with loops the projection of the same equations.
 """
@@ -32,7 +29,7 @@ from plants.components.spatial import (
     turn,
     unturn,
 )
-from plants.multibody import linear, planar_rates, reduced
+from plants.multibody import linear, planar_rates, reduced, spatial_rates
 from plants.multibody.loops import opposite, plain_sum
 from plants.multibody.lumped import lumped
 from plants.multibody.tree import REST, ZERO6, Ground, Motion, crossed
@@ -47,7 +44,7 @@ class Required(NamedTuple):
 
 
 class Whole(NamedTuple):
-    """The mechanism at one state: positions, true motion, Φ_z of the closings, columns of B (ż = B q̇)."""
+    """The mechanism at one state: positions, true motion, Φ_z of the loops, columns of B (ż = B q̇, q̇ the rates that lead)."""
 
     z: list
     rates: list
@@ -68,8 +65,12 @@ class Lines(NamedTuple):
 # ---- motion ---------------------------------------------------------------------------------------------------------
 @once
 def whole(mechanism, q, qd, ground: Ground = REST) -> Whole:
-    """All of a mechanism (method minimal) at independent positions and rates, on a ground that moves so."""
-    z = reduced.positions(mechanism, list(q)) if mechanism.closings else list(q)
+    """All of a mechanism at the positions and rates that are its states, on a ground that moves so."""
+    if not mechanism.closings:
+        motion = mechanism.moving(list(q), list(qd), ground)
+        G = spatial_rates.jacobian(mechanism, motion)
+        return Whole(list(q), list(qd), motion, G, reduced.basis(mechanism, G))
+    z = reduced.positions(mechanism, list(q))
     G = planar_rates.jacobian(mechanism, z)
     rates = spread(mechanism, G, qd, [0.0] * len(G))
     motion = mechanism.closed(z, rates, ground)
@@ -77,11 +78,29 @@ def whole(mechanism, q, qd, ground: Ground = REST) -> Whole:
 
 
 def spread(mechanism, G, own, γ) -> list:
-    """Rates (or accelerations) of all joints with Φ_z ż + γ = 0, from those of the independent ones in order."""
+    """Rates (or accelerations) of all joints with Φ_z ż + γ = 0, from those that lead in order."""
     rates = [0.0] * mechanism.tree.n_v
-    for i, value in zip(mechanism.own[1], own):
+    for i, value in zip(mechanism.lead, own):
         rates[i] = value
     return reduced.followed(mechanism, G, rates, γ)
+
+
+def rates_at(mechanism, q, own) -> list:
+    """Rates of the joints that are states, at positions q, from those that lead."""
+    if len(own) == len(mechanism.own[1]):
+        return list(own)
+    at = whole(mechanism, q, [0.0] * len(mechanism.own[1]))
+    rates = spread(mechanism, at.G, own, [0.0] * len(at.G))
+    return [rates[i] for i in mechanism.own[1]]
+
+
+def accelerations_at(mechanism, q, qd, own) -> list:
+    """Accelerations of the joints that are states, in the motion q, q̇, from those that lead."""
+    if len(own) == len(mechanism.own[1]):
+        return list(own)
+    at = whole(mechanism, q, qd)
+    found = spread(mechanism, at.G, own, _biases(mechanism, at, at.rates, REST))
+    return [found[i] for i in mechanism.own[1]]
 
 
 def swept(mechanism, motion: Motion, rates, accelerations, ground: Ground = REST) -> Required:
@@ -110,17 +129,25 @@ def swept(mechanism, motion: Motion, rates, accelerations, ground: Ground = REST
 def required(
     mechanism, at: Whole, qd_r, qdd_r, κ=0.0, ground: Ground = REST
 ) -> tuple[list, Required]:
-    """(ż_r of all joints, Z_r and Ż_r + κ (Z_r − Z) of all bodies) for required rates and accelerations of the independent ones.
+    """(ż_r of all joints, Z_r and Ż_r + κ (Z_r − Z) of all bodies) for required rates and accelerations of those that lead.
 
     κ other than zero is for a ground at rest.
     """
     rates = spread(mechanism, at.G, qd_r, [0.0] * len(at.G))
-    γ = planar_rates.biases(mechanism, at.z, at.rates, rates)
+    γ = _biases(mechanism, at, rates, ground)
     accelerations = [
         plain_sum(a, linear.product(κ, linear.less(r, v)))
         for a, r, v in zip(spread(mechanism, at.G, qdd_r, γ), rates, at.rates)
     ]
     return rates, swept(mechanism, at.motion, rates, accelerations, ground)
+
+
+def _biases(mechanism, at: Whole, rates, ground: Ground) -> list:
+    """(Φ_z)˙ ż_r along the true motion."""
+    if mechanism.closings or not at.G:
+        return planar_rates.biases(mechanism, at.z, at.rates, rates)
+    unmoved = swept(mechanism, at.motion, rates, [0.0] * len(rates), ground)
+    return spatial_rates.biases(mechanism, at.motion, unmoved, ground)
 
 
 # ---- forces ---------------------------------------------------------------------------------------------------------
@@ -215,74 +242,7 @@ def _lever(mechanism, actuator, pull, columns) -> list:
     return row
 
 
-# ---- cuts -----------------------------------------------------------------------------------------------------------
-class Cuts(NamedTuple):
-    """Wrenches about the origin: of its parent on every body at its joint, and per closed loop on place b."""
-
-    joint: list
-    loop: list
-
-
-def cuts(mechanism, at: Whole, own: Lines, nets, forces, passive) -> Cuts:
-    """Wrenches at all cuts for net wrenches of the bodies, forces of the actuators and generalised forces `passive` of the joints.
-
-    Every pair is one of the two sides of virtual decomposition: required nets with required forces, true with true.
-    """
-    asked = joint_forces(mechanism, at.motion, nets)
-    left = [
-        a - p - linear.times([[row[i] for row in own.by_joint]], forces)[0]
-        for i, (a, p) in enumerate(zip(asked, passive))
-    ]
-    μ = _multipliers(mechanism, at.G, left)
-    loop_wrenches = []
-    for n, k in enumerate(mechanism.closings):
-        pair = zip(planar_rates.wrenches(mechanism, k, at.motion), μ[2 * n : 2 * n + 2])
-        first, second = (scaled(value, wrench) for wrench, value in pair)
-        loop_wrenches.append(plus(first, second))
-    return Cuts(_inward(mechanism, own, nets, forces, loop_wrenches), loop_wrenches)
-
-
-def _multipliers(mechanism, G, left) -> list:
-    """μ with Gᵀ μ = left at the joints that follow; a closing's rows do not know the joints of later ones."""
-    μ = [0.0] * len(G)
-    for n in reversed(range(len(mechanism.closings))):
-        i, j = (mechanism.tree.v[b][0] for b in mechanism.closings[n].unknown)
-        later = range(2 * n + 2, len(G))
-        p, q = (
-            left[k] - linear.times([[G[r][k] for r in later]], [μ[r] for r in later])[0]
-            for k in (i, j)
-        )
-        (a, b), (c, d) = ((G[r][i], G[r][j]) for r in (2 * n, 2 * n + 1))
-        det = a * d - b * c
-        μ[2 * n] = (d * p - c * q) / det
-        μ[2 * n + 1] = (a * q - b * p) / det
-    return μ
-
-
-def _inward(mechanism, own: Lines, nets, forces, loop_wrenches) -> list:
-    """w_j from leaf to ground."""
-    T, wrenches = mechanism.tree, list(nets)
-    for actuator, wrench, f in zip(mechanism.actuators, own.wrench, forces):
-        if wrench is not None:
-            on_b = scaled(f, wrench)
-            _take(wrenches, mechanism.number(actuator.b.body), on_b)
-            _take(wrenches, mechanism.number(actuator.a.body), opposite(on_b))
-    for k, wrench in zip(mechanism.closings, loop_wrenches):
-        a, b = mechanism.cuts[k.loop]
-        _take(wrenches, b, wrench)
-        _take(wrenches, a, opposite(wrench))
-    for j in reversed(T.order):
-        if T.parent[j] >= 0:
-            wrenches[T.parent[j]] = plus(wrenches[T.parent[j]], wrenches[j])
-    return wrenches
-
-
-def _take(wrenches: list, j: int, W) -> None:
-    """What acts on body j otherwise need not come through its joint."""
-    if j >= 0:
-        wrenches[j] = plus(wrenches[j], opposite(W))
-
-
+# ---- wrenches and twists ---------------------------------------------------------------------------------------------
 def scaled(k, F):
     """k F of a wrench or twist."""
     return scale(k, F[0]), scale(k, F[1])

@@ -30,6 +30,7 @@ class Vocabulary(System):
     kept: tuple[int, ...]
     used: tuple[int, ...]
     closings: tuple[Closing, ...]
+    leads: tuple[int, ...]
 
     # ---- as `plants.multibody.built` asks: a mechanism is one under its own names ---------------------------------------
     called: ClassVar[Mapping[str, str]] = MappingProxyType({})
@@ -90,6 +91,17 @@ class Vocabulary(System):
         follow = {j for k in self.closings for j in k.unknown}
         lead = [j for j in range(len(self.bodies)) if j not in follow]
         return _spread(self.tree.z, lead), _spread(self.tree.v, lead)
+
+    @property
+    def lead(self) -> tuple[int, ...]:
+        """Numbers of the rates that all others follow from, one a degree of freedom (`plants.multibody.leading`)."""
+        return self.leads or tuple(self.own[1])
+
+    def pose_and_rates(self, x) -> tuple[list, list]:
+        """The positions and the rates among the states x, or their rates among its rates."""
+        zs, vs = self.own
+        n = len(zs)
+        return list(x[:n]), list(x[n : n + len(vs)])
 
     @property
     def states(self):

@@ -74,6 +74,7 @@ class PlantData:
     arms = Otherwise[tuple](())  # behind metering valves
     n = Otherwise[int](0)  # joints of a machine, whose positions are its first states
     joint_names = Otherwise[tuple[str, ...]](())
+    dependent = Otherwise[bool](False)  # positions fit together only where `misfit` is zero
     spaces = Otherwise[tuple[str, ...]](())  # in which `task` takes references
     strokes = Otherwise[Sequence](())  # (least, largest) length of what moves it, piston space, m
     spans = Otherwise[Mapping[str, tuple[float, float]]](MappingProxyType({}))  # of lengths, logged
@@ -87,6 +88,10 @@ class PlantData:
     def has_tool(self) -> bool:
         """Whether its joints move a tool, which `tool(q)` places in the world."""
         return "cartesian" in self.spaces
+
+    def misfit(self, q: Any) -> list:
+        """What is zero where positions q fit together, as many numbers as there are more of them than degrees of freedom."""
+        return []
 
     # ---- supply
     p_s = Otherwise[Any](None)  # Pa, pressure of the supply, where it is one number

@@ -117,7 +117,8 @@ class Followed:
             space = own_space if name in mine else space_of[name]
             if space not in values:
                 joints = self.joints(t)
-                values[space] = joints if space == "joint" else pushed(self.plant, space, joints)
+                alike = space == "joint" and not self.plant.dependent
+                values[space] = joints if alike else pushed(self.plant, space, joints)
             column = _task_names(self.plant, space).index(name)
             yield target_name(name, order), values[space][order][:, column]
 
@@ -144,7 +145,7 @@ class Followed:
     def joints(self, t: np.ndarray) -> np.ndarray:
         """Joint trajectories and their derivatives at t, kept for the next call with the same times."""
         given = self.sampled(t)
-        if self.reference.space == "joint":
+        if self.reference.space == "joint" and not self.plant.dependent:
             return given
         if self._last_joints is None or not np.array_equal(self._last_joints[0], t):
             found = to_joints(self.plant, self.reference.space, given, self.q0, t)

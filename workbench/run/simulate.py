@@ -22,6 +22,7 @@ from workbench.contract.system import System, names
 from workbench.run.columns import Columns
 from workbench.run.dead_ends import stopped
 from workbench.run.demand import Demand
+from workbench.run.fitted import fitted
 from workbench.run.fused import CHUNK, Fused
 from workbench.run.grid import Grid, Rows, as_asked, at_samples
 from workbench.run.log import Log, Status
@@ -58,7 +59,7 @@ def start_state(loop: System, scenario: Scenario) -> np.ndarray:
             )
         x0[known.index(name)] += amount
     _check_moved(plant, scenario, x0)
-    return np.array(x0, dtype=float)
+    return np.array(fitted(loop, x0) if scenario.offset else x0, dtype=float)
 
 
 def _check_start(plant: System, start: tuple) -> None:

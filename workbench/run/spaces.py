@@ -1,6 +1,7 @@
 """Trajectories carried from one space to another: joint, piston, Cartesian, with three derivatives.
 
-A plant's `task(space, q)` gives coordinates in a space; here it is inverted (Newton, exact Jacobians) and pushed forward.
+A plant's `task(space, q)` gives coordinates in a space; here it is inverted (Newton, exact Jacobians) and pushed forward. Where
+the plant's positions must fit together, `misfit(q) = 0` completes the equations.
 """
 
 from __future__ import annotations
@@ -43,6 +44,8 @@ def _map(plant, space, kind) -> tuple[Mapped, np.ndarray]:
         p, entries = symbols("p", len(free))
         bound = bind(plant, {leaf.path: e for leaf, e in zip(free, entries)})
         task = bound.tool if space == "tool" else lambda q: bound.task(space, q)
+        if kind in INVERSE:
+            task = lambda q: [*bound.task(space, q), *bound.misfit(q)]
         whole = _BUILD[kind](task, plant.n, p)
         taken = _taken(whole)
         _maps[key] = Mapped(_of_those(whole, taken)), taken
@@ -108,6 +111,7 @@ def _push(task, n, p):
     )
 
 
+INVERSE = ("newton", "rates")  # to them a plant whose positions must fit together says when they do
 _BUILD = {"position": _position, "newton": _newton, "rates": _rates, "push": _push}
 
 
@@ -145,7 +149,8 @@ def to_joints(plant, space, given, q0, t) -> np.ndarray:
     for before in tuple(_carried):  # another thread may add to it meanwhile
         if before.serves(newton, p, given, q0):
             return before.joints
-    joints = _to_joints(plant, space, newton, p, given, q0, t)
+    zeros = np.zeros((*given.shape[:2], plant.n - given.shape[2]))
+    joints = _to_joints(plant, space, newton, p, np.concatenate([given, zeros], axis=2), q0, t)
     joints.flags.writeable = False
     if joints.nbytes <= SHORT:
         _carried.append(_Carried(newton, p, given, np.array(q0), joints))

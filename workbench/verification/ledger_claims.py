@@ -9,6 +9,7 @@ import numpy as np
 from workbench.contract.capabilities import HasJointRange
 from workbench.contract.units import format_quantity as say
 from workbench.run.demand import Demand
+from workbench.run.fitted import fitted
 from workbench.verification.ends import coarse
 from workbench.verification.ledger import Balance, ledger_function
 from workbench.verification.run import Run
@@ -98,6 +99,8 @@ def random_balance(run: Run, n: int = RANDOM_STATES, seed: int = 7) -> Balance:
     joints = [[s.name for s in run.loop.states].index(s.name) for s in plant.states[: plant.n]]
     low, high = _joint_room(run, joints)
     x[:, joints] = np.clip(x[:, joints], low + 0.02 * (high - low), high - 0.02 * (high - low))
+    if plant.dependent:
+        x = np.array([fitted(run.loop, row) for row in x])
     return f(run.loop, np.zeros(n), x, w)
 
 

@@ -61,8 +61,9 @@ def joint_jacobians(plant, q) -> dict[str, np.ndarray]:
     from plants.components.spatial import add, compose, cross, unturn
     from plants.multibody import required
 
-    machine, n = plant.mechanism, plant.n
-    at = required.whole(machine, list(q), [0.0] * n)
+    machine = plant.mechanism
+    n = len(machine.lead)
+    at = required.whole(machine, list(q), [0.0] * len(machine.own[1]))
     still = [0.0] * machine.tree.n_v
     columns: dict[str, list] = {body.name: [] for body in machine.bodies}
     for i in range(n):
@@ -80,12 +81,9 @@ def joint_jacobians(plant, q) -> dict[str, np.ndarray]:
 
 def levers(plant, q) -> np.ndarray:
     """∂s/∂q of the drives, (drives, n)."""
-    from plants.multibody import coordinates, required
+    from plants.multibody import drive_forces
 
-    machine = plant.mechanism
-    at = required.whole(machine, list(q), [0.0] * plant.n)
-    rows = required.lines(machine, at).by_coordinate
-    return np.array([rows[i] for i in coordinates.driven(machine)], float)
+    return np.array(drive_forces.rows_at(plant.mechanism, list(q)), float)
 
 
 def reduced_rate(law, plant, q, μ=()) -> float:
@@ -94,7 +92,7 @@ def reduced_rate(law, plant, q, μ=()) -> float:
     Never smaller than the bodies' own, useful when a payload carries no K. μ: N s/m, how steeply the friction of each
     cylinder falls at most: part ≤ μ Δẋ². None given: it does not fall.
     """
-    n = plant.n
+    n = len(plant.mechanism.lead)
     J = joint_jacobians(plant, q)
     K, H = np.zeros((n, n)), np.zeros((n, n))
     for name, (gain, M) in matrices(law, plant).items():
