@@ -38,6 +38,7 @@ from plants.ieha_hydraulics import DETAILS, Hydraulics
 from plants.multibody.built import Built
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Actuator, Body
+from workbench.contract.errors import InputError
 from workbench.contract.machine_limits import Limit, command_limits
 from workbench.contract.parameters import Unit, positive, unchecked
 from workbench.contract.system import Signal, names
@@ -69,6 +70,7 @@ class IEHA(Hydraulics, Built):
         Signal("P_B", "Pa", "pressure in B"),
     )
     pressure_names = ("P_A", "P_B")
+    n, spaces, position_names = 1, ("joint",), ("Y",)
 
     linear_twin = "ieha-published-linear"
 
@@ -122,6 +124,17 @@ class IEHA(Hydraulics, Built):
         n = self.pump.N if self.detail == "full" else 0
         rubbed = [0.0] * len(self.friction.states(LABEL))
         return [0.0, 0.0, 0.0, P, P, 0.0, 0.0, *[self.pump.P_rp] * n, *rubbed]
+
+    def task_names(self, space: str) -> tuple[str, ...]:
+        """("Y",). Raises InputError for another space than "joint"."""
+        if space not in self.spaces:
+            raise InputError(f"{self.name} has no {space} space", mend="choose joint or output")
+        return self.position_names
+
+    def task(self, space: str, q) -> list:
+        """[Y]."""
+        self.task_names(space)
+        return list(q)
 
     # ---- the same as a mechanism ------------------------------------------------------------------------------------
     @cached_property

@@ -8,7 +8,6 @@ import numpy as np
 
 from controllers import VDC
 from workbench import ClosedLoop, Sampled, Scenario, simulate
-from workbench.contract.system import names
 from workbench.run.fitted import fitted
 from workbench.verification.ledger import Balance, LedgerFunction, balance
 
@@ -19,13 +18,16 @@ def loop_of(law: VDC, plant=None) -> ClosedLoop:
     return ClosedLoop(plant or law.model, Sampled(law, T_s=1e-3))
 
 
-def at_random(loop: ClosedLoop, seed: int = 0, count: int = 6) -> Balance:
-    """The balance at random states near the machine's start, references and held commands anywhere."""
-    t, x, w, live = states_at_random(loop, seed, count)
+def at_random(loop: ClosedLoop, seed: int = 0, count: int = 6, **sizes: float) -> Balance:
+    """The balance at random states near the machine's start, references and held commands anywhere.
+
+    sizes: of states that are spread otherwise than their unit says.
+    """
+    t, x, w, live = states_at_random(loop, seed, count, sizes)
     return LedgerFunction(loop, live)(loop, t, x, w)
 
 
-def states_at_random(loop: ClosedLoop, seed: int, count: int) -> tuple:
+def states_at_random(loop: ClosedLoop, seed: int, count: int, sizes=()) -> tuple:
     """(t, x, w, names of w): random states near the machine's start, references and held commands anywhere."""
     rng = np.random.default_rng(seed)
     live = tuple(s.name for s in loop.inputs if s.kind == "reference")
@@ -33,16 +35,16 @@ def states_at_random(loop: ClosedLoop, seed: int, count: int) -> tuple:
     x = np.tile(start, (count, 1))
     for i, s in enumerate(loop.states):
         bristle = s.unit == "m" and s.name.startswith("z_")
-        size = 1e-5 if bristle else SPREAD.get(s.unit, 1.0)
+        size = 1e-5 if bristle else dict(sizes).get(s.name, SPREAD.get(s.unit, 1.0))
         x[:, i] += (4e6 if s.unit == "Pa" else size) * rng.uniform(-1.0, 1.0, count)
     plant, law = loop.plant, loop.controller.inner
-    goal = plant.task(law.space, [float(v) for v in start[: plant.n]])
+    goal = plant.task(law.space, [float(v) for v in plant.positions(start)])
     w = 0.3 * rng.normal(size=(count, len(live)))
     w[:, : len(goal)] = np.array(goal, float) + 0.02 * rng.normal(size=(count, len(goal)))
     if plant.dependent:
         x = np.array([fitted(loop, row) for row in x])
     else:
-        assert names(plant.states)[: plant.n] == list(plant.joint_names)
+        assert list(plant.joint_names) in ([], list(plant.position_names))
     return np.zeros(count), x, w, live
 
 

@@ -508,7 +508,7 @@ def test_laws_and_models_from_files():
 @pytest.mark.parametrize(
     "text, words, line, key",
     [
-        ("plant: ieha-control\ncontroller: VDC\n", "no manipulator", 2, "controller"),
+        ("plant: ieha-figures\ncontroller: VDC\n", "open circuit", 2, "controller"),
         (
             "plant: ieha-control\ncontroller: {law: MPC, Q: 1, S: 1, relinearise: false}\n",
             "model",

@@ -10,10 +10,11 @@ from scipy.integrate import solve_ivp
 
 from controllers import VDC
 from controllers.vdc import ieha
-from plants import LuGre
+from plants import LuGre, machine
 from plants.components.chamber import Oil
 from workbench import InputError
 from workbench.cases.file import load
+from workbench.contract.system import names
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "ieha-arm.yaml"
 ARM = load(EXAMPLE).plant
@@ -115,3 +116,33 @@ def test_a_closed_circuit_lowers_a_force_by_degrees():
     u_f = np.array([forced(closed, float(e), 12e5, -12e5) for e in E])
     assert (np.diff(u_f) >= 0).all()
     assert np.diff(u_f).max() < 3.0 * np.median(np.diff(u_f))
+
+
+# ---- the shipped actuator with its load ------------------------------------------------------------------------------
+SHIPPED = machine("ieha-control").plant
+MOVING = {"E": 2e-5, "P_A": 2e5, "P_B": -1e5, "Y": 3e-3, "dY": 0.02}
+
+
+def at_state(law):
+    """What a law forms at one state of the actuator in motion."""
+    plant = law.model
+    by_name = dict.fromkeys(names(SHIPPED.states), 0.0) | MOVING
+    x = SHIPPED.inner([by_name[name] for name in names(SHIPPED.states)])
+    state = x if plant is SHIPPED.mechanism else SHIPPED.outer(x)
+    measured = dict(zip(names(plant.outputs), plant.out(0.0, state)))
+    r = [3.1e-3, 0.021, 0.3, -2.0]
+    return law.sought([0.0] * len(law.states), [measured[s.name] for s in law.measured], r)
+
+
+def test_the_shipped_actuator_is_served_as_the_mechanism_with_its_drive():
+    own, other = at_state(VDC(SHIPPED)), at_state(VDC(SHIPPED.mechanism))
+    assert own.u[0] != 0.0 and own.u == other.u and own.f_pr == other.f_pr
+
+
+@pytest.mark.parametrize("detail", ["averaged", "ripple"])
+def test_the_ledger_of_the_shipped_actuator_closes(detail):
+    """The load that pushes from outside enters by a cut of its own; φ of a pump that pulses is that of the time."""
+    law = VDC(replace(SHIPPED, detail=detail))
+    b = at_random(loop_of(law), 3, E=3e-4)
+    assert not unbalanced(b) and not open_cuts(b)
+    assert {"actuator Y", "load ext"} <= {component for _, component in b.entries}

@@ -429,7 +429,7 @@ def test_example_holds():
     "law, plant, words",
     [
         ("VDC", "type: MeteredTwin", "no law for the drive of actuator 1, a CompressibleRod"),
-        ("VDC", "machine: ieha-control", "PID"),
+        ("VDC", "machine: ieha-figures", "PID"),
         ("MeteredVDC", "type: MeteredArms", "write 'law: VDC', and k_m in place of k_x"),
     ],
 )

@@ -15,9 +15,11 @@ RUNS = {
     ("hiab-xs031", "PID"),
     ("hiab-xs031", "MPC"),
     *((name, "PID") for name in (*IEHA, LINEAR)),
+    ("ieha-control", "VDC"),
 }
 REFUSED = {
-    **{(name, "VDC"): "is no manipulator" for name in (*IEHA, LINEAR)},
+    (LINEAR, "VDC"): "is no manipulator",
+    ("ieha-figures", "VDC"): "is an open circuit",
     **{(name, "LQR"): "Q is missing" for name in ("hiab-xs031", *IEHA, LINEAR)},
     (LINEAR, "MPC"): "not positive definite",
 }

@@ -53,7 +53,7 @@ class MachineLedger(BodyRows):
             told = bind(law, {"model.p_s": plant.supply(own_x)})
             return MachineLedger(told, plant.at_supply(own_x)).entries(loop, t, x, w, rates)
         n = len(machine.lead)
-        xp = plant.inner(own_x)
+        xp = plant.inner(own_x, t)
         q, qd = machine.pose_and_rates(xp)
         _, qdd = machine.pose_and_rates(plant.inner(rates))
         τ = [list(r[k * n : (k + 1) * n]) for k in range(4)]

@@ -35,7 +35,7 @@ def told_by(law: VDC, plant, served, loop, t, x, w, rates, need, pulls, qdd, τ)
     requires of the true bodies; pulls: what the actuators do. qdd: true accelerations; τ: the reference and its derivatives.
     """
     own_x, z, y, r, u = loop.parts(t, x, w)
-    xp = plant.inner(own_x)
+    xp = plant.inner(own_x, t)
     q, qd = plant.mechanism.pose_and_rates(xp)
     ẑ = law.observed(z)
     ẑ_flow = law.observed(list(rates[len(loop.plant.states) :]))

@@ -40,7 +40,7 @@ class Vocabulary(System):
     def mechanism(self):
         return self
 
-    def inner(self, x):
+    def inner(self, x, t=0.0):
         return x
 
     def given(self, u):

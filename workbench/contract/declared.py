@@ -72,7 +72,7 @@ class PlantData:
     axes = Otherwise[Mapping[str, Any]](MappingProxyType({}))  # rotations of its bodies' frames
     structures = Otherwise[tuple](())  # a crane's parallel–serial structures
     arms = Otherwise[tuple](())  # behind metering valves
-    n = Otherwise[int](0)  # joints of a machine, whose positions are its first states
+    n = Otherwise[int](0)  # positions of a machine's joints among its states: `position_names`
     joint_names = Otherwise[tuple[str, ...]](())
     dependent = Otherwise[bool](False)  # positions fit together only where `misfit` is zero
     spaces = Otherwise[tuple[str, ...]](())  # in which `task` takes references
@@ -88,6 +88,16 @@ class PlantData:
     def has_tool(self) -> bool:
         """Whether its joints move a tool, which `tool(q)` places in the world."""
         return "cartesian" in self.spaces
+
+    @property
+    def position_names(self: Any) -> tuple[str, ...]:
+        """States that are positions of its joints: the first ones."""
+        return tuple(s.name for s in self.states[: self.n])
+
+    def positions(self: Any, x: Any) -> list:
+        """The positions of its joints among its states x."""
+        at = [s.name for s in self.states]
+        return [x[at.index(name)] for name in self.position_names]
 
     def misfit(self, q: Any) -> list:
         """What is zero where positions q fit together, as many numbers as there are more of them than degrees of freedom."""

@@ -35,7 +35,7 @@ class Followed:
         self.plant = plant
         self.wanted = wanted
         self.x0 = x0
-        self.q0 = x0[: plant.n]
+        self.q0 = np.array(plant.positions(x0))
         self.reference = self._resolved(reference) if wanted else None
         self._last_sampled = None
         self._last_joints = None

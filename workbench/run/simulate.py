@@ -44,7 +44,9 @@ def start_state(loop: System, scenario: Scenario) -> np.ndarray:
             plant.check_pose(scenario.start, "scenario.start")
             x0[: len(plant.states)] = plant.rest(scenario.start)
         else:
-            x0[: len(scenario.start)] = scenario.start
+            moved = plant.position_names or names(plant.states)
+            for name, value in zip(moved, scenario.start):
+                x0[names(plant.states).index(name)] = value
     known = names(loop.states)
     for name, amount in scenario.offset.items():
         if name not in known:

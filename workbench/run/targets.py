@@ -85,7 +85,7 @@ def _names_of_task(plant, space) -> list[str]:
     if space not in plant.spaces:
         return []
     try:
-        plant.task(space, list(plant.initial()[: plant.n]))
+        plant.task(space, plant.positions(list(plant.initial())))
     except InputError:
         return []
     return plant.task_names(space)

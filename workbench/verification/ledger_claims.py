@@ -96,7 +96,7 @@ def random_balance(run: Run, n: int = RANDOM_STATES, seed: int = 7) -> Balance:
         size = BRISTLES if s.unit == "m" and s.name.startswith("z_") else spread.get(s.unit, 0.0)
         x[:, i] += size * rng.uniform(-1, 1, n)
     w *= 1 + 0.3 * rng.uniform(-1, 1, w.shape)
-    joints = [[s.name for s in run.loop.states].index(s.name) for s in plant.states[: plant.n]]
+    joints = [[s.name for s in run.loop.states].index(name) for name in plant.position_names]
     low, high = _joint_room(run, joints)
     x[:, joints] = np.clip(x[:, joints], low + 0.02 * (high - low), high - 0.02 * (high - low))
     if plant.dependent:

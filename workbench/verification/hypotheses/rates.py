@@ -57,7 +57,7 @@ def rate_left(run, points: int = 12) -> float:
 def _poses(run, points: int) -> np.ndarray:
     """Positions of the plant at some instants of the run, spread evenly."""
     plant = run.loop.plant
-    q = np.column_stack([run.log.array(s.name) for s in plant.states[: plant.n]])
+    q = np.column_stack([run.log.array(name) for name in plant.position_names])
     return q[np.linspace(0, len(q) - 1, points).astype(int)]
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, final
 
 from workbench.cases.edit import exchanged
-from workbench.contract.capabilities import Varies
+from workbench.contract.capabilities import Posed, Varies
 from workbench.contract.parameters import leaves
 from workbench.contract.system import System
 from workbench.run.scenario import Scenario
@@ -40,8 +40,8 @@ class Offset(Kind):
     def named(self, loop: System, scenario: Scenario, name: str) -> tuple[Direction, ...]:
         states = {s.name: s.unit for s in loop.plant.states}
         if name == START:
-            n = loop.plant.n or len(states)
-            chosen = list(states)[:n]
+            posed = isinstance(loop.plant, Posed)
+            chosen = list(posed and loop.plant.position_names or states)
         else:
             chosen = [name.removeprefix(OFFSET)]
         unknown = next((state for state in chosen if state not in states), None)
