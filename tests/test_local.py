@@ -7,7 +7,9 @@ import pytest
 from ledger_cases import CRANE, LEAKY, REAL, RUBBED, continuous, noisy, sampled, valves
 from mechanisms import EVERY
 
+from controllers import PID
 from controllers.vdc import VDC
+from plants import MeteredTwin
 from workbench import ClosedLoop, Delayed, Quantised, Sampled, Scenario
 from workbench.verification import claims as C
 from workbench.verification import local, local_claim
@@ -17,6 +19,7 @@ from workbench.verification.margins import Margins
 from workbench.verification.run import run
 from workbench.verification.stability import stability
 
+TWIN = MeteredTwin()  # the same with oil that can be compressed
 METERED = replace(EVERY["metered section"](), method="minimal")  # its valves are just shut
 
 
@@ -193,6 +196,7 @@ def test_a_sample_time_too_long_is_unstable_and_a_gain_too_high_too():
         (sampled(RUBBED), "neutral"),  # bristles at rest stay as they are
         (sampled(valves(CRANE, dead_band=0.4)), "no equilibrium"),
         (ClosedLoop(METERED, Sampled(VDC(METERED), 1e-3)), "no slope at rest"),
+        (ClosedLoop(TWIN, Sampled(PID.design(TWIN), 1e-3)), "no slope at rest"),
     ],
 )
 def test_what_cannot_be_linearised_is_undecided_not_unstable(loop, why):

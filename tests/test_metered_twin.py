@@ -12,6 +12,7 @@ from plants.valve_circuits.circuit import Pump, Section
 from reports.studies import metering_gap
 from workbench import ClosedLoop, InputError, Scenario, Sine, Steps, simulate, verify
 from workbench.cases.file import loads
+from workbench.numerics.linearisation import linearize
 from workbench.run.energy import energy_account
 from workbench.verification import run_claims
 
@@ -110,6 +111,33 @@ def test_shut_oil_is_a_spring():
     assert f[-1] == pytest.approx(-a.torque(θ[-1], 0.0, push, 9.8) / a.lever(θ[-1]), rel=1e-6)
     assert x[-1] - x[0] == pytest.approx(-(f[-1] - f[0]) / k, rel=1e-5)
     assert x[-1] - l[-1] == pytest.approx(f[-1] / a.K, rel=1e-5)
+
+
+def test_its_valves_have_two_slopes_where_they_are_just_shut():
+    """Through u_c = 0 each side's rate turns: what one command lets in from the pump, the other lets out to the tank."""
+    assert TWO.just_shut == {"u_c_1": 0.0, "u_c_2": 0.0} and MeteredArms().just_shut
+    x = list(TWO.initial())
+    P, P_h, P_r = 25e6, 9e6, 4e6
+    x[6:] = [P_h, P_r, 8e6, 3e6, P]
+    s = TWO.of.arms[0].section
+    shut = np.array(TWO.rhs(0.0, x, [0.0] * 4), float)
+    slopes = []
+    for u in (1e-4, -1e-4):
+        moved = np.array(TWO.rhs(0.0, x, [u, 0.0, 0.0, 0.0]), float)
+        slopes.append(((moved - shut) / u)[6:8])
+    β_h, β_r = TWO.β / TWO.V_h, TWO.β / TWO.V_r
+    opened, backwards = slopes
+    w = TWO.w
+    assert opened == pytest.approx(
+        [β_h * s.c_ph * root(P - P_h, w), -β_r * s.c_tr * root(P_r, w)], rel=1e-6
+    )
+    assert backwards == pytest.approx(
+        [β_h * s.c_th * root(P_h, w), -β_r * s.c_pr * root(P - P_r, w)], rel=1e-6
+    )
+    with pytest.raises(InputError, match="cannot linearise"):
+        linearize(TWO, x, [0.0] * 4)
+    for u in (0.1, -0.1):
+        assert np.isfinite(linearize(TWO, x, [u, u, 0.0, 0.0]).A).all()
 
 
 def test_another_solver_agrees():

@@ -8,7 +8,8 @@
 
 Pressures are above the return's, P = p_s − p_r. R is the root of `components.orifice` over the width w, R⁺ its positive part (an
 orifice behind a check). As β, G → ∞ and w → 0 it turns into the `MeteredRod` it is made of, whose section, command, stiffness and
-damping it has. Volumes do not change with the stroke.
+damping it has. Volumes do not change with the stroke. Through u_c = 0 the chambers' rates have two slopes: one command opens P to h and r to
+the tank, the other P to r and h to the tank.
 
 Source: [Merritt67] lumped pressures; [Kikuuwe21] (39) is the limit.
 """
@@ -65,6 +66,7 @@ class CompressibleRod(Drive):
     cuts_commands: ClassVar[bool] = True
     loop_rate: ClassVar[float] = MeteredRod.loop_rate
     limit: ClassVar[float] = MeteredRod.limit
+    just_shut: ClassVar[float] = 0.0
     friction: ClassVar[Frictionless] = Frictionless()
 
     rod: MeteredRod

@@ -47,6 +47,14 @@ class Built(System):
     def beginning(self) -> dict[str, Any]:
         return {}
 
+    @property
+    def just_shut(self) -> dict[str, float]:
+        """Those commands of the mechanism's valves that are the plant's."""
+        own = names(self.inputs)
+        called = self.called
+        shut = {called.get(name, name): u for name, u in self.mechanism.just_shut.items()}
+        return {name: u for name, u in shut.items() if name in own}
+
     @cached_property
     def places(self) -> tuple[int | str, ...]:
         """Where the mechanism's states are among the plant's; by name those that follow from time."""
