@@ -127,7 +127,7 @@ def test_random_states_lie_around_the_runs(monkeypatch, known):
     values = np.tile([0.5, 0.3, 2e-5, 1.0, 0.2, 5e6, 1.0, 7.0], (3, 1))
     values[2, :2] = 0.6, 0.35
     ranges = [(0.45, 0.56), (0.0, 9.0)]
-    plant = SimpleNamespace(states=signals, n=2)
+    plant = SimpleNamespace(states=signals, position_names=("q", "l"), dependent=False)
     if known:
         plant.joint_range = lambda: ranges
     monkeypatch.setattr(ledger_claims, "isinstance", lambda plant, kind: known, raising=False)

@@ -260,7 +260,7 @@ def test_the_rate_along_a_path_is_that_of_its_worst_pose_ends_included(monkeypat
     ran = SimpleNamespace(
         scenario=SimpleNamespace(disturbances={}), log=SimpleNamespace(array=lambda name: along)
     )
-    plant = SimpleNamespace(joint_names=("q",))
+    plant = SimpleNamespace(position_names=("q",))
     monkeypatch.setattr(rates, "body_rates", lambda law, plant: {"a": (0.4, ""), "b": (2, "")})
     monkeypatch.setattr(rates, "reduced_rate", lambda law, plant, row: row[0])
     assert hypotheses.rates_along(ran, None, plant, 9.0) == (0.4, 0.7)

@@ -8,8 +8,8 @@
 
 Pressures are above the return's, P = p_s − p_r. R is the root of `components.orifice` over the width w, R⁺ its positive part (an
 orifice behind a check). As β, G → ∞ and w → 0 it turns into the `MeteredRod` it is made of, whose section, command, stiffness and
-damping it has. Volumes do not change with the stroke. Through u_c = 0 the chambers' rates have two slopes: one command opens P to h and r to
-the tank, the other P to r and h to the tank.
+damping it has. Volumes do not change with the stroke. Through u_c = 0 the rates of the pressures have two slopes: a command to one
+side opens the pump to the head, a command to the other side opens the pump to the rod side.
 
 Source: [Merritt67] lumped pressures; [Kikuuwe21] (39) is the limit.
 """

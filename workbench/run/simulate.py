@@ -44,9 +44,11 @@ def start_state(loop: System, scenario: Scenario) -> np.ndarray:
             plant.check_pose(scenario.start, "scenario.start")
             x0[: len(plant.states)] = plant.rest(scenario.start)
         else:
-            moved = plant.position_names or names(plant.states)
-            for name, value in zip(moved, scenario.start):
-                x0[names(plant.states).index(name)] = value
+            whole = names(plant.states)
+            joints = list(plant.position_names)
+            given = joints if len(scenario.start) == len(joints) else whole
+            for name, value in zip(given, scenario.start):
+                x0[whole.index(name)] = value
     known = names(loop.states)
     for name, amount in scenario.offset.items():
         if name not in known:

@@ -50,13 +50,12 @@ def rate_left(run, points: int = 12) -> float:
         μ.append(falls if not c.friction.states("") else 0.0 if a.holds else np.inf)
     if not np.isfinite(μ).all():
         return 0.0
-    picks = _poses(run, points)
+    picks = _poses(run, plant, points)
     return min([force_rate(law, plant), *(reduced_rate(law, plant, row, μ) for row in picks)])
 
 
-def _poses(run, points: int) -> np.ndarray:
+def _poses(run, plant, points: int) -> np.ndarray:
     """Positions of the plant at some instants of the run, spread evenly."""
-    plant = run.loop.plant
     q = np.column_stack([run.log.array(name) for name in plant.position_names])
     return q[np.linspace(0, len(q) - 1, points).astype(int)]
 
@@ -74,5 +73,5 @@ def rates_along(run, law, plant, c_f, points: int = 12) -> tuple[float, float]:
     own = min([c for c, _ in body_rates(law, plant).values()] + [c_f])
     if any(n.startswith(("V_b", "ω_b")) for n in run.scenario.disturbances):
         return own, own
-    picks = _poses(run, points)
+    picks = _poses(run, plant, points)
     return own, max(own, min([c_f, *(reduced_rate(law, plant, row) for row in picks)]))
