@@ -2,11 +2,11 @@
 
     where(c, a, b) → b + s (a − b)      s = 1 where c is true
     |x|            → (2 s − 1) x        s = 1 where x ≥ 0
-    min(a, b)      → b + s (a − b)      s = 1 where a ≤ b
-    max(a, b)      → b + s (a − b)      s = 1 where b ≤ a
+    max(a, b)      → b + s (a − b)      s = 1 where a ≥ b
+    min(a, b)      → a + s (b − a)      s = 1 where a ≥ b
     sign(x)        → 2 s − 1            s = 1 where x ≥ 0
 
-The choices s are a further input. F(x, s) is smooth, and with s = s(x) it is the function that was traced. For every F that is
+The choices s are a further input; kinks about the same two numbers share one, so that max(x, 0) + min(x, 0) keeps the slope 1. F(x, s) is smooth, and with s = s(x) it is the function that was traced. For every F that is
 continuous, the difference over a segment is the integral of ∂F/∂x(x̄ + τ e, s(τ)) e over τ, whose s(τ) is 0 or 1 [Clarke83]: with
 s an interval [0, 1] wherever the box does not decide it, the enclosure of ∂F/∂x contains every chord's slope. What one kink j
 adds to a slope is its channel ∂²F/∂x∂s_j times an s_j in [0, 1].
@@ -53,36 +53,66 @@ class Chosen(NamedTuple):
     """The smooth function over the traced one's inputs and the choices s.
 
     sides   the traced one's inputs → each choice: its box is [0, 0], [1, 1], or [0, 1] where the kink is straddled
-    jumps   inputs and s → (outputs, kinks): what the function jumps by at each `where` and `sign`; 0 for other kinks
+    apart   inputs and s → for each choice b − a of max(a, b), so that a mean-value form may decide a side; 0 for `where`
+    jumps   inputs and s → (outputs, choices): what the function jumps by where a choice of `where` or `sign` changes, else 0
+    kinks   of each choice, the kinks that share it
     """
 
     function: ca.Function
     sides: ca.Function
+    apart: ca.Function
     jumps: ca.Function
-    kinks: tuple[Kink, ...]
+    kinks: tuple[tuple[Kink, ...], ...]
 
 
 def chosen(f: ca.Function) -> Chosen:
     """`f`'s smooth text; raises ValueError, naming it, for an operation that has no rule on boxes."""
     values, leaves = valued(f)
     wanted = needed(values, leaves)
-    kinked = [v for v in wanted if values.made[v][0] in CHOSEN]
+    about: dict[tuple, list[int]] = {}
+    for v in wanted:
+        if values.made[v][0] in CHOSEN:
+            about.setdefault(_about(values, v), []).append(v)
     inputs = [ca.SX.sym(f.name_in(i), f.sparsity_in(i)) for i in range(f.n_in())]
-    s = ca.SX.sym("s", len(kinked))
+    s = ca.SX.sym("s", len(about))
     entries = [e for column in inputs for e in column.nonzeros()]
-    choice = {v: s[j] for j, v in enumerate(kinked)}
+    choice = {
+        v: _turned(values, pair, v, s[j])
+        for j, (pair, group) in enumerate(about.items())
+        for v in group
+    }
     smooth = _rebuilt(values, wanted, entries, choice)
     plain = _rebuilt(values, wanted, entries, {})
     outputs = _outputs(f, [smooth[v] for v in leaves])
     whole = ca.vertcat(*[ca.densify(e) for e in outputs])
-    columns = [_jump(values, v, smooth, choice, leaves) for v in kinked]
+    groups = list(about.values())
+    columns = [_jump(values, g, smooth, s[j], leaves) for j, g in enumerate(groups)]
+    sides = [_side(values, pair, g[0], plain) for pair, g in about.items()]
     named = [f.name_in(i) for i in range(f.n_in())]
     return Chosen(
         ca.Function(f.name(), [*inputs, s], outputs, [*named, "s"], f.name_out()),
-        ca.Function("sides", inputs, [_column([_side(values, v, plain) for v in kinked])]),
+        ca.Function("sides", inputs, [_column(sides)]),
+        ca.Function("apart", [*inputs, s], [_column([_apart(pair, smooth) for pair in about])]),
         ca.Function("jumps", [*inputs, s], [_beside(columns, whole.numel())]),
-        tuple(Kink(values.made[v][0], values.instruction[v]) for v in kinked),
+        tuple(
+            tuple(Kink(values.made[v][0], values.instruction[v]) for v in group) for group in groups
+        ),
     )
+
+
+def _about(values: Values, v: int) -> tuple:
+    """What decides a kink: the two numbers compared, or a condition."""
+    name, *of = values.made[v]
+    if name == "select":
+        return ("condition", of[0])
+    pair = of if name in ("fmin", "fmax") else (of[0], values.constant(0.0))
+    return tuple(sorted(pair))
+
+
+def _turned(values: Values, pair: tuple, v: int, s: ca.SX) -> ca.SX:
+    """The choice as this kink reads it: of |x| and sign(x) whether x ≥ 0, where s says whether 0 ≥ x."""
+    name, x = values.made[v][:2]
+    return 1 - s if name in ("fabs", "sign") and pair[1] == x else s
 
 
 def _rebuilt(values: Values, wanted: list[int], entries: list, choice: dict) -> dict[int, ca.SX]:
@@ -115,28 +145,33 @@ def _choice(name: str, read: list, s: ca.SX) -> ca.SX:
         return (2 * s - 1) * read[0]
     if name == "sign":
         return 2 * s - 1
-    a, b = read[-2:]
+    a, b = reversed(read) if name == "fmin" else read[-2:]
     return b + s * (a - b)
 
 
-def _side(values: Values, v: int, plain: dict) -> ca.SX:
+def _side(values: Values, pair: tuple, v: int, plain: dict) -> ca.SX:
     """What the walk makes the box of a choice from."""
-    name, *of = values.made[v]
-    if name == "select":
-        return plain[of[0]] != 0
-    if name in ("fabs", "sign"):
-        return plain[of[0]] >= 0
-    a, b = (plain[o] for o in of)
-    return a <= b if name == "fmin" else b <= a
+    if values.made[v][0] == "select":
+        return plain[pair[1]] != 0
+    a, b = (plain.get(o, ca.SX(0)) for o in pair)
+    return b <= a
 
 
-def _jump(values: Values, v: int, smooth: dict, choice: dict, leaves: list[int]) -> ca.SX:
-    """Column of ∂F/∂s_v on the surface where it switches; zero for what is continuous by itself."""
-    name, *of = values.made[v]
+def _apart(pair: tuple, smooth: dict) -> ca.SX:
+    """Of which sign the choice tells: it is 1 where this is not positive."""
+    if pair[0] == "condition":
+        return ca.SX(0)
+    a, b = (smooth.get(o, ca.SX(0)) for o in pair)
+    return b - a
+
+
+def _jump(values: Values, group: list[int], smooth: dict, s: ca.SX, leaves: list[int]) -> ca.SX:
+    """Column of ∂F/∂s on the surface where it switches; zero for what is continuous by itself."""
     outputs = ca.vertcat(*[smooth[o] for o in leaves])
-    if name not in ("select", "sign"):
+    if not any(values.made[v][0] in ("select", "sign") for v in group):
         return ca.SX(outputs.numel(), 1)
-    slope = ca.jtimes(outputs, choice[v], ca.SX(1))
+    slope = ca.jtimes(outputs, s, ca.SX(1))
+    name, *of = values.made[group[0]]
     condition = values.made[of[0]]
     if name == "select" and condition[0] in ("lt", "le"):
         return _met(slope, smooth[condition[1]], smooth[condition[2]])
