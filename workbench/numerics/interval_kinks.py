@@ -6,10 +6,11 @@
     min(a, b)      → a + s (b − a)      s = 1 where a ≥ b
     sign(x)        → 2 s − 1            s = 1 where x ≥ 0
 
-The choices s are a further input; kinks about the same two numbers share one, so that max(x, 0) + min(x, 0) keeps the slope 1. F(x, s) is smooth, and with s = s(x) it is the function that was traced. For every F that is
-continuous, the difference over a segment is the integral of ∂F/∂x(x̄ + τ e, s(τ)) e over τ, whose s(τ) is 0 or 1 [Clarke83]: with
-s an interval [0, 1] wherever the box does not decide it, the enclosure of ∂F/∂x contains every chord's slope. What one kink j
-adds to a slope is its channel ∂²F/∂x∂s_j times an s_j in [0, 1].
+The choices s are a further input; kinks about the same two numbers share one, so that max(x, 0) + min(x, 0) keeps the slope 1.
+F(x, s) is smooth, and with s = s(x) it is the function that was traced. For every F that is continuous, the difference over a
+segment is the integral of ∂F/∂x(x̄ + τ e, s(τ)) e over τ, whose s(τ) is 0 or 1 [Clarke83]: the hull of ∂F/∂x over the corners of
+s, 0 and 1 wherever the box does not decide, contains every chord's slope. The box [0, 1] for s does, too, but is wider: each place
+where s stands is then taken by itself. What one kink j adds to a slope is its channel ∂²F/∂x∂s_j times an s_j in [0, 1].
 
 |x|, min and max are continuous by themselves. `where` and `sign` need not be: `jumps` is ∂F/∂s_j at the place where the
 comparison's two sides are equal. Where it is 0 the function is continuous there; else it is by how much the function jumps.
