@@ -52,83 +52,38 @@ class CText:
     @cached_property
     def words(self) -> dict[str, list[str]]:
         """What a struct holds → the identifiers of its members, in order."""
-        graph = self.graph
-        inputs = identifiers(["t", *(s.name for s in (*graph.measured, *graph.references))])
-        return {
-            "parameters": identifiers([short(leaf.path) for leaf in graph.parameters]),
-            "memory": identifiers([s.name for s in graph.memory]),
-            "inputs": inputs,
-            "outputs": identifiers([s.name for s in graph.commands]),
-        }
+        return words_of(self.graph)
 
     @property
-    def sizes(self) -> dict[str, int]:
-        """How many numbers each of the structs holds."""
-        graph = self.graph
-        return {
-            "parameters": len(graph.parameters),
-            "constants": len(graph.constants),
-            "memory": len(graph.memory),
-            "inputs": 1 + len(graph.measured) + len(graph.references),
-            "outputs": len(graph.commands),
-        }
+    def allowed(self) -> float:
+        """How far commands may be off those of the run, as a share of the largest."""
+        return 1e-2 if self.single else 0.0
+
+    @property
+    def beside(self) -> dict[str, str]:
+        """Files that the source is built with: name → text."""
+        return {}
 
     def header(self) -> str:
         """The header: structs with units, constants, functions."""
         n, g = self.name, self.graph
-        guard = f"{n.upper()}_H"
+        parameters = [Signal(p.path, p.info.unit, p.info.meaning) for p in g.parameters]
         numbers = [
-            f"#define {n.upper()}_SAMPLE_TIME {DOUBLE.number(float(g.controller.period or 0.0))} /* s */",
             f"#define {n.upper()}_LAG {DOUBLE.number(float(g.controller.lag))} /* s, from a sample to `release`; 0: none */",
             f"#define {n.upper()}_OPERATIONS {self.operations} /* at most, and at every sample */",
-            f'#define {n.upper()}_DIGEST "{self.digest}"',
         ]
-        parameters = [Signal(p.path, p.info.unit, p.info.meaning) for p in g.parameters]
-        given = [Signal("t", "s", "time since the start"), *g.measured, *g.references]
         structs = [
-            _struct(n, "parameters", self.language.real, parameters, self.words),
+            struct(n, "parameters", self.language.real, parameters, self.words),
             _array(n, "constants", self.language.real, len(g.constants)),
-            _struct(n, "memory", self.language.real, g.memory, self.words),
-            _struct(n, "inputs", self.language.real, given, self.words),
-            _struct(n, "outputs", self.language.real, g.commands, self.words),
+            *signal_structs(self, self.language.real),
         ]
-        declared = [
-            "/* The numbers that the verdicts are of, and their digest. */",
-            f"extern const char {n}_digest[];",
-            f"extern const unsigned {n}_sizes[6]; /* bytes of a number; then of parameters, constants, memory, inputs, outputs */",
-            f"extern const {n}_parameters {n}_default_parameters;",
-            f"extern const {n}_constants {n}_default_constants;",
-            "",
-            "/* What the memory is before `start`. */",
-            f"extern const {n}_memory {n}_initial_memory;",
-            "",
+        functions = [
             "/* Constants of other parameters. Verdicts were given for the default ones alone. */",
             f"void {n}_prepare(const {n}_parameters *p, {n}_constants *k);",
         ]
         for name in self.programs:
-            declared += ["", f"/* {WHAT[name]} */", f"{self._signature(name)};"]
-        return "\n".join(
-            [
-                *_comment(self.about),
-                f"#ifndef {guard}",
-                f"#define {guard}",
-                "",
-                "#ifdef __cplusplus",
-                'extern "C" {',
-                "#endif",
-                "",
-                *numbers,
-                "",
-                *(line for struct in structs for line in (*struct, "")),
-                *declared,
-                "",
-                "#ifdef __cplusplus",
-                "}",
-                "#endif",
-                f"#endif /* {guard} */",
-                "",
-            ]
-        )
+            functions += ["", f"/* {WHAT[name]} */", f"{signature(n, name)};"]
+        return header_of(self, numbers, structs, functions)
 
     def source(self) -> str:
         """The source: constants, then the functions as one operation a line."""
@@ -148,7 +103,10 @@ class CText:
         lines = []
         for name, program in self.programs.items():
             results = [memory] if name == "start" else [memory, commands]
-            lines += [*self._function(self._signature(name), program, self._reads(), results), ""]
+            lines += [
+                *self._function(signature(self.name, name), program, self._reads(), results),
+                "",
+            ]
         return lines
 
     def _reads(self) -> Reads:
@@ -163,11 +121,6 @@ class CText:
             f"k->c[{place}]",
         )[argument]
 
-    def _signature(self, name: str) -> str:
-        n = self.name
-        out = "" if name == "start" else f", {n}_outputs *u"
-        return f"void {n}_{name}(const {n}_constants *k, const {n}_inputs *in, {n}_memory *z{out})"
-
     def _function(
         self, signature: str, program: Straight, reads: Reads, writes: Sequence[Sequence[str]]
     ) -> list[str]:
@@ -176,15 +129,82 @@ class CText:
         return [signature, "{", *(f"  {line}" for line in (*unused, *body)), "}"]
 
 
+def words_of(graph: Any) -> dict[str, list[str]]:
+    """What a struct of a law holds → the identifiers of its members, in order."""
+    inputs = identifiers(["t", *(s.name for s in (*graph.measured, *graph.references))])
+    return {
+        "parameters": identifiers([short(leaf.path) for leaf in graph.parameters]),
+        "memory": identifiers([s.name for s in graph.memory]),
+        "inputs": inputs,
+        "outputs": identifiers([s.name for s in graph.commands]),
+    }
+
+
+def signature(law: str, name: str) -> str:
+    """Of a function of a law, without its end."""
+    out = "" if name == "start" else f", {law}_outputs *u"
+    return (
+        f"void {law}_{name}(const {law}_constants *k, const {law}_inputs *in, {law}_memory *z{out})"
+    )
+
+
+def signal_structs(text: Any, real: str) -> list[list[str]]:
+    """Structs of memory, inputs and outputs."""
+    g = text.graph
+    given = [Signal("t", "s", "time since the start"), *g.measured, *g.references]
+    return [
+        struct(text.name, kind, real, signals, text.words)
+        for kind, signals in (("memory", g.memory), ("inputs", given), ("outputs", g.commands))
+    ]
+
+
+def header_of(
+    text: Any, numbers: Sequence[str], structs: Sequence[Sequence[str]], functions: Sequence[str]
+) -> str:
+    """A header of these macros, structs and functions, with what the headers of all laws have."""
+    n = text.name
+    guard = f"{n.upper()}_H"
+    period = DOUBLE.number(float(text.graph.controller.period or 0.0))
+    return "\n".join(
+        [
+            *_comment(text.about),
+            f"#ifndef {guard}",
+            f"#define {guard}",
+            "",
+            "#ifdef __cplusplus",
+            'extern "C" {',
+            "#endif",
+            "",
+            f"#define {n.upper()}_SAMPLE_TIME {period} /* s */",
+            *numbers,
+            f'#define {n.upper()}_DIGEST "{text.digest}"',
+            "",
+            *(line for lines in structs for line in (*lines, "")),
+            "/* The numbers that the verdicts are of, and their digest. */",
+            f"extern const char {n}_digest[];",
+            f"extern const unsigned {n}_sizes[6]; /* bytes of a number; then of parameters, constants, memory, inputs, outputs */",
+            f"extern const {n}_parameters {n}_default_parameters;",
+            f"extern const {n}_constants {n}_default_constants;",
+            "",
+            "/* What the memory is before `start`. */",
+            f"extern const {n}_memory {n}_initial_memory;",
+            "",
+            *functions,
+            "",
+            "#ifdef __cplusplus",
+            "}",
+            "#endif",
+            f"#endif /* {guard} */",
+            "",
+        ]
+    )
+
+
 def _head(text: CText) -> list[str]:
     """What the source begins with: its numbers, as the language writes them."""
-    n = text.name
-
-    def told(values: Iterable[float]) -> str:
-        return ", ".join(text.language.number(float(v)) for v in values) or "0"
-
+    language = text.language
     return [
-        f'#include "{n}.h"',
+        f'#include "{text.name}.h"',
         "",
         "#include <math.h>",
         "",
@@ -193,13 +213,37 @@ def _head(text: CText) -> list[str]:
         "#pragma STDC FP_CONTRACT OFF",
         "#endif",
         "",
+        *numbers_of(text, language, f"{{{told(text.graph.constants, language)}}}"),
+    ]
+
+
+def numbers_of(text: Any, language: Language, constants: str) -> list[str]:
+    """The definitions of what the header declares. constants: their initialiser, inside its braces."""
+    n, g = text.name, text.graph
+    return [
         f"const char {n}_digest[] = {n.upper()}_DIGEST;",
-        f"const unsigned {n}_sizes[6] = {{sizeof({text.language.real}), {', '.join(map(str, text.sizes.values()))}}};",
-        f"const {n}_parameters {n}_default_parameters = {{{told(text.graph.values)}}};",
-        f"const {n}_constants {n}_default_constants = {{{{{told(text.graph.constants)}}}}};",
-        f"const {n}_memory {n}_initial_memory = {{{told(text.graph.controller.initial())}}};",
+        f"const unsigned {n}_sizes[6] = {{sizeof({language.real}), {', '.join(map(str, sizes_of(g).values()))}}};",
+        f"const {n}_parameters {n}_default_parameters = {{{told(g.values, language)}}};",
+        f"const {n}_constants {n}_default_constants = {{{constants}}};",
+        f"const {n}_memory {n}_initial_memory = {{{told(g.initial, language)}}};",
         "",
     ]
+
+
+def told(values: Iterable[float], language: Language) -> str:
+    """Numbers as an initialiser."""
+    return ", ".join(language.number(float(v)) for v in values) or "0"
+
+
+def sizes_of(graph: Any) -> dict[str, int]:
+    """How many numbers each of a law's structs holds."""
+    return {
+        "parameters": len(graph.parameters),
+        "constants": len(graph.constants),
+        "memory": len(graph.memory),
+        "inputs": 1 + len(graph.measured) + len(graph.references),
+        "outputs": len(graph.commands),
+    }
 
 
 def _arguments(signature: str) -> list[str]:
@@ -211,7 +255,7 @@ def _used(word: str, body: Sequence[str]) -> bool:
     return any(f"{word}->" in line for line in body)
 
 
-def _struct(
+def struct(
     name: str, kind: str, real: str, members: Sequence[Any], words: dict[str, list[str]]
 ) -> list[str]:
     """A struct of named numbers, each with its unit and meaning; C has no empty ones."""

@@ -18,7 +18,6 @@ from workbench.interop.export.replay import Replay
 from workbench.numerics.compiler import compiler
 
 PATIENCE = 240.0  # s for each tool
-ROUNDED = 1e-2  # of the largest command, that floats may be off
 STILL = "no command changes along the run: give a scenario in which the machine moves"
 SANITIZED = ("-std=c99", "-O1", "-g", "-ffp-contract=off", "-fsanitize=address,undefined")
 CPPCHECK = ("--enable=warning,portability", "--error-exitcode=1", "--quiet", "--std=c99")
@@ -44,20 +43,18 @@ def still(run: Replay) -> bool:
 
 
 def against_run(law: Compiled, run: Replay) -> Finding:
-    """The code given what the law saw in the run: to the last bit with doubles, within ROUNDED with floats."""
+    """The code given what the law saw in the run: to the last bit with doubles, within what its manifest allows else."""
     _, commands = replayed(law.library, run, law.initial())
     apart = float(np.max(np.abs(commands - run.commands), initial=0.0))
     largest = float(np.max(np.abs(run.commands), initial=0.0))
-    single = law.library.kind == np.float32
+    allowed = float(law.manifest["allowed"])
     if not np.isfinite(commands).all():
         return Finding("replay", False, "a command is not a number")
     if apart == 0.0 and still(run):
         return Finding("replay", None, STILL)
-    if single:
-        said = (
-            f"{len(run.t)} samples, commands up to {apart:.3g} apart, the largest is {largest:.3g}"
-        )
-        return Finding("replay", apart <= ROUNDED * largest, said)
+    if allowed:
+        said = f"{len(run.t)} samples, commands up to {apart:.3g} apart, the largest is {largest:.3g}, {allowed:g} of it is allowed"
+        return Finding("replay", apart <= allowed * largest, said)
     if apart == 0.0:
         return Finding(
             "replay", True, f"{len(run.t)} samples, every command the same to the last bit"

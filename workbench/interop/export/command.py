@@ -16,10 +16,11 @@ from workbench.interop.export.fmu.model import check_law, law_model
 from workbench.interop.export.fmu.writing import write_fmu
 from workbench.interop.export.identifiers import identifier
 from workbench.interop.export.judging import judged
-from workbench.interop.export.law_graph import LawGraph, law_graph
+from workbench.interop.export.law_graph import LawGraph
+from workbench.interop.export.laws import Graph, graph_of, run_of
 from workbench.interop.export.package import export_law, free, law_digest
 from workbench.interop.export.processor import in_the_loop
-from workbench.interop.export.replay import Replay, replay
+from workbench.interop.export.replay import Replay
 from workbench.interop.export.ros2_package import export_ros2, package_name
 from workbench.interop.export.system_command import run_system_export
 from workbench.verification.judge import study
@@ -40,7 +41,7 @@ def run_export(options: Any, case: Any, today: str) -> int:
     if options.part != "controller":
         return run_system_export(options, case, today)
     with case.located("controller"):
-        graph = law_graph(case.loop.controller)
+        graph = graph_of(case.loop.controller)
         if options.fmu:
             check_law(graph, options.float)
     with terminal.progress(not options.quiet) as tell, case.located():
@@ -50,7 +51,7 @@ def run_export(options: Any, case: Any, today: str) -> int:
 
         found = study(case.loop, case.scenario, case.claims, along)
         tell(0.8, "replaying the run")
-        run = replay(case.loop, case.scenario, graph)
+        run = run_of(case.loop, case.scenario, graph)
     code = exit_code(found.verdicts)
     table = terminal.table(found.verdicts, ROOM)
     about = header(case, options, today, table, code)
@@ -68,6 +69,7 @@ def run_export(options: Any, case: Any, today: str) -> int:
         export_ros2(options.ros2, graph, run, limits=limits, title=terminal.title(case), **given)
     if options.fmu:
         name = identifier(options.name)
+        assert isinstance(graph, LawGraph)  # `check_law` refuses any other
         text = CText(graph, name, options.float, about, law_digest(graph, options.float))
         write_fmu(options, law_model(text, run), about, given["verdicts"], given["case"])
     if options.st:
@@ -126,7 +128,7 @@ def _check_targets(options: Any) -> None:
         package_name(Path(options.ros2))
 
 
-def _structured(options: Any, graph: LawGraph, about: Sequence[str]) -> None:
+def _structured(options: Any, graph: Graph, about: Sequence[str]) -> None:
     """The law as structured text."""
     from workbench.interop.export.structured_text import StructuredText
 

@@ -59,6 +59,11 @@ class LawGraph:
         return np.array(self.prepare(self.values)).ravel()
 
     @property
+    def initial(self) -> np.ndarray:
+        """The memory before the first measurement."""
+        return np.array(self.controller.initial(), float)
+
+    @property
     def functions(self) -> dict[str, ca.Function]:
         """Name → function, those there are."""
         given = {"start": self.start, "step": self.step, "release": self.release}

@@ -63,6 +63,7 @@ def _check_form(data: dict[str, Any]) -> None:
         raise ValueError(f"sample_time is {data['sample_time']}")
     float(data["lag"])
     int(data["constants"])
+    float(data["allowed"])
     str(data["digest"])
     dict(data["sha256"])
 
@@ -71,7 +72,7 @@ def check_files(folder: Path, data: dict[str, Any]) -> None:
     """InputError where header or source are not, byte by byte, those that the verdicts were given for."""
     for name, wanted in data["sha256"].items():
         try:
-            body = (folder / Path(name).name).read_bytes()
+            body = (folder / _inside(name)).read_bytes()
         except OSError as why:
             raise InputError(
                 f"{name} cannot be read: {why.strerror}",
@@ -84,6 +85,12 @@ def check_files(folder: Path, data: dict[str, Any]) -> None:
                 file=str(folder / name),
                 mend="change the case file and export again",
             )
+
+
+def _inside(name: str) -> str:
+    """A file's name, of which nothing leads out of the folder."""
+    parts = [part for part in Path(name).parts if part not in ("..", "/")]
+    return str(Path(*parts[-2:]))
 
 
 def check_numbers(library: Library, data: dict[str, Any], path: str) -> None:

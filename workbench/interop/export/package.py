@@ -16,9 +16,8 @@ import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.system import Controller, Signal
-from workbench.interop.export.c_text import CText
 from workbench.interop.export.identifiers import identifier
-from workbench.interop.export.law_graph import LawGraph
+from workbench.interop.export.laws import Graph, text_of
 from workbench.interop.export.programs import CMAKE, replay_program
 from workbench.interop.export.replay import Replay
 
@@ -36,14 +35,14 @@ def digest_of(names: Sequence[str], *numbers: np.ndarray) -> str:
     return told.hexdigest()[:32]
 
 
-def law_digest(graph: LawGraph, single: bool) -> str:
+def law_digest(graph: Graph, single: bool) -> str:
     """Digest of the numbers as the code has them: rounded to floats where it has floats."""
     kind = np.float32 if single else np.float64
     names = [leaf.path for leaf in graph.parameters]
     return digest_of(names, graph.values.astype(kind), graph.constants.astype(kind))
 
 
-def manifest(text: CText, files: Mapping[str, str], verdicts: Any) -> dict[str, Any]:
+def manifest(text: Any, files: Mapping[str, str], verdicts: Any) -> dict[str, Any]:
     """What the folder holds, as plain data."""
     graph = text.graph
     return {
@@ -56,10 +55,11 @@ def manifest(text: CText, files: Mapping[str, str], verdicts: Any) -> dict[str, 
         "lag": float(graph.controller.lag),
         "wrappers": wrappers(graph.controller),
         "operations": text.operations,
+        "allowed": text.allowed,
         "parameters": [leaf.path for leaf in graph.parameters],
         "constants": len(graph.constants),
         "memory": [_signal(s) for s in graph.memory],
-        "initial": [float(v) for v in graph.controller.initial()],
+        "initial": [float(v) for v in graph.initial],
         "measured": [_signal(s) for s in graph.measured],
         "references": [_signal(s) for s in graph.references],
         "commands": [_signal(s) for s in graph.commands],
@@ -83,7 +83,7 @@ def _signal(s: Signal) -> dict[str, str]:
 
 def export_law(
     folder: str | os.PathLike,
-    graph: LawGraph,
+    graph: Graph,
     run: Replay,
     *,
     name: str = "law",
@@ -100,8 +100,9 @@ def export_law(
     Raises InputError for a folder that is there, for a law with an operation that C has no word for, and where the disk refuses.
     """
     name = identifier(name)
-    text = CText(graph, name, single, tuple(about), law_digest(graph, single))
-    code = {f"{name}.h": text.header(), f"{name}.c": text.source()}
+    digest = law_digest(graph, single)
+    text = text_of(graph, name=name, single=single, about=tuple(about), digest=digest)
+    code = {f"{name}.h": text.header(), f"{name}.c": text.source(), **text.beside}
     others = {
         "replay.c": replay_program(text),
         "CMakeLists.txt": CMAKE.format(name=name),
@@ -136,6 +137,7 @@ def _written(folder: Path, files: Mapping[str, str]) -> Path:
         ) from None
     try:
         for name, body in files.items():
+            (beside / name).parent.mkdir(exist_ok=True)
             (beside / name).write_text(body, "utf-8")
         os.chmod(beside, 0o755)
         os.rename(beside, folder)

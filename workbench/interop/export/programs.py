@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from workbench.interop.export.c_text import CText
+from typing import Any
 
 CMAKE = """\
 cmake_minimum_required(VERSION 3.10)
@@ -70,14 +70,12 @@ int main(int argc, char **argv)
 """
 
 
-def replay_program(text: CText) -> str:
+def replay_program(text: Any) -> str:
     """The program that replays `run.csv`."""
     return _REPLAY.format(
         name=text.name,
         real=text.language.real,
         out=len(text.graph.commands),
-        allowed="1e-2" if text.single else "0.0",
-        near=" within a hundredth of the largest, as floats round"
-        if text.single
-        else ", to the last bit",
+        allowed=repr(text.allowed),
+        near=f" within {text.allowed:g} of the largest" if text.allowed else ", to the last bit",
     )

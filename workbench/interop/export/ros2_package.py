@@ -16,9 +16,8 @@ from xml.sax.saxutils import escape
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Leaf
 from workbench.contract.system import Signal
-from workbench.interop.export.c_text import CText
 from workbench.interop.export.identifiers import identifier
-from workbench.interop.export.law_graph import LawGraph
+from workbench.interop.export.laws import Graph, text_of
 from workbench.interop.export.package import export_law, free, law_digest
 from workbench.interop.export.replay import Replay
 
@@ -51,7 +50,7 @@ UNBOUNDED = (-math.inf, math.inf)
 
 def export_ros2(
     folder: str | os.PathLike,
-    graph: LawGraph,
+    graph: Graph,
     run: Replay,
     *,
     limits: Mapping[str, tuple[float, float]],
@@ -80,8 +79,11 @@ def export_ros2(
     try:
         export_law(beside / "law", graph, run, **options)
         single = bool(options.get("single"))
-        text = CText(
-            graph, identifier(options.get("name", "law")), single, (), law_digest(graph, single)
+        text = text_of(
+            graph,
+            name=identifier(options.get("name", "law")),
+            single=single,
+            digest=law_digest(graph, single),
         )
         words = _words(text, pkg, title or pkg, limits)
         for template, target in FILES.items():
@@ -134,7 +136,7 @@ def interface(signal: Signal) -> str:
     return f"{signal.name}/{KINDS.get(signal.unit, 'value')}"
 
 
-def _words(text: CText, pkg: str, title: str, limits: Mapping[str, tuple[float, float]]) -> dict:
+def _words(text: Any, pkg: str, title: str, limits: Mapping[str, tuple[float, float]]) -> dict:
     graph = text.graph
     ranges = [limits.get(s.name, UNBOUNDED) for s in graph.commands]
     own = [_parameter(text, i) for i in own_parameters(graph)]
@@ -166,7 +168,7 @@ def _words(text: CText, pkg: str, title: str, limits: Mapping[str, tuple[float, 
     return words
 
 
-def own_parameters(graph: LawGraph) -> list[int]:
+def own_parameters(graph: Graph) -> list[int]:
     """Places of the law's own finite numbers: gains and limits, not what it believes of the machine."""
     return [i for i, leaf in enumerate(graph.parameters) if _is_set(leaf)]
 
@@ -177,7 +179,7 @@ def _is_set(leaf: Leaf) -> bool:
     return "model" not in path and path[-1] != "T_s" and math.isfinite(leaf.value)
 
 
-def _parameter(text: CText, i: int) -> str:
+def _parameter(text: Any, i: int) -> str:
     leaf = text.graph.parameters[i]
     bound = leaf.info.bound
     low, high = (bound.low, bound.high) if bound else UNBOUNDED
@@ -203,7 +205,7 @@ def _number(value: float) -> str:
     return repr(float(value))
 
 
-def _yaml(text: CText) -> str:
+def _yaml(text: Any) -> str:
     """Parameters of the example, at their defaults."""
     graph = text.graph
     entries = {

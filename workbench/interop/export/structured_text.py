@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from workbench.contract.errors import InputError
 from workbench.contract.system import Signal
@@ -82,7 +83,7 @@ class StructuredText:
     Raises InputError, when it is written, for a law that is applied between samples, and for an operation that the language lacks.
     """
 
-    graph: LawGraph
+    graph: Any
     name: str = "law"
     about: Sequence[str] = field(default=())
     digest: str = ""
@@ -90,6 +91,12 @@ class StructuredText:
     def text(self) -> str:
         """The function block: call it once every sample; the first call makes its memory fit the measurement."""
         graph = self.graph
+        if not isinstance(graph, LawGraph):
+            raise InputError(
+                "MPC solves a quadratic program at every sample, which has no structured text here",
+                key="controller",
+                mend="export it as C",
+            )
         if graph.release is not None:
             raise InputError(
                 "the law is applied between samples, and a PLC's task runs at samples alone",

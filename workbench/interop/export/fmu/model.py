@@ -145,10 +145,16 @@ class Model:
         return head + (_LAW if law else _SYSTEM).format(n=self.name)
 
 
-def check_law(graph: LawGraph, single: bool) -> None:
+def check_law(graph: Any, single: bool) -> None:
     """InputError for a law that an FMU cannot hold: one with floats, and one that is applied between samples."""
     if single:
         raise InputError("an FMU has doubles", key="--float", mend="leave --float out")
+    if not isinstance(graph, LawGraph):
+        raise InputError(
+            "MPC, which solves a quadratic program at every sample, has no FMU of its own here",
+            key="controller",
+            mend="give --c",
+        )
     if graph.controller.lag:
         raise InputError(
             f"the law is applied {graph.controller.lag:g} s after its sample, and an FMU of it goes from sample to sample",

@@ -1,0 +1,171 @@
+"""A linear predictive law as C99: its own arithmetic, and DAQP's source for the quadratic program. Nothing is allocated."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from workbench.contract.errors import InputError
+from workbench.interop.export.c_text import (
+    WHAT,
+    header_of,
+    numbers_of,
+    signal_structs,
+    signature,
+    struct,
+    told,
+    words_of,
+)
+from workbench.interop.export.languages import DOUBLE, Language
+from workbench.interop.export.solver_graph import REFINED, SolverGraph
+
+HERE = Path(__file__).parent
+SOURCES = ("auxiliary.c", "factorization.c", "daqp.c")
+SETTINGS = {"primal_tol": 1e-10, "dual_tol": 1e-12, "iterations": 2000}
+TOLERATED, BROKEN = 1e-7, -9  # of `controllers.mpc.loop`: excess over a limit, and its status
+ALLOWED = 1e-9  # of the largest command: sums are taken in another order than in the run
+
+
+@dataclass(frozen=True, eq=False)
+class SolverText:
+    """The files' text, see `CText`. Doubles alone: the solver's tolerances are none of floats.
+
+    Raises InputError for `single`.
+    """
+
+    graph: SolverGraph
+    name: str = "law"
+    single: bool = False
+    about: Sequence[str] = field(default=())
+    digest: str = ""
+
+    allowed = ALLOWED
+
+    def __post_init__(self) -> None:
+        if self.single:
+            raise InputError(
+                "--float: the quadratic program is solved to 1e-10, which floats have not",
+                mend="export MPC with doubles",
+            )
+
+    @property
+    def language(self) -> Language:
+        return DOUBLE
+
+    @cached_property
+    def words(self) -> dict[str, list[str]]:
+        return words_of(self.graph)
+
+    @property
+    def beside(self) -> dict[str, str]:
+        """DAQP's files, with their licence."""
+        files = sorted((HERE / "daqp").iterdir())
+        return {f"daqp/{path.name}": path.read_text("utf-8") for path in files if path.is_file()}
+
+    @property
+    def operations(self) -> int:
+        """Outside the solver, at most; one iteration of the solver takes about as many as `per_iteration` says."""
+        dims = self._sizes
+        products = dims["x"] * dims["y"] * 2 + (dims["z"] + dims["g"]) * (dims["t"] + 3 * dims["z"])
+        return 2 * (products + dims["a"] * (dims["t"] + dims["u"])) + 8 * (dims["z"] + dims["g"])
+
+    @property
+    def per_iteration(self) -> int:
+        """Operations of an iteration of the solver, about: products with all rows, a factor's update, two triangular solves."""
+        z = self._sizes["z"]
+        return 2 * z * (z + self._sizes["g"]) + 6 * z * z
+
+    @property
+    def _sizes(self) -> dict[str, int]:
+        made = self.graph.law.prepared
+        dense = made.dense
+        return {
+            "x": len(made.start_x),
+            "a": len(dense.problem.model.A),
+            "y": len(self.graph.measured),
+            "r": len(self.graph.references),
+            "u": len(self.graph.commands),
+            "t": dense.problem.n_θ,
+            "z": len(dense.H),
+            "g": len(dense.G),
+            "n": dense.problem.N,
+        }
+
+    def header(self) -> str:
+        """The header: structs with units, constants, functions."""
+        n = self.name
+        upper = n.upper()
+        numbers = [
+            f"#define {upper}_LAG 0.0 /* s */",
+            f"#define {upper}_OPERATIONS {self.operations} /* at most at a sample, outside the solver */",
+            f"#define {upper}_ITERATIONS {SETTINGS['iterations']} /* at most, of the solver, twice a sample: each takes about */",
+            f"#define {upper}_OPERATIONS_OF_ITERATION {self.per_iteration}",
+        ]
+        members = [f"  double {name}[{values.size}];" for name, values in self.graph.fields.items()]
+        structs = [
+            struct(n, "parameters", "double", (), self.words),
+            ["typedef struct {", *members, f"}} {n}_constants;"],
+            *signal_structs(self, "double"),
+        ]
+        functions = []
+        for name in ("start", "step"):
+            functions += [f"/* {WHAT[name]} */", f"{signature(n, name)};", ""]
+        return header_of(self, numbers, structs, functions[:-1])
+
+    def source(self) -> str:
+        """The source: DAQP's files are part of it, then constants and functions."""
+        fields = self.graph.fields.values()
+        rows = [f"{{{told(values.ravel(), DOUBLE)}}}" for values in fields]
+        head = [
+            f'#include "{self.name}.h"',
+            "",
+            "#include <math.h>",
+            "",
+            *(f'#include "daqp/{name}"' for name in SOURCES),
+            "",
+            *numbers_of(self, DOUBLE, ",\n  ".join(rows)),
+        ]
+        words = self._template_words()
+        body = (HERE / "mpc.c.in").read_text("utf-8")
+        return "\n".join(head) + re.sub(rf"@({'|'.join(words)})@", lambda m: words[m[1]], body)
+
+    def _template_words(self) -> dict[str, str]:
+        law = self.graph.law
+        made, q = law.prepared, law.prepared.problem
+        at = np.arange(q.n_θ)
+        given = np.concatenate([at[q.at["r"]], at[q.at["v"]]])
+        observed = made.L is not None
+        command = "u[i] + k->overlap[i] * most(-1.0, least(1.0, u[i] / {w}))"
+        return {
+            **{name: str(size) for name, size in self._sizes.items()},
+            "name": self.name,
+            "iterations": str(SETTINGS["iterations"]),
+            "primal_tol": repr(SETTINGS["primal_tol"]),
+            "dual_tol": repr(SETTINGS["dual_tol"]),
+            "theta_x": _listed(at[q.at["x"]]),
+            "theta_u": ", ".join(map(str, at[q.at["u"]])),
+            "theta_d": _listed(at[q.at["d"]]),
+            "theta_r": _listed(given),
+            "reads": _listed(() if observed else made.reads),
+            "n_reads": str(0 if observed else len(made.reads)),
+            "block_of": ", ".join(map(str, np.repeat(np.arange(len(q.blocks)), q.blocks)[: q.N])),
+            "zero_row": _listed(self.graph.ldp[3].astype(int)),
+            "observed": str(int(observed)),
+            "fitted": str(q.model.n),
+            "ill": str(int(self.graph.condition > REFINED)),
+            "law": str(int(q.K is not None)),
+            "checked": str(int(not all(x.startswith("slew") for x in made.dense.labels))),
+            "tolerated": repr(TOLERATED),
+            "broken": f"({BROKEN})",
+            "command": command.format(w=repr(law.overlap.w)) if law.overlap else "u[i]",
+        }
+
+
+def _listed(values: Sequence[int] | np.ndarray) -> str:
+    """As an initialiser of one place more, as C has no empty arrays."""
+    return ", ".join([*map(str, values), "0"])
