@@ -145,7 +145,7 @@ class Model:
         return head + (_LAW if law else _SYSTEM).format(n=self.name)
 
 
-def check_law(graph: Any, single: bool) -> None:
+def check_law(graph: object, single: bool) -> None:
     """InputError for a law that an FMU cannot hold: one with floats, and one that is applied between samples."""
     if single:
         raise InputError("an FMU has doubles", key="--float", mend="leave --float out")
