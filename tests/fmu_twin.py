@@ -33,3 +33,17 @@ class Bench(System):
 
     def monitor(self, t, x, u):
         return [x[0], x[0]]
+
+
+@dataclass(frozen=True)
+class WholeBench(Bench):
+    """All its states are measured."""
+
+    outputs = (Signal("q", "m"), Signal("mass_v", "m/s"))
+    monitors = ()
+
+    def out(self, t, x):
+        return list(x)
+
+    def monitor(self, t, x, u):
+        return []

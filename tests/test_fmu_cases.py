@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from fmu_twin import Bench
+from fmu_twin import Bench, WholeBench
 from fmus import bench
 
 pytest.importorskip("fmpy")
@@ -208,3 +208,21 @@ def test_a_continuous_law_runs_where_the_flow_is_a_function(files):
     ):
         with pytest.raises(InputError, match=f"(?s){said}.*sample_time"):
             simulate(continuous(plant(files[how], **given)), short)
+
+
+def test_a_predictive_law_designs_itself_on_it(files):
+    from controllers import MPC
+    from workbench import Hold, simulate
+
+    def predictive(model):
+        own = {"Q": (1e4,), "R": (1e-3,), "N": 10, "u_min": (-40.0,), "u_max": (40.0,)}
+        return ClosedLoop(model, Sampled(MPC(model, T_s=5e-3, tracked=("q",), **own), 5e-3))
+
+    short = Scenario(0.1, reference=Hold("output", (0.02,)))
+    connect = {"disturbances": ["D"], "outputs": {"q": "mass.q", "mass_v": "mass.v"}}
+    found = simulate(predictive(plant(files["exact"], connect=connect)), short)
+    own = simulate(predictive(WholeBench()), short)
+    assert found.array("q") == pytest.approx(own.array("q"), abs=1e-9) and own.array("q")[-1] > 0.01
+    hidden = plant(files["exact"], connect=connect, interface="co-simulation")
+    with pytest.raises(InputError, match="keeps its state to itself"):
+        simulate(predictive(hidden), short)

@@ -186,3 +186,52 @@ def test_units_become_ours():
     assert of_name("l/min") == ("m^3/s", pytest.approx(1e-3 / 60), 0.0)
     assert of_name("furlong of nobody") == ("1", 1.0, 0.0)
     assert of_name("") == ("1", 1.0, 0.0)
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_any_damage_to_a_description_is_a_sentence(tmp_path, version):
+    import random
+
+    rng = random.Random(version)
+    whole = description(version).encode()
+    words = [
+        b"",
+        b'"',
+        b"<",
+        b">",
+        b"-1",
+        b"1e999",
+        b"nan",
+        b"\xff",
+        b"&x;",
+        b'name="F"',
+        b"999999999999",
+    ]
+    for _ in range(150):
+        at = rng.randrange(len(whole))
+        damaged = whole[:at] + rng.choice(words) + whole[at + rng.randrange(12) :]
+        path = packed(tmp_path, [("modelDescription.xml", damaged)], zipfile.ZIP_STORED)
+        try:
+            about = described(unpacked(path))
+        except InputError:
+            continue
+        assert len(about.states) == len(about.derivatives)
+
+
+def test_any_damage_to_an_archive_is_a_sentence(tmp_path):
+    import random
+
+    rng = random.Random(1)
+    entries = [("modelDescription.xml", description(2)), ("resources/a", "x" * 500)]
+    whole = packed(tmp_path, entries).read_bytes()
+    path = tmp_path / "y.fmu"
+    for _ in range(150):
+        data = bytearray(whole)
+        for _ in range(rng.randint(1, 4)):
+            data[rng.randrange(len(data))] = rng.randrange(256)
+        path.write_bytes(data[: rng.choice((len(data), rng.randrange(len(data))))])
+        try:
+            described(unpacked(path))
+        except InputError:
+            pass
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["x.fmu", "y.fmu"]

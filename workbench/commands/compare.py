@@ -248,7 +248,7 @@ class _Timed:
 
 
 def seconds(loop, scenario) -> float | None:
-    """Median time of a sample's law, s; None for a continuous loop and for a law without `step`."""
+    """Median time of a sample's law, s; None for a continuous loop, a law without `step`, a plant on floats."""
     if loop.period is None:
         return None
     short = replace(
@@ -261,6 +261,8 @@ def seconds(loop, scenario) -> float | None:
         clock = _Timed(law.law)
         run(ClosedLoop(loop.plant, rewrapped(loop.controller, replace(law, law=clock))), short)
         return float(np.median(clock.times))
+    if loop.plant.on_floats:  # there is no graph of the loop
+        return None
     r = run(loop, short)
     from workbench.numerics.calculus import trace
 

@@ -17,7 +17,7 @@ from workbench.contract.errors import InputError
 from workbench.contract.parameters import leaves
 from workbench.files.open_file import contents
 
-_FILES = (".yaml", ".yml", ".csv", ".so")
+_FILES = (".yaml", ".yml", ".csv", ".so", ".fmu")
 
 
 @final

@@ -73,7 +73,9 @@ def every_sample(loop: ClosedLoop, scenario: Scenario) -> Log:
 
 
 def _measured(loop: ClosedLoop, demand: Demand, log: Log, given: np.ndarray) -> np.ndarray:
-    """y(t_k), worked out of the logged states by the compiled loop's own text."""
+    """y(t_k), worked out of the logged states by the compiled loop's own text; of a plant on floats as it was logged."""
+    if loop.plant.on_floats:
+        return np.column_stack([log[s.name] for s in loop.controller.measured])
     machine, constants = integrator(loop, trace(loop, demand.live), None)
     states = np.ascontiguousarray(np.column_stack([log[s.name] for s in loop.states]))
     outputs = np.array([_outputs(machine, *row, constants) for row in zip(log.time, states, given)])
