@@ -88,11 +88,15 @@ def _bench(wish: ByRuns, loop, scenario, claims: tuple, counter: _Counter) -> Be
 
 
 def _with_limits(bench: Bench, start: Point) -> Bench:
-    """What must be kept where nothing was stated: what the first gains bear, or the error they make."""
+    """What must be kept where nothing was stated: what the first gains bear, or the error they make.
+
+    Gains with which a requirement is violated are no measure of what has to be borne: the shortest delay tried is.
+    """
     wish = bench.wish
     floor, ceiling = bench.floor, bench.ceiling
     if wish.trade == "error" and floor is None:
-        floor = start.bears if start.bears > 0 else bench.rungs.values[0]
+        sound = start.bears > 0 and not start.violated
+        floor = start.bears if sound else bench.rungs.values[0]
     if wish.trade == "reserve" and ceiling is None and math.isfinite(start.error):
         ceiling = start.error
     return replace(bench, floor=floor, ceiling=ceiling, near=start.bears)
