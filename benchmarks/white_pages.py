@@ -1,4 +1,4 @@
-"""How much of every page of a report is left white at its foot, and the widest white band inside: `python benchmarks/white_pages.py A.pdf …`.
+"""How much of every page of a report is left white at its foot: `python benchmarks/white_pages.py A.pdf …`.
 
 Needs pdftoppm. Shares are of the height between the margins (23 mm above, 21 mm below, of 297 mm). The last page may end anywhere.
 """
@@ -8,8 +8,7 @@ import sys
 
 import numpy as np
 
-HEIGHT, TOP, BOTTOM = 297.0, 23.0, 21.0  # mm, of the page and of its margins
-INK = 250  # grey values below are ink
+from reports.placed import white
 
 
 def pages(path: str) -> list[np.ndarray]:
@@ -26,21 +25,10 @@ def pages(path: str) -> list[np.ndarray]:
     return found
 
 
-def white(page: np.ndarray) -> tuple[float, float]:
-    """(share of the text's height that is white at the foot, share of the widest white band above that)."""
-    rows = len(page)
-    first, last = round(TOP / HEIGHT * rows), round((HEIGHT - BOTTOM) / HEIGHT * rows)
-    inked = np.flatnonzero((page[first:last] < INK).any(axis=1))
-    if not len(inked):
-        return 1.0, 0.0
-    gaps = np.diff(np.concatenate([[0], inked]))
-    return float(last - first - 1 - inked[-1]) / (last - first), float(gaps.max()) / (last - first)
-
-
 def main(paths: list[str]) -> None:
     """Print a line a report: pages, white share at the foot of each."""
     for path in paths:
-        feet = [white(page)[0] for page in pages(path)]
+        feet = [white(page) for page in pages(path)]
         inner = feet[:-1]
         loose = sum(foot > 0.2 for foot in inner)
         shown = " ".join(f"{100 * foot:.0f}" for foot in feet)

@@ -151,6 +151,8 @@ def typeset(
     """The template `main` with figures (name → SVG) and data, as `rendered` returns it."""
     import typst
 
+    from .placed import placed
+
     files = {path.name: path.read_bytes() for path in sorted(TEMPLATES.glob("*.typ"))}
     files |= {
         f"chapter-{path.name}": path.read_bytes() for path in sorted(CHAPTERS_AT.glob("*.typ"))
@@ -160,7 +162,8 @@ def typeset(
     files |= {f"{name}.svg": picture for name, picture in drawn.items()}
     files["data.json"] = json.dumps(values, ensure_ascii=False).encode("utf-8", "replace")
     options = {"ppi": ppi} if format == "png" else {}
-    return typst.compile(files, format=format, ignore_system_fonts=True, timestamp=0, **options)
+    options |= {"format": format, "ignore_system_fonts": True, "timestamp": 0}
+    return typst.compile(files, sys_inputs=placed(files), **options)
 
 
 def contents() -> str:

@@ -26,8 +26,8 @@ class ByRuns:
     """Gains by runs of the loop: a compass search over factors of the gains, in steps of a factor of 2 down to 1.4.
 
     trade    what is traded:
-             "error"     the least rms error among gains that bear at least `bears`, by default what the first gains bear (where they
-                        violate no requirement of the case)
+             "error"     the least rms error among gains that bear at least `bears`, by default what the first gains
+                        bear (where they violate no requirement of the case)
              "reserve"   the longest delay among gains with at most `error` (rms), by default that of the first gains
              "balanced"  the least rms error divided by the delay borne: a percent of one is worth a percent of the other
     margin   "delay" between sample and command, or "sample-time": which of the two the loop must bear

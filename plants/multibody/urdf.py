@@ -45,6 +45,11 @@ def from_urdf(
     without: what the URDF says and shall be left out knowingly: "friction". Raises InputError with file, line and element or
     key, for what is no tree, what a mechanism cannot be, and as `Mechanism`.
     """
+    return build(Mechanism, section_of(path, beside, without), "robot")
+
+
+def section_of(path: str | os.PathLike, beside: Any, without: tuple[str, ...]) -> Node:
+    """The plant section of a case file that says what `from_urdf` would build. Raises InputError as that does."""
     robot = read_robot(path, without)
     given = _given(beside)
     known = _Points(robot, given.get("pins"))
@@ -62,7 +67,7 @@ def from_urdf(
     if "tcp" in given:
         section["tcp"] = known.renamed(given["tcp"])
     section |= {key: given[key] for key in HANDED_ON if key in given}
-    return build(Mechanism, Node(section, 1, file=robot.file), "robot")
+    return Node(section, 1, file=robot.file)
 
 
 def _given(beside) -> dict[str, Node]:

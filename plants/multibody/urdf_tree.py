@@ -206,7 +206,7 @@ def _check_joint(joint: Element, without: tuple[str, ...]) -> None:
     if dynamics is not None and dynamics.number("friction", 0.0) and "friction" not in without:
         raise dynamics.error(
             f"{name} has dry friction, which the joints of a mechanism do not have (its cylinders do)",
-            "leave it out knowingly: without=('friction',), or --without friction",
+            "leave it out knowingly: without=('friction',), or workbench import --without friction",
         )
 
 

@@ -158,8 +158,18 @@ class _Pages:
         return Content.of(self.case, study, _today(), _command("verify-stability", self.arguments))
 
 
+def _import(options, arguments) -> int:
+    from plants.multibody.urdf_file import write_imported
+    from workbench.commands import terminal
+
+    path = write_imported(options.file, options.beside, tuple(options.without), options.output)
+    terminal.say(f"wrote {terminal.clean(path)}")
+    return 0
+
+
 ACTS = {
     "init": verbs.do_init,
+    "import": _import,
     "draw": verbs.do_draw,
     "verify": _verb_verify,
     "simulate": verbs.do_simulate,

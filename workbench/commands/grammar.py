@@ -92,6 +92,18 @@ def _machine_verbs(verb: Verb) -> None:
     )
     p.add_argument("--machine", metavar="KIND", help=what)
     p.add_argument("-o", "--output", metavar="FILE", help="where to write (default: NAME.yaml)")
+    p = verb("import", "write a case file for the machine of a URDF, and of what stands beside it")
+    p.add_argument("file", metavar="URDF", help="the robot")
+    what = "YAML file of what a URDF cannot say: pins, loops, actuators, supply"
+    p.add_argument("--beside", metavar="FILE", help=what)
+    p.add_argument(
+        "--without",
+        action="append",
+        default=[],
+        choices=("friction",),
+        help="leave it out, knowingly",
+    )
+    p.add_argument("-o", "--output", metavar="FILE", help="where to write (default: NAME.yaml)")
     p = verb("draw", "draw a machine: bodies, pins, cylinders, strokes and reach")
     p.add_argument("file", help="machine or case file (YAML), or the name of a shipped machine")
     set_option(p)
@@ -166,7 +178,7 @@ def _design_verbs(verb: Verb) -> None:
     identify_options(p)
     p = verb(
         "tune",
-        "find PID gains for a case file: largest integral gain under a disk margin, or by relay and rule",
+        "find gains for a case file, by runs (VDC, MPC, PID), or of a PID by its margin or a relay",
     )
     case_argument(p)
     tune_options(p)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from workbench.commands.misspelt import refuse_misspelt
 from workbench.commands.outputs import _check_installed, _check_outputs, _command, _today
 from workbench.contract.errors import InputError
 
@@ -285,6 +286,7 @@ def read_case(given: str, settings: Sequence[str] = ()):
 
         if given in machines():
             return loads(f"plant: {given}\n", given, _settings(settings))
+        refuse_misspelt(given, machines())
     return load(given, _settings(settings))
 
 

@@ -1,0 +1,132 @@
+"""Where figures go so that pages are not left white: every figure that broke to a new page is made smaller, or floats.
+
+A figure that does not fit on what is left of a page goes to the next one, and leaves white behind. In the order of the figures,
+each of these is tried at 82 % of its width, so that it fits after all, then as a float, at the head of its page with the text
+that follows it before. A change is kept where something moves to an earlier page by it, and no figure comes before one with a
+lower number. A figure that stands directly below a heading never floats: the heading would be empty.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+SMALLER, FLOAT = "0.82", "float"
+HEIGHT, TOP, BOTTOM = 297.0, 23.0, 21.0  # mm, of a page and of its margins
+PAGE = HEIGHT - TOP - BOTTOM
+COARSE = 20.0  # dots an inch, of pictures of pages
+INK = 250  # grey values below are ink
+LEFT = 0.1  # of a page: white that is left as it is
+FIRST = 45.0  # mm from the page's edge within which the first thing on it begins
+DIRECT = 16.0  # mm below a heading within which nothing but the heading stands
+TRIES = 8  # layouts at most
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Places, (page, mm from its top), of all figures and all headings, in order; end: of the chapters, before the appendix."""
+
+    figures: tuple[tuple[int, float], ...]
+    headings: tuple[tuple[int, float], ...]
+    end: tuple[int, float]
+
+    @property
+    def length(self) -> float:
+        """Pages up to the end."""
+        page, y = self.end
+        return page + y / PAGE
+
+    @property
+    def ordered(self) -> bool:
+        """Whether figures stand in the order of their numbers."""
+        return list(self.figures) == sorted(self.figures)
+
+    def gained(self, before: Layout, k: int, how: str) -> bool:
+        """Whether a change of figure k was worth it: it fits on an earlier page; of a float, what follows does."""
+        if self.length > before.length:
+            return False
+        if how != FLOAT:
+            return self.figures[k][0] < before.figures[k][0]
+        pairs = zip(
+            self.headings + self.figures[k + 1 :], before.headings + before.figures[k + 1 :]
+        )
+        return any(new[0] < old[0] for new, old in pairs)
+
+    def begins_page(self, k: int) -> bool:
+        """Whether figure k is the first thing on its page, after the first."""
+        page, y = self.figures[k]
+        return page > 1 and y < FIRST
+
+    def below_heading(self, k: int) -> bool:
+        """Whether figure k stands directly below a heading."""
+        page, y = self.figures[k]
+        return any(p == page and 0 <= y - top < DIRECT for p, top in self.headings)
+
+
+def placed(files: Mapping[str, bytes]) -> dict[str, str]:
+    """The inputs that the templates take where figures shall not leave pages white."""
+    import typst
+
+    whole = dict(files)
+    options = {"field": "value", "one": True, "ignore_system_fonts": True}
+
+    def layout(changes: Mapping[str, str]) -> Layout:
+        found = typst.query(whole, "<layout>", sys_inputs=inputs(changes), **options)
+        value = json.loads(found)
+        pair = lambda spot: (int(spot["page"]), float(spot["y"]))
+        every = {name: tuple(map(pair, value[name])) for name in ("figures", "headings")}
+        return Layout(every["figures"], every["headings"], pair(value["end"]))
+
+    now = layout({})
+    if not any(map(now.begins_page, range(len(now.figures)))):
+        return inputs({})
+    pictures = typst.compile(whole, format="png", ppi=COARSE, ignore_system_fonts=True)
+    return inputs(chosen(layout, now, [foot(picture) for picture in pictures]))
+
+
+def foot(picture: bytes) -> float:
+    """Share of the text's height that is white at the foot of a page."""
+    from PIL import Image
+
+    return white(np.asarray(Image.open(io.BytesIO(picture)).convert("L")))
+
+
+def white(page: np.ndarray) -> float:
+    """The same, of grey values (rows, columns)."""
+    rows = len(page)
+    first, last = round(TOP / HEIGHT * rows), round((HEIGHT - BOTTOM) / HEIGHT * rows)
+    inked = np.flatnonzero((page[first:last] < INK).any(axis=1))
+    end = inked[-1] if len(inked) else -1
+    return float(last - first - 1 - end) / (last - first)
+
+
+def inputs(changes: Mapping[str, str]) -> dict[str, str]:
+    """Changes of figures, by number from 1 on, as the templates read them."""
+    return {"placing": json.dumps(dict(changes))}
+
+
+def chosen(layout: Any, now: Layout, feet: Sequence[float]) -> dict[str, str]:
+    """What to change; layout(changes) → Layout, `now` that without any, feet: white at the foot of its pages."""
+    changes: dict[str, str] = {}
+    begun = now
+    tries = 0
+    for k in range(len(now.figures)):
+        before = begun.figures[k][0] - 2
+        same = now.figures[k] == begun.figures[k]
+        if not now.begins_page(k) or (same and feet[before] < LEFT):
+            continue
+        for how in (SMALLER, FLOAT):
+            if tries == TRIES or (how == FLOAT and now.below_heading(k)):
+                break
+            tries += 1
+            tried = {**changes, str(k + 1): how}
+            new = layout(tried)
+            if new.ordered and new.gained(now, k, how):
+                changes, now = tried, new
+                break
+    return changes

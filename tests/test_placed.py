@@ -1,0 +1,76 @@
+"""Figures that break to a new page: made smaller, floated, or left, by layouts made for the test and by Typst's own."""
+
+import numpy as np
+import pytest
+
+from reports.placed import HEIGHT, Layout, chosen, placed, white
+
+NEW, LOW = 23.0, 240.0  # mm: at a page's head, near its foot
+
+
+def layouts(answers, base):
+    """layout(changes) that knows some answers; anything else changes nothing."""
+    asked = []
+
+    def layout(changes):
+        asked.append(dict(changes))
+        return answers.get(tuple(sorted(changes.items())), base)
+
+    return layout, asked
+
+
+def at(figures, headings=((1, 30.0), (2, 150.0)), end=(4, 100.0)):
+    return Layout(tuple(figures), tuple(headings), end)
+
+
+def test_a_figure_that_fits_when_smaller_is_made_smaller():
+    base = at([(2, NEW)])
+    fits = at([(1, LOW)], end=(3, 200.0))
+    layout, asked = layouts({(("1", "0.82"),): fits}, base)
+    assert chosen(layout, base, [0.3, 0.0, 0.0, 0.0]) == {"1": "0.82"}
+    assert asked == [{"1": "0.82"}]
+
+
+def test_a_float_is_kept_where_what_follows_moves_up_and_figures_stay_in_order():
+    base = at([(2, NEW), (2, 180.0)])
+    up = at([(2, NEW), (2, 180.0)], headings=((1, 30.0), (1, 200.0)))
+    layout, _ = layouts({(("1", "float"),): up}, base)
+    assert chosen(layout, base, [0.3] * 4) == {"1": "float"}
+    mixed = at([(2, NEW), (1, LOW)], headings=((1, 30.0), (1, 200.0)))
+    layout, _ = layouts({(("1", "float"),): mixed}, base)
+    assert chosen(layout, base, [0.3] * 4) == {}
+
+
+def test_a_figure_directly_below_its_heading_does_not_float_and_little_white_is_left_alone():
+    base = at([(2, 30.0)], headings=((2, NEW),))
+    layout, asked = layouts({}, base)
+    assert chosen(layout, base, [0.3] * 4) == {} and {"1": "float"} not in asked
+    layout, asked = layouts({}, base)
+    assert chosen(layout, base, [0.05] * 4) == {} and not asked
+
+
+def test_white_is_what_is_below_the_last_ink_between_the_margins():
+    page = np.full((297, 20), 255, np.uint8)
+    page[285] = 0  # the page's number
+    assert white(page) == 1.0
+    page[100] = 0
+    assert white(page) == pytest.approx((297 - 21 - 101) / (HEIGHT - 44))
+
+
+def test_typst_moves_a_figure_up_that_left_a_third_of_a_page_white():
+    pytest.importorskip("typst")
+    pytest.importorskip("PIL")
+    from reports.document import TEMPLATES
+
+    style = (TEMPLATES / "style.typ").read_bytes()
+    text = """#import "style.typ": *
+#show: report.with(title: "t")
+= One
+#block(height: 150mm)[text]
+#figure(block(width: 100%, height: 40mm)[#rect(width: 100%, height: 100%)], caption: [small])
+#figure(layout(size => rect(width: size.width, height: size.width * 0.55)), caption: [large])
+"""
+    found = placed({"style.typ": style, "main": text.encode()})
+    assert found == {"placing": "{}"} or '"2"' in found["placing"]
+    tight = text.replace("150mm", "105mm")
+    assert '"2": "0.' in placed({"style.typ": style, "main": tight.encode()})["placing"]
