@@ -51,7 +51,7 @@ def test_dry_friction_is_left_out_by_the_option_that_the_refusal_names(robot, ca
 def test_a_text_that_would_be_another_machine_is_not_written(robot, monkeypatch):
     other = from_urdf("press.urdf")
     changed = (replace(other, name="another"), {})
-    monkeypatch.setattr(urdf_file, "build_plant", lambda node: changed)
+    monkeypatch.setattr(urdf_file, "build_plant", lambda *_: changed)
     with pytest.raises(InputError, match="would not be the same machine"):
         urdf_file.imported("press.urdf")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+from pathlib import Path
 
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.urdf import section_of
@@ -34,7 +35,7 @@ def imported(
     yaml.dump({"plant": {"type": "Mechanism", **section.plain()}}, stream)
     sources = " and ".join(os.path.basename(path) for path in (urdf, beside) if path)
     text = HEAD.format(sources=sources, file=file) + stream.getvalue()
-    if build_plant(parse(text, file).value["plant"])[0] != machine:
+    if build_plant(parse(text, file).value["plant"], Path("."))[0] != machine:
         raise InputError(
             f"{file} would not be the same machine", file=urdf, mend="use from_urdf in Python"
         )
