@@ -16,7 +16,7 @@ from workbench.cases.yaml_input import parse
 from workbench.contract.trust import trusting
 from workbench.interop.export.building import FLAGS
 from workbench.interop.export.compiled import Compiled
-from workbench.interop.export.judging import claims_of_code, uncounted
+from workbench.interop.export.judging import claims_of_code, costs, uncounted
 from workbench.interop.export.law_graph import law_graph
 from workbench.interop.export.package import export_law
 from workbench.interop.export.replay import replay
@@ -24,6 +24,7 @@ from workbench.numerics.compiler import compiler
 from workbench.sweep.places import Varied
 from workbench.verification.judge import verify
 from workbench.verification.run_claims import Tracking
+from workbench.verification.verdict import Verdict
 
 CASE = """\
 plant: ieha-published-linear
@@ -89,6 +90,21 @@ def test_the_claims_that_are_judged_again_are_those_of_the_file(axis, home):
     for root, wanted in ((own.root, 1e-3), (asked, 7e-3)):
         claims = claims_of_code(replace(own, root=root), loop)
         assert [c.error for c in claims if isinstance(c, Tracking)] == [pytest.approx(wanted)]
+
+
+def test_what_single_precision_costs_is_said():
+    was = [
+        Verdict("tracking", "a", True, "sampled", 2.0, "mm"),
+        Verdict("quiet", "b", True, "proof"),
+    ]
+    now = [
+        Verdict("tracking", "a", True, "sampled", 1.5, "mm"),
+        Verdict("quiet", "b", False, "sampled"),
+        Verdict("other", "c", None, counted=False),
+    ]
+    first, *lines = costs(was, now)
+    assert "single precision" in first
+    assert lines == ["  tracking: holds, margin 2 -> 1.5 mm (-0.5)", "  quiet: holds -> violated"]
 
 
 def changed(home, to, change):

@@ -10,9 +10,12 @@ from structured_text import Block
 
 from workbench import ClosedLoop, InputError, Sampled, Scenario, Signal
 from workbench.contract.system import Controller
-from workbench.contract.wrappers import Delayed
+from workbench.contract.wrappers import Delayed, Filtered, Noisy, Quantised, Saturated
+from workbench.interop.export.compiled import Compiled
 from workbench.interop.export.languages import statements
 from workbench.interop.export.law_graph import law_graph
+from workbench.interop.export.library import replayed
+from workbench.interop.export.package import export_law
 from workbench.interop.export.replay import replay
 from workbench.interop.export.straight import straight
 from workbench.interop.export.structured_text import FORMS, ST, StructuredText
@@ -87,6 +90,8 @@ def test_every_word_of_the_table_means_what_the_graph_means():
             ca.hypot(a, b),
         ),
         *(ca.log(ca.fabs(b)), ca.fabs(a) ** b, ca.fabs(a) ** 2.5, ca.asin(a / 9), ca.acos(a / 9)),
+        *(ca.ceil(a), ca.atan2(a, b), ca.fmod(a, b), ca.copysign(a, b), ca.cosh(a)),
+        *(ca.sinh(a), ca.sinh(a / 30), ca.fmod(7.1 * a, b / 3)),
     ]
     f = ca.Function("f", [a, b], [ca.vertcat(*made)])
     program = straight(f)
@@ -102,6 +107,42 @@ def test_every_word_of_the_table_means_what_the_graph_means():
             block(x, z)
             found = [block.variables[f"y{k}"] for k in range(len(made))]
             assert np.allclose(found, np.array(f(x, z)).ravel(), rtol=1e-12, atol=1e-15), (x, z)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("y", [-2.0, 0.0, 1e-9, 2.0])
+@pytest.mark.parametrize("x", [-2.0, -1e-9, 0.0, 2.0])
+def test_an_angle_is_that_of_atan2_on_the_axes_too(x, y):
+    text = FORMS["atan2"].format("y", "x")
+    block = Block(
+        "FUNCTION_BLOCK f\nVAR_INPUT y : LREAL; x : LREAL; END_VAR\nVAR_OUTPUT q : LREAL; END_VAR\n"
+        f"q := {text};\nEND_FUNCTION_BLOCK\n"
+    )
+    assert block(y, x)[0] == pytest.approx(np.arctan2(y, x), rel=1e-15, abs=1e-300)
+
+
+def test_every_wrapper_is_exported(axis, tmp_path):
+    """Noise, rounding, filter, limit, sampling and a delay of whole samples: C to the last bit, text to 1e-12."""
+    case, _, _ = axis
+    law = case.loop.controller.inner
+    seen = Filtered(Quantised(Noisy(law, 1e-6), 1e-6), 120.0)
+    wrapped = Delayed(Sampled(Saturated(seen, -1e-6, 2e-6), 1e-3), 2e-3)
+    loop = ClosedLoop(case.loop.plant, wrapped)
+    graph = law_graph(loop.controller)
+    run = replay(loop, replace(case.scenario, duration=0.05), graph)
+    found = read_back(graph, run)
+    assert np.abs(found - run.commands).max() <= 1e-12 * np.ptp(run.commands)
+    assert run.commands.min() >= -1e-6 and run.commands.max() == 2e-6
+    code = Compiled(export_law(tmp_path / "law", graph, run))
+    _, commands = replayed(code.library, run, code.initial())
+    assert np.array_equal(commands, run.commands)
+    assert code.manifest["wrappers"] == [type(w).__name__ for w in layers(wrapped)]
+
+
+def layers(controller):
+    while controller.inner is not None:
+        yield controller
+        controller = controller.inner
 
 
 def test_what_a_plc_cannot_do_is_refused(axis):

@@ -81,7 +81,7 @@ def run_export(options: Any, case: Any, today: str) -> int:
     if law is not None:
         code = worst(code, _checked(options, law, run))
     if law is not None and options.judge:
-        code = worst(code, judged(options, case, law))
+        code = worst(code, judged(options, case, law, found.verdicts))
     return code
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,11 +14,12 @@ from workbench.contract.system import ClosedLoop
 from workbench.interop.export.compiled import Compiled
 from workbench.verification.judge import study
 from workbench.verification.linear_loop import NO_EQUATIONS
+from workbench.verification.run_claims import Unasked
 from workbench.verification.verdict import Verdict, exit_code
 
 
-def judged(options: Any, case: Any, law: Compiled) -> int:
-    """The claims of the file, those that can be asked of code; the exit code."""
+def judged(options: Any, case: Any, law: Compiled, before: Sequence[Verdict]) -> int:
+    """The claims of the file, those that can be asked of code; the exit code. before: their verdicts on the law itself."""
     loop = replace(case.loop, controller=law)
     with terminal.progress(not options.quiet) as tell, case.located():
         found = study(loop, case.scenario, claims_of_code(case, loop), tell)
@@ -27,11 +29,30 @@ def judged(options: Any, case: Any, law: Compiled) -> int:
         terminal.say("the compiled code as the law:")
         terminal.say(terminal.table(verdicts, terminal.columns()))
         terminal.say(terminal.tally(verdicts, [], code))
+    if options.float and not options.quiet:
+        for line in costs(before, verdicts):
+            terminal.say(line)
     return code
 
 
+def costs(before: Sequence[Verdict], after: Sequence[Verdict]) -> list[str]:
+    """What single precision costs: each claim whose verdict changed, and the margins of the others, before and after."""
+    known = {v.key: v for v in before}
+    lines = ["single precision, against the law in doubles:"]
+    for now in after:
+        was = known.get(now.key)
+        if was is None or not now.counted:
+            continue
+        said = f"  {now.key}: {was.word}" + ("" if was.holds == now.holds else f" -> {now.word}")
+        if was.margin is not None and now.margin is not None:
+            changed = now.margin - was.margin
+            said += f", margin {was.margin:.6g} -> {now.margin:.6g} {now.unit} ({changed:+.2g})"
+        lines.append(said)
+    return lines
+
+
 def claims_of_code(case: Any, loop: ClosedLoop) -> tuple:
-    """What the file asks, of a loop whose law is code: its section edits the claims that suit such a loop.
+    """What the file asks, of a loop whose law is code: its section edits the claims that suit such a loop, of the same kinds.
 
     Claims on the ledger of a law are left out: code states no accompanying function.
     """
@@ -43,7 +64,9 @@ def claims_of_code(case: Any, loop: ClosedLoop) -> tuple:
             if kebab(word).replace("_", "-") not in ON_LEDGER
         }
         section = Node(inside, section.line, section.column, section.file) if inside else None
-    return read_claims(section, loop, case.scenario, {})
+    asked = {type(claim) for claim in case.claims} | {Unasked}
+    claims = read_claims(section, loop, case.scenario, {})
+    return tuple(claim for claim in claims if type(claim) in asked)
 
 
 def uncounted(verdict: Verdict) -> Verdict:

@@ -65,6 +65,18 @@ FORMS = {
     "fabs": "ABS({0})",
     # the next whole number below; of numbers that a DINT holds, such as turns of an angle
     "floor": "DINT_TO_LREAL(TRUNC({0})) - SEL(DINT_TO_LREAL(TRUNC({0})) > {0}, 0.0, 1.0)",
+    "ceil": "DINT_TO_LREAL(TRUNC({0})) + SEL(DINT_TO_LREAL(TRUNC({0})) < {0}, 0.0, 1.0)",
+    # the remainder of a quotient that a DINT holds; a quotient rounded to a whole number leaves nothing
+    "fmod": "{0} - {1} * DINT_TO_LREAL(TRUNC({0} / {1}))",
+    "copysign": "SEL({1} < 0.0, ABS({0}), -ABS({0}))",
+    # by the smaller over the larger of the two, nowhere over zero; (0, 0) gives 0, as a zero has no sign here
+    "atan2": "SEL(ABS({0}) > ABS({1}), ATAN({0} / SEL({1} = 0.0, {1}, 1.0)) + SEL({1} < 0.0, 0.0, SEL({0} < 0.0, "
+    "3.141592653589793, -3.141592653589793)), SEL({0} < 0.0, 1.5707963267948966, -1.5707963267948966) - "
+    "ATAN({1} / SEL({0} = 0.0, {0}, 1.0)))",
+    "cosh": "(EXP({0}) + EXP(-{0})) / 2.0",
+    # near zero, where exponentials cancel, by its series: x^11/11! is below 1e-16 of x
+    "sinh": "SEL(ABS({0}) < 0.1, (EXP({0}) - EXP(-{0})) / 2.0, {0} * (1.0 + {0} * {0} / 6.0 * (1.0 + {0} * {0} / 20.0 * "
+    "(1.0 + {0} * {0} / 42.0 * (1.0 + {0} * {0} / 72.0)))))",
     "fmin": "MIN({0}, {1})",
     "fmax": "MAX({0}, {1})",
     "hypot": "SQRT({0} * {0} + {1} * {1})",
