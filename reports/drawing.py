@@ -215,10 +215,13 @@ def _cylinder_rows(plant) -> list[tuple]:
 
 
 def _joint_rows(plant, known) -> list[tuple]:
-    """Angle at the start of every revolute joint, and over all strokes where some are given."""
+    """Angle at the start of every revolute joint, and over all strokes where some are given, or what drive turns it."""
+    driven = {a.joint: a.name for a in plant.actuators if a.joint}
     rows = []
     for body, signal, angle in _turning(plant):
         moved = "is not moved" if known else ""
+        if body.name in driven:
+            moved = f"turned by {driven[body.name]}"
         if signal in known:
             low, high = np.degrees(known[signal])
             moved = f"{low:.1f}° … {high:.1f}°"

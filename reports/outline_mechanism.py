@@ -132,7 +132,7 @@ def _view(plant, z) -> tuple[np.ndarray, tuple[str, str]]:
             up = np.eye(3)[np.abs(to_us).argmin()]
     else:
         side = np.eye(3)[np.abs(up).argmin()]
-        forth = np.cross(up, side)
+        forth = np.cross(side, up)  # so that the first axis across up goes to the right
         to_us = 0.45 * up + 0.5 * side + 0.74 * forth
         to_us /= np.linalg.norm(to_us)
     up = up - (up @ to_us) * to_us

@@ -6,11 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from spatial_linkages import plate
 from test_pins import TEXT, read
 
 from plants.multibody.reach import ranges, tool_points
 from plants.multibody.strokes import strokes
 from reports.drawing import SIZE, draw_on
+from reports.outline_mechanism import directions
 from workbench.commands import cli
 
 
@@ -124,3 +126,11 @@ def test_what_cannot_be_drawn_is_said(folder, capsys, given, words):
 def test_other_shipped_machines_are_drawn_too(folder, name):
     assert cli.main(["draw", name, "-o", "it.svg"]) == 0
     assert (folder / "it.svg").stat().st_size > 5000
+
+
+def test_a_machine_in_space_is_seen_with_x_to_the_right():
+    """Whichever way is up, the first axis across it goes to the right, and up goes up."""
+    for gravity, up in (((0.0, -9.81, 0.0), 1), ((0.0, 0.0, -9.81), 2)):
+        view = directions(plate(gravity=gravity))
+        assert view[0, 0] > 0.5 and view[up, 1] > 0.5
+        assert view.T @ view == pytest.approx(np.eye(2))

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from mechanisms import CYLINDER, lift
 
 from controllers import PID, VDC
 from plants import machine
@@ -185,3 +186,14 @@ def test_a_machine_that_vdc_cannot_serve_gets_pid():
     free = "plant: {type: Mechanism, method: minimal, bodies: {sled: {joint: prismatic, axis: [1, 0, 0], mass: 2 kg}}, "
     free += "actuators: {pull: {joint: sled, drive: Force}}}\n"
     assert type(innermost(loads(free, "free.yaml").controller)) is PID
+
+
+def test_a_cylinder_on_a_joint_says_how_far_that_goes():
+    """A telescope: the demonstration stays within its stroke, to both sides of the start."""
+    machine = lift(method="minimal")
+    low, high = machine.actuators[0].span
+    assert ranges(machine) == {"x_load": (low, high)} and high - low == CYLINDER.stroke
+    (farther,), (nearer,) = machine.demo_path
+    start = machine.initial()[0]
+    assert low < min(farther, nearer) < start < max(farther, nearer) < high
+    assert abs(farther - start) == pytest.approx(0.2 * CYLINDER.stroke)

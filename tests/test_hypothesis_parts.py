@@ -209,7 +209,7 @@ def test_gains_are_positive(c, exact, k_x, holds):
 def posed(disturbances=(), rows=25):
     q = {"q_1": np.arange(float(rows)), "q_2": -np.arange(float(rows))}
     run = ran({}, disturbances, log=SimpleNamespace(array=lambda name: q[name]))
-    plant = SimpleNamespace(joint_names=("q_1", "q_2"), cylinders=())
+    plant = SimpleNamespace(position_names=("q_1", "q_2"), cylinders=())
     return run, plant
 
 

@@ -26,15 +26,27 @@ class Text(System):
     @property
     def sizes(self) -> dict[str, int]:
         m = self.mechanism
-        ny, rows = len(m.drive_states), sum(loops.ROWS[loop.joint] for loop in m.loops)
-        many = {"z": m.tree.n_z, "dz": m.tree.n_v, "ddz": m.tree.n_v, "y": ny, "dy": ny, "λ": rows}
-        return {**many, "u": len(m.inputs), "h": 1, "α": 1}
+        states = len(m.drive_states)
+        rows = sum(loops.ROWS[loop.joint] for loop in m.loops)
+        return {
+            "z": m.tree.n_z,
+            "dz": m.tree.n_v,
+            "ddz": m.tree.n_v,
+            "y": states,
+            "dy": states,
+            "λ": rows,
+            "u": len(m.inputs),
+            "h": 1,
+            "α": 1,
+        }
 
     @property
     def states(self):
         m = self.mechanism
-        first = m.tree.n_v if self.which == "residual" else m.tree.n_z + m.tree.n_v
-        return tuple(Signal(f"X{i}") for i in range(first + len(m.drive_states)))
+        moving = m.tree.n_v
+        if self.which != "residual":
+            moving += m.tree.n_z
+        return tuple(Signal(f"X{i}") for i in range(moving + len(m.drive_states)))
 
     @property
     def inputs(self):
@@ -56,71 +68,90 @@ class Text(System):
     def residual(self, x, w):
         f, Φ, new = self._stepped(x, w)
         columns = jacobian_columns(lambda X: self._stepped(X, w)[0], x)
-        return [*f, *(e for column in columns for e in column), *Φ, *new]
+        return [*f, *_flat(columns), *Φ, *new]
 
     def _stepped(self, x, w):
-        m, (h,), (α,) = self.mechanism, w["h"], w["α"]
+        m = self.mechanism
         n = m.tree.n_v
-        δ, y = list(x[:n]), list(x[n:])
+        (h,) = w["h"]
+        (α,) = w["α"]
+        δ = list(x[:n])
+        y = list(x[n:])
         z = m.moved(w["z"], δ)
         rates = [2 / h * d - v for d, v in zip(δ, w["dz"])]
-        accelerations = [2 / h * (v - old) - a for v, old, a in zip(rates, w["dz"], w["ddz"])]
-        slopes = [2 / h * (a - b) - r for a, b, r in zip(y, w["y"], w["dy"])]
+        accelerations = _trapezoidal(h, rates, w["dz"], w["ddz"])
+        slopes = _trapezoidal(h, y, w["y"], w["dy"])
         motion, pulls, own = self._pulled(z, rates, y, w["u"])
-        M, Q = tree.mass_matrix(m.tree, own, motion.b), m.loads(motion, own, rates, pulls)
+        M = tree.mass_matrix(m.tree, own, motion.b)
+        Q = m.loads(motion, own, rates, pulls)
         rows = m.rows(motion)
         Φ = [row.value for row in rows]
         G = loops.jacobian(m.tree, rows, motion.b)
-        held = linear.transposed_times(G, [α * a + b for a, b in zip(Φ, w["λ"])], n)
+        multipliers = [α * a + b for a, b in zip(Φ, w["λ"])]
+        held = linear.transposed_times(G, multipliers, n)
+        inertial = linear.times(M, accelerations)
         flows = acting.rates(m, pulls, acting.shared_out(m, y), w["u"])
-        f = [h * h / 4 * (a + b - q) for a, b, q in zip(linear.times(M, accelerations), held, Q)]
-        return (
-            [*f, *(h / 2 * (a - b) for a, b in zip(slopes, flows))],
-            Φ,
-            [*z, *rates, *accelerations, *slopes],
-        )
+        f = [h * h / 4 * (a + b - q) for a, b, q in zip(inertial, held, Q)]
+        g = [h / 2 * (a - b) for a, b in zip(slopes, flows)]
+        return [*f, *g], Φ, [*z, *rates, *accelerations, *slopes]
 
     def _pulled(self, z, rates, y, u):
         m = self.mechanism
-        motion, parts = m.moving(z, rates), acting.shared_out(m, y)
-        return motion, m.pulls(motion, z, rates, parts, u), tree.inertias(m.bodies, motion)
+        motion = m.moving(z, rates)
+        pulls = m.pulls(motion, z, rates, acting.shared_out(m, y), u)
+        return motion, pulls, tree.inertias(m.bodies, motion)
+
+    def _parted(self, x) -> tuple[list, list, list]:
+        """z, ż, y of the states of `metric` and `bias`."""
+        first = self.mechanism.tree.n_z
+        last = first + self.mechanism.tree.n_v
+        return list(x[:first]), list(x[first:last]), list(x[last:])
 
     def metric(self, x, w):
-        m, (h,), (α,) = self.mechanism, w["h"], w["α"]
-        n, nz = m.tree.n_v, m.tree.n_z
-        z, rates, y = list(x[:nz]), list(x[nz : nz + n]), list(x[nz + n :])
+        m = self.mechanism
+        n = m.tree.n_v
+        (h,) = w["h"]
+        (α,) = w["α"]
+        z, rates, y = self._parted(x)
 
         def loads(X):
-            here, speed = m.moved(z, X[:n]), X[n:]
+            speed = X[n:]
+            here = m.moved(z, X[:n])
             motion, pulls, own = self._pulled(here, speed, y, w["u"])
             return m.loads(motion, own, speed, pulls)
 
-        slopes = jacobian_columns(loads, [*[0.0 * v for v in rates], *rates])
+        still = [0.0 * v for v in rates]
+        slopes = jacobian_columns(loads, [*still, *rates])
         motion = m.moving(z, None)
         M = tree.mass_matrix(m.tree, tree.inertias(m.bodies, motion), motion.b)
         G = loops.jacobian(m.tree, m.rows(motion), motion.b)
-        W = [
-            [M[i][j] - h / 2 * slopes[n + j][i] - h * h / 4 * slopes[j][i] for i in range(n)]
-            for j in range(n)
-        ]
-        stiff = [
-            [
-                h * h / 4 * α * linear.times([[g[i] for g in G]], [g[j] for g in G])[0]
-                for i in range(n)
-            ]
-            for j in range(n)
-        ]
-        return [
-            *(a + b for c, d in zip(W, stiff) for a, b in zip(c, d)),
-            *(e for c in W for e in c),
-        ]
+        of_joint = [[row[i] for row in G] for i in range(n)]
+        W = []
+        stiff = []
+        for j in range(n):
+            by_place, by_rate = slopes[j], slopes[n + j]
+            W += [M[i][j] - h / 2 * by_rate[i] - h * h / 4 * by_place[i] for i in range(n)]
+            stiff += [h * h / 4 * α * product for product in linear.times(of_joint, of_joint[j])]
+        return [*(a + b for a, b in zip(W, stiff)), *W]
 
     def bias(self, x, w):
-        m, (h,), (α,) = self.mechanism, w["h"], w["α"]
-        n, nz = m.tree.n_v, m.tree.n_z
-        motion = m.moving(list(x[:nz]), list(x[nz : nz + n]))
+        m = self.mechanism
+        (h,) = w["h"]
+        (α,) = w["α"]
+        z, rates, _ = self._parted(x)
+        motion = m.moving(z, rates)
         rows = m.rows(motion)
         G = loops.jacobian(m.tree, rows, motion.b)
-        return [
-            h * h / 4 * α * v for v in linear.transposed_times(G, [row.bias for row in rows], n)
-        ]
+        biases = [row.bias for row in rows]
+        pushed = linear.transposed_times(G, biases, m.tree.n_v)
+        return [h * h / 4 * α * v for v in pushed]
+
+
+def _trapezoidal(h, new, old, rate) -> list:
+    """Rates at the end of a step of the trapezoidal rule: 2/h (new − old) − rate."""
+    return [2 / h * (a - b) - r for a, b, r in zip(new, old, rate)]
+
+
+def _flat(columns) -> list:
+    """All entries, column by column."""
+    return [entry for column in columns for entry in column]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from plants.multibody import coordinates
+from plants.multibody import acting, coordinates
 from plants.multibody.strokes import Stroke, strokes
 from plants.multibody.tree import move, point
 
@@ -15,9 +15,15 @@ MOST = 400_000  # poses that are tried for the reach of a tool
 
 
 def ranges(mechanism) -> dict[str, tuple[float, float]]:
-    """Least and largest position of every joint that a cylinder moves over its stroke, by the name of its signal."""
+    """Least and largest position of every joint that a cylinder moves over its stroke, by the name of its signal.
+
+    A cylinder on a joint moves that one, from end to end of its own stroke.
+    """
     names = [s.name for s in mechanism.coordinates]
     found: dict[str, tuple[float, float]] = {}
+    for actuator in mechanism.actuators:
+        if actuator.joint and np.isfinite(actuator.span).all():
+            found[names[acting.joint_at(mechanism, actuator)[0]]] = actuator.span
     for stroke in strokes(mechanism):
         z = np.array(stroke.positions)
         for name, low, high in zip(names, z.min(axis=0), z.max(axis=0)):

@@ -43,43 +43,52 @@ class Below:
     def energy(self, x_0, x_1, c, u, w):
         """BIG where every step passes a limit."""
         step = self.step
-        supply = self.step.supply
-        u = self.way * u
         v = [self.way * (b - a) / step.dt for a, b in zip(x_0, x_1)]
-        F = (
-            [c[3 * i] + u * (c[3 * i + 1] + u * c[3 * i + 2]) for i in range(3)]
-            if supply.needs_forces
-            else [0.0] * 3
-        )
-        ε, δ = (c[9:12], c[12:15]) if supply.needs_forces else ([0.0] * 3, c[0:3])
-        out, into = (
-            [np.maximum(sign * s - d, 0.0) for s, d in zip(v, δ)] for sign in (1, -1)
-        )  # least speeds
-        push, pull = (
-            [np.maximum(sign * f - e, 0.0) for f, e in zip(F, ε)] for sign in (1, -1)
-        )  # least forces
+        F, ε, δ = self._forces(c, self.way * u)
+        out, into = _least(v, δ)
+        push, pull = _least(F, ε)
         Q = [A_a * o + A_b * i for o, i, (A_a, A_b) in zip(out, into, step.areas)]
-        if isinstance(supply, Work):
-            power = sum(f * s for f, s in zip([*push, *pull], [*out, *into]))
-        elif isinstance(supply, Speed):
-            power = sum(
-                (A_a if supply.weighted else 1.0) * o * o
-                + (A_b if supply.weighted else 1.0) * i * i
-                for o, i, (A_a, A_b) in zip(out, into, step.areas)
-            )
-        else:
-            p = [
-                np.where(np.minimum(f, s - d + self.creep) > 0, (f + self.back * A_b) / A_a, 0.0)
-                + np.where(np.minimum(g, self.creep - s - d) > 0, (g + self.back * A_a) / A_b, 0.0)
-                for f, g, s, d, (A_a, A_b) in zip(push, pull, v, δ, step.areas)
-            ]
-            power = supply.drawn(p, Q)
+        power = self._power(v, δ, (out, into), (push, pull), Q)
         allowed = 1.0
         for o, i, top in zip(out, into, step.v_max):
             allowed = np.where(np.maximum(o, i) > top * SHARE, 0.0, allowed)
         if step.Q_max is not None:
             allowed = np.where(sum(Q) > step.Q_max * SHARE, 0.0, allowed)
         return np.where(allowed > 0, power * step.dt, BIG)
+
+    def _forces(self, c, u):
+        """Forces of the cylinders at the speed u of the extension, their ε, and the δ of the speeds."""
+        if not self.step.supply.needs_forces:
+            return [0.0] * 3, [0.0] * 3, c[0:3]
+        F = [c[3 * i] + u * (c[3 * i + 1] + u * c[3 * i + 2]) for i in range(3)]
+        return F, c[9:12], c[12:15]
+
+    def _power(self, v, δ, speeds, forces, Q):
+        """Least power of the step, W; speeds, forces: the least out and in, that push and pull; Q: least flows."""
+        supply = self.step.supply
+        areas = self.step.areas
+        out, into = speeds
+        push, pull = forces
+        if isinstance(supply, Work):
+            return sum(f * s for f, s in zip([*push, *pull], [*out, *into]))
+        if isinstance(supply, Speed):
+            weights = areas if supply.weighted else [(1.0, 1.0)] * len(areas)
+            return sum(a * o * o + b * i * i for o, i, (a, b) in zip(out, into, weights))
+        pressures = []
+        for f, g, s, d, (A_a, A_b) in zip(push, pull, v, δ, areas):
+            lifts = np.minimum(f, s - d + self.creep) > 0
+            pulls = np.minimum(g, self.creep - s - d) > 0
+            by_a = np.where(lifts, (f + self.back * A_b) / A_a, 0.0)
+            by_b = np.where(pulls, (g + self.back * A_a) / A_b, 0.0)
+            pressures.append(by_a + by_b)
+        return supply.drawn(pressures, Q)
+
+
+def _least(values, off):
+    """The least that values within `off` of these are upwards, and downwards: never below zero."""
+    upwards = [np.maximum(1 * v - e, 0.0) for v, e in zip(values, off)]
+    downwards = [np.maximum(-1 * v - e, 0.0) for v, e in zip(values, off)]
+    return upwards, downwards
 
 
 def cell_bound(task: Task, energy: float, cells: int = 261, finest: int = 2081) -> float:
@@ -92,7 +101,10 @@ def cell_bound(task: Task, energy: float, cells: int = 261, finest: int = 2081) 
         supply.back,
         supply.creep,
     )
-    (low, high), n, keep, bound = task.ranges[2], cells, None, 0.0
+    low, high = task.ranges[2]
+    n = cells
+    keep = None
+    bound = 0.0
     while n <= finest:
         h = (high - low) / (n - 1)
         grid = _grid(task, n, h, keep)
@@ -109,11 +121,11 @@ def cell_bound(task: Task, energy: float, cells: int = 261, finest: int = 2081) 
 def _run(below: Below, grid: Grid, task: Task, way: float) -> np.ndarray:
     """(N+1, n) least energy to the end from every cell; way −1: to the start, last stage first."""
     if way < 0:
-        grid = Grid(
-            grid.h, *(np.ascontiguousarray(a[::-1]) for a in (grid.base, grid.X, grid.ok, grid.C))
-        )
+        backwards = [np.ascontiguousarray(a[::-1]) for a in (grid.base, grid.X, grid.ok, grid.C)]
+        grid = Grid(grid.h, *backwards)
     last = np.where(grid.ok[-1] > 0.5, 0.0, BIG)
-    return Kernel(replace(below, way=way), grid.C.shape[1]).one(grid, last, task.reach + grid.h)[0]
+    kernel = Kernel(replace(below, way=way), grid.C.shape[1])
+    return kernel.one(grid, last, task.reach + grid.h)[0]
 
 
 def _grid(task: Task, n: int, h: float, keep) -> Grid:
@@ -124,12 +136,10 @@ def _grid(task: Task, n: int, h: float, keep) -> Grid:
     X, ok = task.pistons(q)
     ok = ok | np.roll(ok, 1, 1) | np.roll(ok, -1, 1)
     if keep is not None:
-        nearest = np.clip(
-            np.rint((q[0] - keep[0][0]) / (keep[0][1] - keep[0][0])).astype(int),
-            0,
-            len(keep[0]) - 1,
-        )
-        ok &= keep[1][:, nearest]
+        before, wide = keep
+        place = (q[0] - before[0]) / (before[1] - before[0])
+        nearest = np.clip(np.rint(place).astype(int), 0, len(before) - 1)
+        ok &= wide[:, nearest]
     for k, at in ((0, task.start), (N, task.end)):
         if at is not None:
             ok[k] &= np.abs(q[k] - at) <= 0.51 * h
@@ -147,26 +157,27 @@ def _columns(task: Task, X, ok, base, n: int, h: float) -> np.ndarray:
     from scipy.ndimage import maximum_filter1d
 
     near = 2 * int(np.ceil((task.reach + h) / h / 2)) + 3  # cells on either side of a middle
-    step = np.abs(np.diff(X, axis=2, prepend=X[:, :, :1], append=X[:, :, -1:]))
-    most = np.where(
-        ok, np.maximum(step[:, :, 1:], step[:, :, :-1]) / 2, 0.0
-    )  # where no motion is, pistons may jump
+    most = np.where(ok, _beside(X) / 2, 0.0)  # where no motion is, pistons may jump
     most = maximum_filter1d(most, near, axis=2)
-    δ = np.repeat((most[:, :-1] + most[:, 1:]) / task.dt, 2, axis=2)[:, :, : 2 * n - 1].transpose(
-        1, 0, 2
-    )
+    both = np.repeat((most[:, :-1] + most[:, 1:]) / task.dt, 2, axis=2)
+    δ = both[:, :, : 2 * n - 1].transpose(1, 0, 2)
     if not task.supply.needs_forces:
         return np.ascontiguousarray(δ)
     k = 3 if task.order == 1 else 4
-    C = forces(task, base[:-1, None] + h / 2 * np.arange(2 * n - 1), 3 * k).transpose(0, 2, 1)
+    middles = base[:-1, None] + h / 2 * np.arange(2 * n - 1)
+    C = forces(task, middles, 3 * k).transpose(0, 2, 1)
     U = (task.reach + h) / task.dt
-    moved = np.abs(np.diff(C, axis=2, prepend=C[:, :, :1], append=C[:, :, -1:]))
-    moved = np.maximum(moved[:, :, 1:], moved[:, :, :-1])
+    moved = _beside(C)
     a, b, c = (C[:, i::k] for i in range(3))
     Δa, Δb, Δc = (moved[:, i::k] for i in range(3))
     ε = Δa + U * Δb + U * U * Δc + (np.abs(b) + Δb + 2 * U * (np.abs(c) + Δc)) * h / task.dt
     if k == 4:  # any acceleration that is allowed
         ε = ε + (np.abs(C[:, 3::4]) + moved[:, 3::4]) * task.crane.cylinders[2].a_max
-    return np.ascontiguousarray(
-        np.concatenate([np.stack([e[:, i] for i in range(3) for e in (a, b, c)], 1), ε, δ], 1)
-    )
+    of_forces = np.stack([e[:, i] for i in range(3) for e in (a, b, c)], 1)
+    return np.ascontiguousarray(np.concatenate([of_forces, ε, δ], 1))
+
+
+def _beside(values: np.ndarray) -> np.ndarray:
+    """Largest difference to the neighbours along the last axis."""
+    step = np.abs(np.diff(values, axis=2, prepend=values[:, :, :1], append=values[:, :, -1:]))
+    return np.maximum(step[:, :, 1:], step[:, :, :-1])

@@ -36,13 +36,19 @@ def lower_bound(task: Task, way: Way, steps: int = STEPS, cells: int = CELLS) ->
     low, high = _within_cells(positions)
     open_cells = _open_cells(task, extensions, allowed)
     remaining = np.where(open_cells[-1], 0.0, np.inf)
-    for k in range(len(tip) - 1, -1, -1):
-        outwards = np.maximum(low[k + 1][:, None, :] - high[k][:, :, None], 0.0)
-        backwards = np.maximum(low[k][:, :, None] - high[k + 1][:, None, :], 0.0)
-        step = np.maximum(step_times(task, outwards - backwards), tip[k])
+    for k in reversed(range(len(tip))):
+        way_there = _least_way(low[k], high[k], low[k + 1], high[k + 1])
+        step = np.maximum(step_times(task, way_there), tip[k])
         remaining = (step + remaining).min(axis=1)
         remaining[~open_cells[k]] = np.inf
     return float(remaining.min())
+
+
+def _least_way(low, high, next_low, next_high) -> np.ndarray:
+    """The least way of every piston from each cell of one place to each of the next, signed; 0 where both have a position."""
+    outwards = next_low[:, None, :] - high[:, :, None]
+    backwards = low[:, :, None] - next_high[:, None, :]
+    return np.maximum(outwards, 0.0) - np.maximum(backwards, 0.0)
 
 
 def _within_cells(positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -142,16 +148,18 @@ class _Slopes:
     def acceleration(self, pace: float) -> float:
         """Largest s̈ within the cylinders' accelerations at this ṡ, −inf where their speeds do not allow it."""
         u = self.u[None, :, None]
-        v = self.f[:, None, :] * pace + self.g[:, None, :] * u
-        bent = self.A[:, None, :] * pace**2 + self.B[:, None, :] * pace * u
-        h = bent + self.C[:, None, :] * u**2
+        f, g, A, B, C = (x[:, None, :] for x in (self.f, self.g, self.A, self.B, self.C))
+        v = f * pace + g * u
+        h = A * pace**2 + B * pace * u + C * u**2
         able = (np.abs(v) <= self.v + _around(v)).all(axis=2)
         slack = _around(h[:, :, :2]) + self._slack(self.a[2])
         return _most(self.f, self.g, h[:, :, :2], self.a[:2] + slack, self.a[2], able)
 
     def _slack(self, largest: float) -> np.ndarray:
         """By how much f and g between samples may change what a piston does; largest: the extension's speed or acceleration."""
-        return (_between(self.f) * MOST * largest + _between(self.g) * largest)[:, None, :]
+        by_tip = _between(self.f) * MOST * largest
+        by_extension = _between(self.g) * largest
+        return (by_tip + by_extension)[:, None, :]
 
 
 def _reaching(task: Task, place: list) -> np.ndarray:
@@ -168,10 +176,11 @@ def _reaching(task: Task, place: list) -> np.ndarray:
 
 def _between(x: np.ndarray) -> np.ndarray:
     """By how much entries may differ from what lies within half a step of them, along the first axis; two pistons."""
-    steps = np.abs(np.diff(x[..., :2] if x.ndim == 2 else x, axis=0))
-    others = [(0, 0)] * (steps.ndim - 1)
-    before = np.pad(steps, [(1, 0), *others])
-    after = np.pad(steps, [(0, 1), *others])
+    pair = x[..., :2] if x.ndim == 2 else x
+    steps = np.abs(np.diff(pair, axis=0))
+    none = np.zeros((1, *steps.shape[1:]))
+    before = np.concatenate([none, steps])
+    after = np.concatenate([steps, none])
     return np.maximum(before, after) / 2
 
 
@@ -185,8 +194,9 @@ def _most(f, g, h, room, top: float, able=None) -> float:
     f = f[:, None, :2]
     g = g[:, None, :2]
     f = np.where(np.abs(f) < 1e-9, 1e-9, f)
-    up = 1 * room * np.sign(f) - h  # y = (edge − g w)/f
-    low = -1 * room * np.sign(f) - h
+    edge = room * np.sign(f)
+    up = edge - h  # y = (up − g w)/f
+    low = -edge - h
     best = np.full(np.broadcast_shapes(up.shape[:2], f.shape[:2]), -np.inf)
     for vertex in (top, -top, *_crossings(f, g, up, low)):
         w = np.clip(vertex, -top, top)
@@ -203,5 +213,9 @@ def _crossings(f, g, up, low) -> list[np.ndarray]:
     """w at which the edges of the two pistons' bands cross."""
     D = f[..., 0] * g[..., 1] - f[..., 1] * g[..., 0]
     D = np.where(np.abs(D) < 1e-12, 1e-12, D)
-    edges = [(up[..., 0], up[..., 1]), (up[..., 0], low[..., 1]), (low[..., 0], up[..., 1])]
-    return [(f[..., 0] * second - f[..., 1] * first) / D for first, second in edges]
+    edges = ((up, up), (up, low), (low, up))
+    found = []
+    for one, other in edges:
+        crossed = f[..., 0] * other[..., 1] - f[..., 1] * one[..., 0]
+        found.append(crossed / D)
+    return found

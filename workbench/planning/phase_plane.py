@@ -30,17 +30,26 @@ def fastest_along(rows: np.ndarray, Δ: np.ndarray) -> np.ndarray:
     β = np.full(n + 1, np.inf)
     joined = [None] * n
     for k in range(n - 1, -1, -1):
-        more = [[-2 * Δ[k], -1.0, 0.0], [2 * Δ[k], 1.0, β[k + 1]]]
-        joined[k] = np.concatenate([rows[k], more[: 1 + np.isfinite(β[k + 1])]])
+        not_below_zero = [-2 * Δ[k], -1.0, 0.0]
+        more = [not_below_zero]
+        if np.isfinite(β[k + 1]):
+            more.append([2 * Δ[k], 1.0, β[k + 1]])
+        joined[k] = np.concatenate([rows[k], more])
         β[k] = _highest(joined[k])
     b = np.empty(n + 1)
     b[0] = β[0]
     for k in range(n):
-        a, slope, c = joined[k].T
-        up = a > SMALL
-        top = ((c[up] - slope[up] * b[k]) / a[up]).min()
-        b[k + 1] = min(max(b[k] + 2 * Δ[k] * top, 0.0), β[k + 1])
+        gained = 2 * Δ[k] * _steepest(joined[k], b[k])
+        b[k + 1] = min(max(b[k] + gained, 0.0), β[k + 1])
     return b
+
+
+def _steepest(rows: np.ndarray, b: float) -> float:
+    """The largest σ̈ that keeps the rows at σ̇² = b."""
+    a, slope, c = rows.T
+    up = a > SMALL
+    room = c[up] - slope[up] * b
+    return (room / a[up]).min()
 
 
 def _highest(rows: np.ndarray) -> float:
@@ -49,9 +58,10 @@ def _highest(rows: np.ndarray) -> float:
     caps = (np.abs(a) <= SMALL) & (b > 0)
     up = a > SMALL
     low = a < -SMALL
-    gap = (c[up] / a[up])[:, None] - (c[low] / a[low])[
-        None, :
-    ]  # between an upper and a lower row at b = 0
-    closing = (b[up] / a[up])[:, None] - (b[low] / a[low])[None, :]
-    roots = gap[closing > 0] / closing[closing > 0]
-    return max(0.0, min((c[caps] / b[caps]).min(initial=np.inf), roots.min(initial=np.inf)))
+    gap = np.subtract.outer(c[up] / a[up], c[low] / a[low])  # of an upper and a lower row, b = 0
+    closing = np.subtract.outer(b[up] / a[up], b[low] / a[low])
+    meet = closing > 0
+    roots = gap[meet] / closing[meet]
+    capped = c[caps] / b[caps]
+    most = min(capped.min(initial=np.inf), roots.min(initial=np.inf))
+    return max(0.0, most)
