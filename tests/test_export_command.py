@@ -5,6 +5,7 @@ import json
 import re
 import zipfile
 from contextlib import nullcontext
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -15,6 +16,7 @@ from workbench.commands.cli import main
 from workbench.interop.export import command, system_command
 from workbench.interop.export.options import export_options
 from workbench.numerics.compiler import compiler
+from workbench.verification.judge import Study
 from workbench.verification.verdict import Verdict
 
 BROKEN = Verdict("stability", "the loop is <stable>", False, "sampled", -0.2, "m")
@@ -26,10 +28,10 @@ scenario: {duration: 0.1 s}
 """
 
 
-def exported(monkeypatch, tmp_path, *words):
+def exported(monkeypatch, tmp_path, *words, report=None):
     """Exit code of the command on the small axis, whose claims are stubbed."""
     for module in (command, system_command):
-        monkeypatch.setattr(module, "study", lambda *_: SimpleNamespace(verdicts=[BROKEN]))
+        monkeypatch.setattr(module, "study", lambda *_: Study([BROKEN], None, {}))
     parser = argparse.ArgumentParser()
     export_options(parser)
     options = parser.parse_args([*words, "--quiet"])
@@ -44,7 +46,7 @@ def exported(monkeypatch, tmp_path, *words):
         located=lambda *_: nullcontext(),
     )
     monkeypatch.setattr(command.terminal, "title", lambda _: "axis")
-    return command.run_export(options, case, "2026-01-01")
+    return command.run_export(options, case, "2026-01-01", report)
 
 
 @pytest.mark.skipif(compiler() is None, reason="no C compiler")
@@ -67,6 +69,32 @@ def test_folder_and_unit_carry_the_verdicts(part, monkeypatch, tmp_path):
         assert f"sources/{name}.c" in archive.namelist()
 
 
+@pytest.mark.skipif(compiler() is None, reason="no C compiler")
+@pytest.mark.parametrize("part", ["controller", pytest.param("loop", marks=pytest.mark.long)])
+def test_a_report_has_a_chapter_on_the_code(part, monkeypatch, tmp_path):
+    from io import BytesIO
+
+    from pypdf import PdfReader
+
+    from reports import Content, rendered
+
+    seen = []
+    write = lambda path, case, study: seen.append((path, study))
+    folder = tmp_path / "code"
+    words = ["--c", str(folder), "--part", part, "--check", "--report", "r.pdf"]
+    assert exported(monkeypatch, tmp_path, *words, report=write) == 1
+    ((path, study),) = seen
+    content = Content("A case", "Is it?", (BROKEN,), analysis=study.analysis)
+    pages = PdfReader(BytesIO(rendered(content))).pages
+    text = " ".join("\n".join(page.extract_text() for page in pages).split())
+    name = {"controller": "law"}.get(part, part)
+    digest = json.loads((folder / f"{name}.json").read_text())["digest"]
+    assert path == "r.pdf" and "Exported code" in text and digest in text
+    assert "sanitizers well" in text and "sample time 1 ms" in text
+    empty = PdfReader(BytesIO(rendered(replace(content, analysis={})))).pages
+    assert all("Exported code" not in page.extract_text() for page in empty)
+
+
 @pytest.mark.parametrize(
     "words, said",
     [
@@ -77,6 +105,8 @@ def test_folder_and_unit_carry_the_verdicts(part, monkeypatch, tmp_path):
         (["--part", "loop", "--fmu", "a.fmu", "--check"], "are about C"),
         (["--fmu", "a.fmu", "--float"], "an FMU has doubles"),
         (["--fmu", "there.fmu"], "already"),
+        (["--fmu", "a.st", "--st", "a.st"], "--st would overwrite --fmu"),
+        (["--fmu", "a.fmu", "--report", "axis.yaml"], "--report would overwrite the case file"),
         (["--fmu", "nowhere/a.fmu"], "no such directory"),
         (["--c", "nowhere/a"], "no such directory"),
         (["--fmu", "a.fmu", "--part", "plant"], "line 2, plant: .* stiff flows"),

@@ -10,6 +10,7 @@ from reports.chapters.assumptions import Assumptions
 from reports.chapters.belief import Belief
 from reports.chapters.chapter import Chapter
 from reports.chapters.energy import Energy
+from reports.chapters.exported import Exported
 from reports.chapters.falsify import Falsify
 from reports.chapters.law import Law
 from reports.chapters.ledger import Ledger
@@ -41,6 +42,7 @@ CHAPTERS: tuple[Chapter, ...] = (
     Room(),
     Regions(),
     Linearised(),
+    Exported(),
     Repeat(),
     Parameters(),
 )

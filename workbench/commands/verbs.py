@@ -224,7 +224,15 @@ def do_sensitivity(options, arguments) -> int:
 def do_export(options, arguments) -> int:
     from workbench.interop.export.command import run_export
 
-    return run_export(options, read_case(options.file, options.set), _today())
+    files = {"fmu": options.fmu, "st": options.st, "report": options.report}
+    _check_outputs(files, options.file)
+
+    def write(path, case, study):
+        from reports.document import Content, write_report
+
+        write_report(path, Content.of(case, study, _today(), _command("workbench", arguments)))
+
+    return run_export(options, read_case(options.file, options.set), _today(), write)
 
 
 def do_probability(options, arguments) -> int:

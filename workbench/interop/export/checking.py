@@ -32,6 +32,12 @@ class Finding:
     words: str
 
 
+def in_words(finding: Finding) -> str:
+    """A finding as a line."""
+    word = {True: "well", False: "wrong", None: "not checked"}[finding.well]
+    return f"{finding.what}: {word}: {finding.words}"
+
+
 def checked(law: Compiled, run: Replay) -> list[Finding]:
     """Every check of an exported law: the replay of the run, then the tools that this machine has."""
     return [against_run(law, run), sanitized(law.folder, law.library.name), linted(law.folder)]

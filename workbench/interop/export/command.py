@@ -10,36 +10,40 @@ from workbench.commands import terminal
 from workbench.contract.errors import InputError
 from workbench.files.atomic import check_writable, write_atomic
 from workbench.interop.export.c_text import CText
-from workbench.interop.export.checking import checked
+from workbench.interop.export.checking import Finding, checked, in_words
 from workbench.interop.export.compiled import Compiled
 from workbench.interop.export.fmu.model import check_law, law_model
 from workbench.interop.export.fmu.writing import write_fmu
 from workbench.interop.export.identifiers import identifier
 from workbench.interop.export.judging import judged
-from workbench.interop.export.law_graph import LawGraph
 from workbench.interop.export.laws import Graph, graph_of, run_of
+from workbench.interop.export.laws import text_of as c_of
 from workbench.interop.export.package import export_law, free, law_digest
 from workbench.interop.export.processor import in_the_loop
 from workbench.interop.export.replay import Replay
+from workbench.interop.export.reporting import Write, told, with_export
 from workbench.interop.export.ros2_package import export_ros2, package_name
 from workbench.interop.export.system_command import run_system_export
 from workbench.verification.judge import study
-from workbench.verification.verdict import exit_code
+from workbench.verification.verdict import Verdict, exit_code
 
 ROUNDS = "The loop was verified with doubles, and this code has floats: --check and --judge tell what that changes."
 NAMES = {"controller": "law", "plant": "plant", "loop": "loop"}  # of parts in what is written
+JUDGED = "claims asked of the compiled code"
 ROOM = 110  # columns of the verdicts in the header
 
 
-def run_export(options: Any, case: Any, today: str) -> int:
+def run_export(options: Any, case: Any, today: str, report: Write | None = None) -> int:
     """Exit code of the verdicts (0 all hold, 1 some violated, 2 some undecided); 1 where a check of the code fails, too.
+
+    report: what writes options.report, of (path, case, study).
 
     Raises InputError for a law that cannot be exported and a folder that is there already; nothing is written then.
     """
     _check_targets(options)
     options.name = options.name or NAMES[options.part]
     if options.part != "controller":
-        return run_system_export(options, case, today)
+        return run_system_export(options, case, today, report)
     with case.located("controller"):
         graph = graph_of(case.loop.controller)
         if options.fmu:
@@ -67,22 +71,25 @@ def run_export(options: Any, case: Any, today: str) -> int:
     if options.ros2:
         limits = case.plant.limits()
         export_ros2(options.ros2, graph, run, limits=limits, title=terminal.title(case), **given)
+    text = c_of(
+        graph,
+        name=identifier(options.name),
+        single=options.float,
+        about=tuple(about),
+        digest=law_digest(graph, options.float),
+    )
     if options.fmu:
-        name = identifier(options.name)
-        assert isinstance(graph, LawGraph)  # `check_law` refuses any other
-        text = CText(graph, name, options.float, about, law_digest(graph, options.float))
+        assert isinstance(text, CText)  # `check_law` refuses any other
         write_fmu(options, law_model(text, run), about, given["verdicts"], given["case"])
     if options.st:
         _structured(options, graph, about)
     _say(options, table)
     written = [path for path in targets(options) if path]
     _say(options, terminal.tally(found.verdicts, written, code))
-    law = Compiled(options.c) if _about_code(options) else None
-    if law is not None:
-        code = worst(code, _checked(options, law, run))
-    if law is not None and options.judge:
-        code = worst(code, judged(options, case, law, found.verdicts))
-    return code
+    findings = _looked_at(options, case, run, found.verdicts) if _about_code(options) else []
+    if options.report and report is not None:
+        report(options.report, case, with_export(found, told(text, written, findings)))
+    return worst(code, *map(code_of, findings))
 
 
 def worst(*codes: int) -> int:
@@ -94,15 +101,26 @@ def _about_code(options: Any) -> bool:
     return bool(options.check or options.judge or options.processor)
 
 
-def _checked(options: Any, law: Compiled, run: Replay) -> int:
-    """The checks that are asked for, each a line; 1 where one fails."""
+def _looked_at(options: Any, case: Any, run: Replay, verdicts: Sequence[Verdict]) -> list[Finding]:
+    """What the checks that are asked for say of the code, each a line; verdicts: those of the law that it is of."""
+    law = Compiled(options.c)
     findings = checked(law, run) if options.check else []
     if options.processor:
         findings.append(in_the_loop(law.folder, law.manifest, run))
     for f in findings:
-        word = "well" if f.well else "not checked" if f.well is None else "wrong"
-        _say(options, f"{f.what}: {word}: {f.words}")
-    return int(any(f.well is False for f in findings))
+        _say(options, in_words(f))
+    if options.judge:
+        code = judged(options, case, law, verdicts)
+        said = ("all counted ones hold", "some are violated", "some are undecided")[code]
+        findings.append(Finding(JUDGED, {0: True, 1: False}.get(code), said))
+    return findings
+
+
+def code_of(finding: Finding) -> int:
+    """Exit code of a finding: 1 where something is wrong, 2 where claims are undecided of the code."""
+    if finding.well is None and finding.what == JUDGED:
+        return 2
+    return int(finding.well is False)
 
 
 def targets(options: Any) -> tuple[str | None, ...]:

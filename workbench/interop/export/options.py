@@ -48,4 +48,9 @@ def export_options(parser: Any) -> None:
     parser.add_argument(
         "--judge", action="store_true", help="ask the claims again, of the compiled code as the law"
     )
+    parser.add_argument(
+        "--report",
+        metavar="FILE",
+        help="write the report as PDF, with a chapter on the exported code",
+    )
     parser.add_argument("--quiet", action="store_true", help="print nothing")

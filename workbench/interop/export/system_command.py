@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from workbench.commands import terminal
 from workbench.contract.errors import InputError
-from workbench.interop.export.checking import Finding, linted, sanitized
+from workbench.interop.export.checking import Finding, in_words, linted, sanitized
 from workbench.interop.export.fmu.model import system_model
 from workbench.interop.export.fmu.writing import write_fmu
+from workbench.interop.export.identifiers import identifier
 from workbench.interop.export.law_graph import law_graph
+from workbench.interop.export.reporting import Write, told, with_export
 from workbench.interop.export.system_package import export_system, system_text
 from workbench.interop.export.system_run import check_part, system_graph
 from workbench.verification.judge import study
@@ -20,7 +23,7 @@ UNFOLLOWED = ("uninitvar", "legacyUninitvar")
 OF_LAWS = ("st", "ros2", "float", "judge", "processor")  # options that are about a law alone
 
 
-def run_system_export(options: Any, case: Any, today: str) -> int:
+def run_system_export(options: Any, case: Any, today: str, report: Write | None = None) -> int:
     """Exit code of the verdicts; 1 where a check of the code fails, too.
 
     Raises InputError for a part that cannot be exported and for targets that are there already; nothing is written then.
@@ -55,14 +58,18 @@ def run_system_export(options: Any, case: Any, today: str) -> int:
             verdicts=verdicts,
             case=text_of(case),
         )
+    text = system_text(graph, run, options.name, about)
     if options.fmu:
-        model = system_model(system_text(graph, run, options.name, about), run)
+        model = system_model(text, run)
         write_fmu(options, model, about, verdicts, text_of(case))
+    written = [path for path in (options.c, options.fmu) if path]
     if not options.quiet:
         terminal.say(table)
-        written = [path for path in (options.c, options.fmu) if path]
         terminal.say(terminal.tally(found.verdicts, written, code))
-    return worst(code, _checked(options)) if options.check else code
+    findings = _checked(options) if options.check else []
+    if options.report and report is not None:
+        report(options.report, case, with_export(found, told(text, written, findings)))
+    return worst(code, *(int(f.well is False) for f in findings))
 
 
 def _check_options(options: Any) -> None:
@@ -75,21 +82,11 @@ def _check_options(options: Any) -> None:
             )
 
 
-def _checked(options: Any) -> int:
-    """The replay under the compiler's sanitizers, and cppcheck; 1 where one fails."""
-    from pathlib import Path
-
-    from workbench.interop.export.identifiers import identifier
-
+def _checked(options: Any) -> list[Finding]:
+    """The replay under the compiler's sanitizers, and cppcheck, each a line."""
     folder = Path(options.c)
     findings = [sanitized(folder, identifier(options.name)), linted(folder, UNFOLLOWED)]
     if not options.quiet:
         for found in findings:
-            terminal.say(told(found))
-    return int(any(found.well is False for found in findings))
-
-
-def told(found: Finding) -> str:
-    """A finding as a line."""
-    word = "well" if found.well else "not checked" if found.well is None else "wrong"
-    return f"{found.what}: {word}: {found.words}"
+            terminal.say(in_words(found))
+    return findings
