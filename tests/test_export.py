@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from exported import exported_axis
 
-from workbench import ClosedLoop, Hold, InputError, Scenario, Signal, simulate
+from workbench import ClosedLoop, Hold, InputError, Scenario, Signal, Sine, simulate, verify
 from workbench.contract.system import Controller
 from workbench.contract.wrappers import Delayed, Sampled
 from workbench.interop.export.checking import against_run, sanitized
@@ -21,9 +21,10 @@ from workbench.interop.export.identifiers import identifiers
 from workbench.interop.export.languages import DOUBLE, SINGLE, statements
 from workbench.interop.export.law_graph import law_graph
 from workbench.interop.export.library import replayed
-from workbench.interop.export.package import export_law
+from workbench.interop.export.package import digest_of, export_law
 from workbench.interop.export.replay import replay
 from workbench.interop.export.straight import straight
+from workbench.verification.run_claims import Tracking
 
 
 @pytest.fixture(scope="module")
@@ -178,6 +179,39 @@ def test_a_manifest_that_was_changed_along_is_refused_by_its_numbers(folder, tmp
     copy = passed_off(folder, tmp_path, other)
     with pytest.raises(InputError, match="digest"):
         Compiled(copy)
+
+
+def forged(folder, to, place, factor):
+    """A copy with one changed constant whose hashes and digest are all made to fit."""
+    law = Compiled(folder)
+    constants = law.library.constants.copy()
+    constants[place] *= factor
+    data = json.loads((folder / "law.json").read_text())
+    digest = digest_of(data["parameters"], law.library.parameters, constants)
+    told = lambda values: ", ".join(DOUBLE.number(float(v)) for v in values)
+    copy = to / "law"
+    shutil.copytree(folder, copy)
+    for name in ("axis.c", "axis.h"):
+        text = (copy / name).read_text().replace(data["digest"], digest)
+        text = text.replace(told(law.library.constants), told(constants))
+        (copy / name).write_text(text)
+        data["sha256"][name] = hashlib.sha256(text.encode()).hexdigest()
+    (copy / "law.json").write_text(json.dumps({**data, "digest": digest}))
+    return Compiled(copy)
+
+
+def test_a_constant_that_is_changed_with_its_digest_is_refused_by_the_claims(
+    axis, folder, tmp_path
+):
+    case, graph, run = axis
+    scenario = Scenario(0.8, Sine("output", "start", 4e-3, 1.0, ramp=0.2))
+    asked = [Tracking(error=25e-6, settle=0.3)]
+    plant = case.loop.plant
+    (well,) = verify(ClosedLoop(plant, Compiled(folder)), scenario, asked)
+    weaker = forged(folder, tmp_path, [float(c) for c in graph.constants].index(0.4), 0.25)
+    (wrong,) = verify(ClosedLoop(plant, weaker), scenario, asked)
+    assert well.holds is True and wrong.holds is False
+    assert against_run(weaker, run).well is False
 
 
 def test_what_is_there_stays_and_nothing_is_half_written(axis, tmp_path):
