@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from workbench.commands import verbs
+from workbench.commands.export_verb import do_export
 from workbench.commands.grammar import verify_parser, workbench_parser
 from workbench.commands.guard import _guarded, few_collections
 from workbench.commands.outputs import _check_outputs, _command, _today, _write_json
@@ -185,7 +186,7 @@ ACTS = {
     "identify": verbs.do_identify,
     "tune": verbs.do_tune,
     "plan": verbs.do_plan,
-    "export": verbs.do_export,
+    "export": do_export,
     "completion": verbs.do_completion,
 }
 

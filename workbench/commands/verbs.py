@@ -221,20 +221,6 @@ def do_sensitivity(options, arguments) -> int:
     return run_sensitivity(options, read_case(options.file, options.set))
 
 
-def do_export(options, arguments) -> int:
-    from workbench.interop.export.command import run_export
-
-    files = {"fmu": options.fmu, "st": options.st, "report": options.report}
-    _check_outputs(files, options.file)
-
-    def write(path, case, study):
-        from reports.document import Content, write_report
-
-        write_report(path, Content.of(case, study, _today(), _command("workbench", arguments)))
-
-    return run_export(options, read_case(options.file, options.set), _today(), write)
-
-
 def do_probability(options, arguments) -> int:
     from workbench.commands.probability_command import run_probability
 
