@@ -103,6 +103,22 @@ def test_the_shipped_program_replays_the_run_without_undefined_behaviour(folder)
     assert found.well in (True, None) and ("301 samples" in found.words or found.well is None)
 
 
+@pytest.mark.parametrize(
+    "fault",
+    [
+        "  volatile int big = 2147483647; big += 1;",
+        "  volatile double far[2]; far[(int)in->t + 2] = 0.0;",
+    ],
+    ids=["overflow", "beyond"],
+)
+def test_undefined_behaviour_is_seen_by_the_sanitizers(folder, tmp_path, fault):
+    if sanitized(folder, "axis").well is None:
+        pytest.skip("this compiler has no sanitizers")
+    start = re.compile(r"(void axis_step\([^)]*\)\n\{\n)")
+    copy = passed_off(folder, tmp_path, lambda code: start.sub(rf"\1{fault}\n", code))
+    assert sanitized(copy, "axis").well is False
+
+
 def test_the_code_closes_the_loop(axis, folder):
     case, _, _ = axis
     before = simulate(case.loop, case.scenario)

@@ -18,6 +18,7 @@
 typedef long long bits;
 static inline bits bits_of(real x) { bits b; memcpy(&b, &x, sizeof b); return b; }
 static inline real of_bits(bits b) { real x; memcpy(&x, &b, sizeof x); return x; }
+#define AS_EXPONENT(b) ((bits)((unsigned long long)(b) << 52)) /* of a number's last bits; the others are shifted out */
 #define LIBRARY(f, x) f(x)
 /* as those of lanes.h, without a call */
 static inline real own_fmin(real x, real y) { return (x < y) | (y != y) ? x : y; }
@@ -28,6 +29,7 @@ static inline real own_fmax(real x, real y) { return (x > y) | (y != y) ? x : y;
 typedef flag bits;
 #define bits_of(x) ((bits)(x))
 #define of_bits(b) ((real)(b))
+#define AS_EXPONENT(b) ((b) << 52)
 #define LIBRARY(f, x) library_##f(x)
 static inline real library_sin(real x) { for (int l = 0; l < LANES; ++l) x[l] = sin(x[l]); return x; }
 static inline real library_cos(real x) { for (int l = 0; l < LANES; ++l) x[l] = cos(x[l]); return x; }
@@ -83,7 +85,7 @@ static inline real near_exp(real x, real *lost) {
   real c = r - t * (1.66666666666666019037e-01 + t * (-2.77777777770155933842e-03 + t * (6.61375632143793436117e-05
          + t * (-1.65339022054652515390e-06 + t * 4.13813679705723846039e-08))));
   real q = (low - (r * c) / (2.0 - c)) - high, y = 1.0 - q;
-  real scale = of_bits((bits_of(shifted) << 52) + bits_of(EACH(1.0)));
+  real scale = of_bits(AS_EXPONENT(bits_of(shifted)) + bits_of(EACH(1.0)));
   *lost = ((1.0 - y) - q) * scale;
   return y * scale;
 }

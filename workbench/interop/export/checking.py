@@ -17,9 +17,11 @@ from workbench.interop.export.package import RUN
 from workbench.interop.export.replay import Replay
 from workbench.numerics.compiler import compiler
 
-PATIENCE = 240.0  # s for each tool
+PATIENCE = 240.0  # s for the compiler, and for the program
+LOOKED_AT = 60.0  # s for cppcheck, which takes minutes where a law has thousands of operations
 STILL = "no command changes along the run: give a scenario in which the machine moves"
-SANITIZED = ("-std=c99", "-O1", "-g", "-ffp-contract=off", "-fsanitize=address,undefined")
+FATAL = "-fno-sanitize-recover=all"  # what the sanitizers find ends the program
+SANITIZED = ("-std=c99", "-O1", "-g", "-ffp-contract=off", "-fsanitize=address,undefined", FATAL)
 CPPCHECK = ("--enable=warning,portability", "--error-exitcode=1", "--quiet", "--std=c99")
 
 
@@ -95,21 +97,23 @@ def linted(folder: Path, spared: Sequence[str] = ()) -> Finding:
     tool = shutil.which("cppcheck")
     if tool is None:
         return Finding("cppcheck", None, "it is not installed")
-    ran = _run([tool, *CPPCHECK, *(f"--suppress={name}" for name in spared), str(folder)])
+    ran = _run(
+        [tool, *CPPCHECK, *(f"--suppress={name}" for name in spared), str(folder)], LOOKED_AT
+    )
     if ran is None:
-        return Finding("cppcheck", None, f"it did not end within {PATIENCE:g} s")
+        return Finding("cppcheck", None, f"it did not end within {LOOKED_AT:g} s")
     said = ran.stderr.strip().splitlines()
     return Finding("cppcheck", ran.returncode == 0, said[0][:200] if said else "nothing found")
 
 
-def _run(command: list[str]) -> subprocess.CompletedProcess[str] | None:
+def _run(command: list[str], patience: float = PATIENCE) -> subprocess.CompletedProcess[str] | None:
     try:
         return subprocess.run(
             command,
             capture_output=True,
             text=True,
             errors="replace",
-            timeout=PATIENCE,
+            timeout=patience,
             stdin=subprocess.DEVNULL,
             check=False,
         )

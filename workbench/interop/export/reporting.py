@@ -33,7 +33,9 @@ def with_export(study: Study, exported: dict[str, list]) -> Study:
 def _of_law(text: CText | SolverText) -> list[tuple[str, str]]:
     graph = text.graph
     period = format_quantity(float(graph.controller.period or 0.0), "s")
-    often = " and always" if isinstance(text, CText) else ""
+    often = " and always"
+    if isinstance(text, SolverText):
+        often = f" outside the solver, about {text.per_iteration} in each of its iterations"
     return [
         ("part", f"controller: {type(graph.controller).__name__}, as C99 with {_real(text)}s"),
         ("sample time", period),
