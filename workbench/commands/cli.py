@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 from workbench.commands import verbs
-from workbench.commands.export_verb import do_export
 from workbench.commands.grammar import verify_parser, workbench_parser
 from workbench.commands.guard import _guarded, few_collections
 from workbench.commands.outputs import _check_outputs, _command, _today, _write_json
@@ -168,6 +167,20 @@ def _import(options, arguments) -> int:
     return 0
 
 
+def _verb_export(options, arguments) -> int:
+    from workbench.interop.export.command import run_export
+
+    files = {"fmu": options.fmu, "st": options.st, "report": options.report}
+    _check_outputs(files, options.file)
+
+    def write(path, case, study):
+        from reports.document import Content, write_report
+
+        write_report(path, Content.of(case, study, _today(), _command("workbench", arguments)))
+
+    return run_export(options, read_case(options.file, options.set), _today(), write)
+
+
 ACTS = {
     "init": verbs.do_init,
     "import": _import,
@@ -186,7 +199,7 @@ ACTS = {
     "identify": verbs.do_identify,
     "tune": verbs.do_tune,
     "plan": verbs.do_plan,
-    "export": do_export,
+    "export": _verb_export,
     "completion": verbs.do_completion,
 }
 
