@@ -57,6 +57,25 @@ def test_two_runs_at_once_have_a_process_each(file):
     assert a == pytest.approx(-b, abs=1e-15) and a[-1] > 0.08
 
 
+def test_an_interrupted_question_is_not_answered_to_the_next(file, monkeypatch):
+    pytest.importorskip("fmpy")
+    from workbench.interop.fmu import link
+
+    one = FMU(file, trust=True)
+    before = simulate(one, Scenario(0.05, offset={"mass_q": 0.1}))
+
+    def interrupted(self, what, given):
+        self.process.stdin.write(link.HEAD.pack(what, len(given)) + given)
+        self.process.stdin.flush()
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as now, pytest.raises(KeyboardInterrupt):
+        now.setattr(link.Link, "_exchanged", interrupted)
+        simulate(one, Scenario(0.05, offset={"mass_q": 0.2}))
+    after = simulate(one, Scenario(0.05, offset={"mass_q": 0.1}))
+    assert (before.values == after.values).all()
+
+
 # ---- archives -------------------------------------------------------------------------------------
 def packed(folder, entries, compress=zipfile.ZIP_DEFLATED):
     path = folder / "x.fmu"

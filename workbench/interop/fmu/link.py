@@ -73,6 +73,7 @@ class Link:
         self.spec = spec
         self.deadline = np.inf
         self.late = False
+        self.made_by = os.getpid()
         self.lock = threading.Lock()
         paths = json.dumps([os.path.abspath(p) for p in sys.path if isinstance(p, str)])
         text = f"import sys; sys.path[:] = {paths}; from {worker.__name__} import main; main()"
@@ -127,6 +128,11 @@ class Link:
                 status, answer = self._exchanged(what, given)
             except (OSError, ValueError, EOFError):
                 raise self._gone(_NAMES[what], t) from None
+            except (
+                BaseException
+            ):  # interrupted: its answer would be taken for that of the next question
+                self.close()
+                raise
             finally:
                 self.deadline = np.inf
         if status != DONE:
@@ -214,7 +220,7 @@ def _watch(known: weakref.ref) -> None:
 
 _all: Any = weakref.WeakSet()
 _idle: dict[tuple[int, Spec], list[Link]] = {}
-_pool = threading.Lock()
+_pool = threading.RLock()  # a run that is forgotten gives its process back, at any instant
 
 
 def taken(spec: Spec) -> Link:
@@ -242,7 +248,8 @@ def given_back(link: Link) -> None:
 @atexit.register
 def _ended() -> None:
     for link in list(_all):
-        link.close()
+        if link.made_by == os.getpid():
+            link.close()
 
 
 def short_name(file: str) -> str:
