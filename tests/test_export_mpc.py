@@ -3,11 +3,13 @@
 import hashlib
 import json
 import shutil
+import subprocess
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from actuator import Actuator, mpc
+from exported import built
 
 from controllers import Limit
 from controllers.mpc.loop import BROKEN, SETTINGS, TOLERATED
@@ -17,6 +19,7 @@ from workbench.interop.export.checking import against_run, sanitized
 from workbench.interop.export.compiled import Compiled
 from workbench.interop.export.laws import graph_of, run_of
 from workbench.interop.export.package import export_law
+from workbench.interop.export.ros2_package import export_ros2
 from workbench.interop.export.structured_text import StructuredText
 
 LAWS = {
@@ -109,6 +112,25 @@ def test_the_solvers_source_and_licence_go_along(both):
             Compiled(compiled.folder)
     finally:
         source.write_text(kept)
+
+
+@pytest.mark.long
+@pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
+def test_it_is_a_controller_of_ros(both, tmp_path):
+    """Its package is compiled and driven along the run; a law without parameters has nothing to prepare."""
+    law, graph, run, _ = both
+    folder = export_ros2(tmp_path / "mpc_law", graph, run, limits={})
+    sizes = [len(s) for s in (graph.commands, graph.measured, graph.references)]
+    made = built(folder)
+    said = subprocess.run(
+        [made, folder / "law" / "run.csv", *map(str, sizes), str(round(1 / law.T_s))],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    rows = [line.split() for line in said.stdout.splitlines() if line[0].isdigit()]
+    found = np.array([[float.fromhex(v) for v in row[2:]] for row in rows])
+    assert np.abs(found - run.commands).max() <= 1e-9 * np.abs(run.commands).max()
 
 
 @pytest.mark.long

@@ -3,21 +3,17 @@
 import os
 import shutil
 import subprocess
-from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from exported import exported_axis
+from exported import built, exported_axis
 from ruamel.yaml import YAML
 
 from workbench import Delayed, InputError
 from workbench.interop.export.compiled import Compiled
 from workbench.interop.export.law_graph import law_graph
 from workbench.interop.export.ros2_package import export_ros2, interface, package_name
-
-STUBS = Path(__file__).with_name("ros2_stubs")
-WARNINGS = ("-Wall", "-Wextra", "-Werror", "-Wno-unused-parameter")
 
 
 @pytest.fixture(scope="module")
@@ -34,25 +30,9 @@ def package(axis, tmp_path_factory):
     return export_ros2(folder, graph, run, limits=limits, title="axis & arm", about=about)
 
 
-def program(package, *flags):
-    """The package's controller with the manager, built into the folder above."""
-    if shutil.which("g++") is None:
-        pytest.skip("no C++ compiler")
-    made = package.parent / f"manager{len(flags)}"
-    law = made.with_suffix(".o")
-    quiet = {"check": True, "capture_output": True, "text": True}
-    c = ["gcc", "-std=c99", "-O1", "-ffp-contract=off", "-c", package / "law" / "law.c", "-o", law]
-    subprocess.run(c, **quiet)
-    roots = [f"-I{package / 'include'}", f"-I{package / 'law'}", f"-I{STUBS}"]
-    sources = [package / "src" / "controller.cpp", STUBS / "manager.cpp", law]
-    cpp = ["g++", "-std=c++17", "-O0", *WARNINGS, *flags, *roots, *sources, "-o", made]
-    subprocess.run(cpp, **quiet)
-    return made
-
-
 @pytest.fixture(scope="module")
 def manager(axis, package):
-    made = program(package)
+    made = built(package)
     _, graph, _ = axis
     sizes = [len(graph.commands), len(graph.measured), len(graph.references)]
 
@@ -82,7 +62,7 @@ def test_the_controller_gives_the_commands_of_the_run_to_the_last_bit(axis, mana
 
 @pytest.mark.long
 def test_it_is_compiled_against_older_interfaces(axis, package, manager):
-    _, found = commands(manager(made=program(package, "-DOLDER")))
+    _, found = commands(manager(made=built(package, "-DOLDER")))
     assert np.array_equal(found, axis[2].commands)
 
 

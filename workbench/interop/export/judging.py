@@ -46,7 +46,8 @@ def costs(before: Sequence[Verdict], after: Sequence[Verdict]) -> list[str]:
         said = f"  {now.key}: {was.word}" + ("" if was.holds == now.holds else f" -> {now.word}")
         if was.margin is not None and now.margin is not None:
             changed = now.margin - was.margin
-            said += f", margin {was.margin:.6g} -> {now.margin:.6g} {now.unit} ({changed:+.2g})"
+            unit = "" if now.unit == "1" else f" {now.unit}"
+            said += f", margin {was.margin:.6g} -> {now.margin:.6g}{unit} ({changed:+.2g})"
         lines.append(said)
     return lines
 
