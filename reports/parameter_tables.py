@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from itertools import groupby
 
@@ -140,7 +141,9 @@ def _row(path, parts, origin) -> list[str]:
     unit, size = display(
         info.unit, max((abs(p.value) for p in parts if p.value is not None), default=0.0)
     )
-    if info.unit in ("rad", "1/s", "1"):
+    if info.unit == "rad":
+        unit, size = angle_unit([p.value for p in parts])
+    elif info.unit in ("1/s", "1"):
         unit = info.unit
         size = 1.0
     values = [typeset(f"{p.value / size:.5g}") for p in parts]
@@ -149,6 +152,13 @@ def _row(path, parts, origin) -> list[str]:
     value = values[0] if len(values) == 1 else f"({', '.join(values)})"
     shown = "" if unit == "1" else "\u00a0" + unit_words(pretty(unit)).replace(" ", "\u00a0")
     return [clean(name), value + shown, clean(origin[0], 4), _source(origin[1]), wrapped(origin[2])]
+
+
+def angle_unit(values: Sequence[float]) -> tuple[str, float]:
+    """(unit, rad per unit) of angles as they were entered: the unit in which they are the rounder numbers; else radians."""
+    degree = math.pi / 180
+    digits = lambda size: sum(len(f"{v / size:.12g}") for v in values if v is not None)
+    return ("deg", degree) if digits(degree) < digits(1.0) else ("rad", 1.0)
 
 
 def _source(text: str) -> str:

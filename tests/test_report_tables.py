@@ -106,3 +106,15 @@ def test_a_model_that_differs_is_listed():
 )
 def test_running_heads_end_at_a_word(text, most, wanted):
     assert tables.shortened(text, most) == wanted and len(wanted) <= most
+
+
+@pytest.mark.parametrize(
+    ("entered", "unit"),
+    [("25 deg", "deg"), ("-37.5 deg", "deg"), ("0.02 rad", "rad"), ("1.2 rad", "rad")],
+)
+def test_angles_are_printed_in_the_unit_they_were_entered_in(entered, unit):
+    from workbench.contract.units import quantity
+
+    shown, size = parameter_tables.angle_unit([quantity(entered, "rad")])
+    assert shown == unit
+    assert f"{quantity(entered, 'rad') / size:.5g}" == entered.split()[0]
