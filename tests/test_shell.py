@@ -90,7 +90,7 @@ def test_a_key_is_set_once(crane):
 def test_every_command_that_reads_a_file_takes_settings():
     verbs = parser_of("workbench")._subparsers._group_actions[0].choices
     without = {verb for verb, p in verbs.items() if "--set" not in p._option_string_actions}
-    assert without == {"init", "import", "identify", "explain", "schema", "completion"}
+    assert without == {"init", "import", "identify", "explain", "schema", "completion", "check"}
 
 
 # ---- --trust --------------------------------------------------------------------------------------------------------

@@ -194,6 +194,7 @@ ACTS = {
     "falsify": verbs.do_falsify,
     "sensitivity": verbs.do_sensitivity,
     "probability": verbs.do_probability,
+    "check": verbs.do_check,
     "explain": verbs.do_explain,
     "schema": verbs.do_schema,
     "identify": verbs.do_identify,

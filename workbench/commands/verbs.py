@@ -221,6 +221,12 @@ def do_sensitivity(options, arguments) -> int:
     return run_sensitivity(options, read_case(options.file, options.set))
 
 
+def do_check(options, arguments) -> int:
+    from workbench.verification.tube.checker.file import main
+
+    return main(options.file, options.quiet)
+
+
 def do_probability(options, arguments) -> int:
     from workbench.commands.probability_command import run_probability
 

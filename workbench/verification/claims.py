@@ -22,6 +22,7 @@ from workbench.verification.proofs import (
     Sector,
     Solves,
     Supplied,
+    Tube,
     UniqueVelocity,
 )
 from workbench.verification.requirement_claims import Requirement
@@ -253,6 +254,7 @@ Claim = (
     | Sector
     | RegionOfAttraction
     | Supplied
+    | Tube
     | IncrementalPassivity
     | UniqueVelocity
     | ValveLosses

@@ -54,6 +54,10 @@ def check_asked(claim: Any, loop: Any) -> None:
         from workbench.verification.certificate_claims import check_asked as certificate
 
         certificate(claim, loop)
+    if kind == "Tube":
+        from workbench.verification.tube.claim import check_asked as tube
+
+        tube(claim, loop)
     if kind == "PracticalStability" and claim.bound is not None and not has_ledger(loop):
         raise InputError(
             "bound: this controller states no accompanying function that it could bound",

@@ -252,3 +252,34 @@ class Supplied(Checked):
         super().__post_init__()
         if not 0 < self.budget <= 10_000_000:
             raise InputError(f"budget: {self.budget} sub-boxes, expected 1 to 10 000 000")
+
+
+@final
+@dataclass(frozen=True)
+class Tube(Checked):
+    """Every run from a box of starts stays in a tube around this one, and comes closer to it (proof), between samples too.
+
+    starts: state of the plant → how far its start may be off, both ways; what is not named starts as in this run. error:
+    largest distance of every measured output from its reference at the samples. within: state → [low, high], from the
+    start on. substeps: steps of the enclosure from one sample to the next, more where the plant is fast. certificate: file
+    (.npz) to write the proof to, for `workbench check`.
+    """
+
+    check: ClassVar[str] = "tube.claim.check_tube"
+    takes: ClassVar[tuple[str, ...]] = ("tick",)
+    work: ClassVar[int] = 10
+    says_stable: ClassVar[bool] = True
+
+    starts: Mapping[str, Number]
+    error: Number | None = None
+    within: Mapping[str, tuple[Number, Number]] = field(default_factory=dict)
+    substeps: Annotated[int, Unit("1"), "steps of the enclosure a sample", up_to(100)] = 2
+    certificate: str = ""
+    counted: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.starts:
+            raise InputError("starts: expected at least one state and how far it may be off")
+        if self.substeps < 1:
+            raise InputError(f"substeps: {self.substeps}, expected 1 or more")

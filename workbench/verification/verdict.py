@@ -101,6 +101,7 @@ STABILITY = (
     "mpc-stability",
     "region-of-attraction",
     "supplied",
+    "tube",
     "sector",
     "linear",
 )  # keys of claims that say something about stability; the others are requirements on a run

@@ -1,0 +1,263 @@
+"""The claim tube on the smallest loops: what is proved is so on runs, and faults of loop and certificate are refused."""
+
+import subprocess
+import sys
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+import numpy as np
+import pytest
+
+from workbench import (
+    ClosedLoop,
+    Controller,
+    Delayed,
+    InputError,
+    Sampled,
+    Scenario,
+    Signal,
+    System,
+    simulate,
+)
+from workbench.contract.parameters import Unit
+from workbench.run.reference import Sine
+from workbench.verification import claims as C
+from workbench.verification.run import run
+from workbench.verification.tube.checker import file as files
+from workbench.verification.tube.checker.data import PROGRAMS
+from workbench.verification.tube.checker.judge import judge
+from workbench.verification.tube.checker.section import Refused
+from workbench.verification.tube.claim import check_tube
+
+NODES = 320
+
+
+@dataclass(frozen=True)
+class Throttled(System):
+    """A chamber behind a valve with different roots to either side: ṗ = u₊ √(3 − p) + u₋ √(p + 2) − k p, ẏ = p − b y."""
+
+    k: Annotated[float, Unit("1/s")] = 4.0
+    b: Annotated[float, Unit("1/s")] = 3.0
+    states = (Signal("p"), Signal("y"))
+    inputs = (Signal("u"),)
+    outputs = (Signal("y"), Signal("p"))
+
+    def initial(self):
+        return [0.05, -0.02]
+
+    def rhs(self, t, x, u):
+        p, y = x
+        opened = np.maximum(u[0], 0.0) * np.sqrt(3.0 - p) + np.minimum(u[0], 0.0) * np.sqrt(p + 2.0)
+        return [opened - self.k * p, p - self.b * y]
+
+    def out(self, t, x):
+        return [x[1], x[0]]
+
+
+@dataclass(frozen=True)
+class Integral(Controller):
+    """u = K (y_d − y) + I, İ = K_i (y_d − y), sampled."""
+
+    K: Annotated[float, Unit("1")] = 4.0
+    K_i: Annotated[float, Unit("1/s")] = 14.0
+    T: Annotated[float, Unit("s")] = 0.01
+    states = (Signal("I"),)
+    measured = (Signal("y"),)
+    commands = (Signal("u"),)
+    references = (Signal("y_d", kind="reference"),)
+
+    def step(self, t, z, y, r):
+        e = r[0] - y[0]
+        return [z[0] + self.T * self.K_i * e], [self.K * e + z[0]]
+
+
+SINE = Scenario(
+    reference=Sine("output", (0.0,), amplitude=(0.1,), frequency=1.0, ramp=0.2), duration=3.2
+)
+ASKED = C.Tube(starts={"p": 0.004, "y": 0.004}, substeps=1)
+
+
+def loop(law=None, T=0.01, **plant):
+    return ClosedLoop(Throttled(**plant), Sampled(law or Integral(T=T), T))
+
+
+def asked(system, claim=ASKED, scenario=SINE):
+    return check_tube(claim, run(system, scenario))
+
+
+@pytest.fixture(scope="module")
+def proved(tmp_path_factory):
+    """(verdict, certificate's path) of the sound loop."""
+    path = str(tmp_path_factory.mktemp("tube") / "tube.npz")
+    return asked(loop(), replace(ASKED, certificate=path)), path
+
+
+def test_a_sound_loop_has_a_tube_for_all_times(proved):
+    verdict, _ = proved
+    assert verdict.holds and verdict.strength == "proof" and verdict.data["ends"] == "period"
+    assert any("repeat" in a.text for a in verdict.assumptions)
+
+
+def test_runs_from_the_starts_never_leave_the_tube_and_fill_a_part_of_it(proved):
+    """Corners of the box and other starts: inside at every sample; the tube is not much wider than their hull."""
+    c = files.load(proved[1])
+    rng = np.random.default_rng(3)
+    signs = [(i, j) for i in (-1, 1) for j in (-1, 1)] + list(rng.uniform(-1, 1, (6, 2)))
+    centre = simulate(loop(), SINE).values[:, :2]
+    X = np.linalg.inv(c.R)
+    hull = np.zeros((len(c.z), 2))
+    for a, b in signs:
+        offset = {"p": 0.004 * a, "y": 0.004 * b}
+        log = simulate(loop(), replace(SINE, offset=offset))
+        z = np.column_stack([log.values[:, 0], log.values[:, 1], [0, *log.values[:-1, 2]]])
+        e = z[: len(c.z)] - c.z
+        inside = np.linalg.norm(np.einsum("kij,kj->ki", X, e), axis=1)
+        assert (inside <= c.ρ * (1 + 1e-9) + 1e-9).all()
+        hull = np.maximum(hull, np.abs(log.values[:, :2] - centre))
+    reach = c.ρ[:, None] * np.linalg.norm(c.R, axis=2)[:, :2]
+    early = slice(0, 150)
+    assert np.median(reach[early] / hull[early]) < 10
+
+
+FAULTS = {
+    "slow sample": loop(T=0.45),
+    "wrong sign": loop(Integral(K=-6.0)),
+    "far too much gain": loop(Integral(K=120.0)),
+    "no leak": loop(k=-6.0),
+    "late": ClosedLoop(
+        Throttled(), Delayed(Sampled(Integral(T=0.05), 0.05), delay=0.28, capacity=6)
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_faults_are_never_proved(fault):
+    try:
+        verdict = asked(FAULTS[fault], scenario=replace(SINE, duration=2.7))
+    except InputError:
+        return
+    assert verdict.holds is None and verdict.worst
+
+
+def test_a_bound_that_the_tube_does_not_keep_is_undecided():
+    for more in ({"error": 1e-4}, {"within": {"p": (-0.01, 0.01)}}):
+        verdict = asked(loop(), replace(ASKED, **more))
+        assert verdict.holds is None and "only known" in verdict.worst
+
+
+def test_starts_too_wide_name_the_instant_and_what_does_hold():
+    verdict = asked(loop(), replace(ASKED, starts={"p": 0.4, "y": 0.4}))
+    assert (
+        verdict.holds is None and "t = " in verdict.worst and "times these starts" in verdict.worst
+    )
+
+
+def test_what_cannot_be_asked_is_refused_by_its_key():
+    from workbench.verification.linear_claims import check_asked
+
+    for claim, key in [
+        (replace(ASKED, starts={"q": 1.0}), "starts.q"),
+        (replace(ASKED, starts={"p": -1.0}), "starts.p"),
+        (replace(ASKED, within={"p": (1.0, 0.0)}), "within.p"),
+        (replace(ASKED, error="3 bar"), "error"),
+    ]:
+        with pytest.raises(InputError, match=key):
+            check_asked(claim, loop())
+
+
+# ---- the certificate ---------------------------------------------------------------------------------------------------
+def test_the_checker_needs_numpy_alone(proved):
+    code = (
+        "import sys; from workbench.verification.tube.checker.file import main; "
+        f"code = main({proved[1]!r}); assert not [m for m in ('casadi', 'scipy') if m in sys.modules]; sys.exit(code)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout.startswith("proved: every start within p ± 0.004")
+
+
+def worse(c):
+    """Certificates in which one thing claims more than is so, or says something else, by name."""
+    one = np.zeros_like(c.ρ)
+    one[100] = 1.0
+    shift = np.zeros_like(c.z)
+    shift[150, 0] = 0.05
+    turned = c.R.copy()
+    turned[120] = 2 * turned[120]
+    moved = c.w.copy()
+    moved[90] += 0.3
+    jumped = c.after.copy()
+    jumped[-1] = 0
+    half = c.half * np.where(c.half > 0, 50.0, 1.0)
+    yield from {
+        "ρ": replace(c, ρ=c.ρ * (1 - 0.5 * one)),
+        "z": replace(c, z=c.z + shift),
+        "R": replace(c, R=turned),
+        "w": replace(c, w=moved),
+        "after": replace(c, after=jumped),
+        "half": replace(c, half=half),
+        "x0": replace(c, x0=c.x0 + 0.5),
+        "low": replace(c, low=c.low + 1e-3),
+        "high": replace(c, high=c.high - 1e-3),
+        "error": replace(c, error=c.error * 0.9),
+        "slack": replace(c, slack=c.slack + 0.05),
+        "T": replace(c, T=1.5 * c.T),
+        "lag": replace(c, lag=2 * c.T),
+        "parameters": replace(c, parameters=np.where(c.parameters == 4.0, -30.0, c.parameters)),
+        "section": replace(c, section=c.section[:-1], z=c.z[:, :-1], R=c.R[:, :-1, :-1]),
+        "order": replace(c, order=1),
+        "substeps": replace(c, substeps=np.array([0, 0])),
+        "splits": replace(c, splits=np.array([[5.0, 0.0, 0.0]])),
+        "nan": replace(c, ρ=np.where(one > 0, np.nan, c.ρ)),
+    }.items()
+    for name in PROGRAMS[1:4]:
+        p = getattr(c, name)
+        if len(p.codes) > p.inputs:
+            codes = np.where(p.codes == 3, 2, p.codes)
+            yield name, replace(c, **{name: replace(p, codes=np.where(p.codes == 2, 3, codes))})
+
+
+def test_a_certificate_changed_for_the_worse_is_refused(proved):
+    c = files.load(proved[1])
+    judge(c)
+    kept = []
+    for name, wrong in worse(c):
+        if name == "release":
+            continue  # without a lag it does not act
+        try:
+            judge(wrong)
+            kept.append(name)
+        except Refused:
+            pass
+    assert not kept
+
+
+def test_sizes_that_are_just_too_small_are_refused(proved):
+    """A row's bound less one part in 1e9 does not hold it, and one unit in the last place turns no undecided row."""
+    c = files.load(proved[1])
+    rows = judge(c)
+    needed = rows.needed(c.ρ)
+    k = int(rows.node[150])
+    ρ = c.ρ.copy()
+    ρ[c.after[k]] = needed[rows.node == k].max() * (1 - 1e-9)
+    tight = replace(c, ρ=ρ)
+    with pytest.raises(Refused):
+        judge(tight)
+    for toward in (-np.inf, np.inf):
+        for name in ("z", "R", "w", "parameters"):
+            value = getattr(tight, name)
+            with pytest.raises(Refused):
+                judge(replace(tight, **{name: np.nextafter(value, toward)}))
+
+
+def test_a_file_that_is_no_certificate_ends_with_3(tmp_path, capsys, proved):
+    other = tmp_path / "other.npz"
+    np.savez(other, a=np.zeros(3))
+    text = tmp_path / "text.npz"
+    text.write_text("hello")
+    for path in (other, text, tmp_path / "none.npz"):
+        assert files.main(str(path)) == 3
+    assert "Traceback" not in capsys.readouterr().err
+    wrong = tmp_path / "wrong.npz"
+    arrays = {**files.load(proved[1]).arrays()}
+    np.savez(wrong, **{**arrays, "ρ": 0.1 * arrays["ρ"]})
+    assert files.main(str(wrong), quiet=True) == 1

@@ -1,0 +1,88 @@
+"""What a certificate holds: programs of a sampled loop, its nominal run at the samples, and the tube around it.
+
+    z            state of the loop just before a sample, as far as the sample reads it (`section`: which states these are)
+    jump         x⁺ = J(t, z, w) at the sample, w the references of that sample
+    flow         ẋ = f(t, x, w) from then on;  release: x⁺ once more, `lag` after the sample
+    tube         node k: z = z_k + R_k ξ, |ξ| ≤ ρ_k
+    transitions  from node i to node `after[i]` with references w_i: every node has one, so that the tube never ends
+    out          what is measured;  `pairs`, `error`: how far it is from its reference at every sample, at most
+    starts       z(0) = start(0, x_0 + δ, w_0), |δ| ≤ `half`
+
+Splits (node, state, number): where the sample's held state crosses a kink, both sides are looked at by themselves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from .program import Program
+
+FORMAT = "tube-certificate-1"
+PROGRAMS = ("prelude", "jump", "release", "flow", "start", "out")
+PARTS = ("codes", "left", "right", "number", "outputs", "inputs")
+
+
+@dataclass(frozen=True, eq=False)
+class Tube:
+    """See the module. All arrays of floats but for `section`, `after`, `splits` and `every`."""
+
+    prelude: Program
+    jump: Program
+    release: Program
+    flow: Program
+    start: Program
+    out: Program
+    parameters: np.ndarray
+    states: int
+    section: np.ndarray
+    T: float
+    lag: float
+    substeps: np.ndarray  # of the flow before and after the release
+    order: int
+    z: np.ndarray
+    R: np.ndarray
+    ρ: np.ndarray
+    w: np.ndarray
+    slack: np.ndarray  # of every reference: how far the stored numbers may be off
+    after: np.ndarray
+    splits: np.ndarray
+    x0: np.ndarray
+    half: np.ndarray
+    low: np.ndarray  # bounds of the states that are claimed, over all times
+    high: np.ndarray
+    pairs: np.ndarray  # (output, reference) that it is to follow
+    error: np.ndarray  # bounds of their distances at the samples
+    names: np.ndarray  # of the states
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Everything as arrays by name, for a file."""
+        found: dict[str, Any] = {"format": np.array(FORMAT)}
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if f.name in PROGRAMS:
+                found |= {f"{f.name}.{part}": np.asarray(getattr(value, part)) for part in PARTS}
+            else:
+                found[f.name] = np.asarray(value)
+        return found
+
+    @staticmethod
+    def of(arrays: Any) -> Tube:
+        """From arrays by name. Raises ValueError for what is no certificate."""
+        try:
+            if str(arrays["format"]) != FORMAT:
+                raise ValueError(f"format {arrays['format']}, expected {FORMAT}")
+            given: dict[str, Any] = {}
+            for f in fields(Tube):
+                if f.name in PROGRAMS:
+                    parts = {part: arrays[f"{f.name}.{part}"] for part in PARTS}
+                    given[f.name] = Program(**{**parts, "inputs": int(parts["inputs"])})
+                else:
+                    given[f.name] = np.asarray(arrays[f.name])
+        except KeyError as missing:
+            raise ValueError(f"the certificate has no {missing}") from None
+        whole = ("states", "order")
+        given |= {name: int(given[name]) for name in whole}
+        return Tube(**given | {name: float(given[name]) for name in ("T", "lag")})

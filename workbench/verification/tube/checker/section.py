@@ -1,0 +1,107 @@
+"""Whether a certificate is one at all: shapes, and what programs may depend on."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .data import Tube
+
+
+class Refused(Exception):
+    """The certificate does not prove what it says."""
+
+
+def check_shape(c: Tube) -> None:
+    """Raises Refused unless every array fits the others."""
+    K, n = c.z.shape if c.z.ndim == 2 else (0, 0)
+    constants = len(c.prelude.outputs)
+    wide = 1 + c.states + c.w.shape[-1] + constants
+    expected = {
+        "section": (n,),
+        "R": (K, n, n),
+        "ρ": (K,),
+        "w": (K, c.w.shape[-1]),
+        "slack": (c.w.shape[-1],),
+        "after": (K,),
+        "x0": (c.states,),
+        "half": (c.states,),
+        "low": (c.states,),
+        "high": (c.states,),
+        "substeps": (2,),
+        "names": (c.states,),
+        "pairs": (len(c.error), 2),
+        "error": (len(c.error),),
+    }
+    for name, shape in expected.items():
+        if getattr(c, name).shape != shape:
+            raise Refused(f"{name}: shape {getattr(c, name).shape}, expected {shape}")
+    for name in ("z", "R", "ρ", "w", "slack", "parameters", "x0", "half"):
+        if not np.isfinite(getattr(c, name)).all():
+            raise Refused(f"{name}: not a number")
+    if not K or not n or n > c.states:
+        raise Refused("there is no node, or no state")
+    for name in ("jump", "release", "flow", "start"):
+        program = getattr(c, name)
+        if program.inputs != wide or len(program.outputs) < c.states:
+            raise Refused(f"{name}: {program.inputs} inputs, expected {wide}")
+    if (
+        c.out.inputs != wide
+        or not ((c.pairs >= 0) & (c.pairs < (len(c.out.outputs), c.w.shape[-1]))).all()
+    ):
+        raise Refused("pairs: expected outputs and references")
+    if c.prelude.inputs != len(c.parameters):
+        raise Refused("prelude: one input a parameter expected")
+    check_numbers(c)
+
+
+def check_numbers(c: Tube) -> None:
+    """Raises Refused for numbers that have no meaning, or a section that leaves out what a sample reads."""
+    K = len(c.z)
+    if not ((c.after >= -1) & (c.after < K)).all() or c.after.dtype.kind not in "iu":
+        raise Refused("after: a transition to a node that is not there")
+    if (
+        len(set(c.section.tolist())) != len(c.section)
+        or not ((c.section >= 0) & (c.section < c.states)).all()
+    ):
+        raise Refused("section: not places of states")
+    if not (c.ρ > 0).all() or not (c.half >= 0).all() or not (c.slack >= 0).all():
+        raise Refused("ρ, half, slack: expected ρ > 0, half and slack ≥ 0")
+    if not (c.T > 0 and 0 <= c.lag < c.T) or not 2 <= c.order <= 12:
+        raise Refused("T, lag, order: expected 0 ≤ lag < T and an order from 2 to 12")
+    if not ((c.substeps >= (1 if c.lag > 0 else 0, 1)) & (c.substeps < 1000)).all():
+        raise Refused("substeps: expected at least one")
+    outside = np.setdiff1d(np.arange(c.states), c.section)
+    reads = c.jump.depends()[: c.states]
+    if reads[:, 1 + outside].any():
+        raise Refused("section: a sample reads a state that it leaves out")
+    if (c.after[:-1] < 0).any():
+        raise Refused("after: only the last node may have no other")
+    looped = (c.after[:-1] != np.arange(K - 1) + 1).any() or c.after[-1] >= 0
+    timed = any(p.depends()[: c.states, 0].any() for p in (c.jump, c.release))
+    if looped and timed:
+        raise Refused("a loop that knows the time has no tube that repeats")
+    driven = c.flow.depends()[: c.states]
+    if driven[:, 0].any():
+        raise Refused("flow: it depends on the time")
+    drives = driven[:, 1 + c.states : 1 + c.states + len(c.slack)].any(axis=0)
+    if (c.w[:, drives] != c.w[0, drives]).any() or c.slack[drives].any():
+        raise Refused("flow: what disturbs it changes")
+    if c.splits.size:
+        held = c.flow.still()[: c.states] & ~released(c)
+        at = c.splits[:, 1].astype(int)
+        nodes = c.splits[:, 0]
+        if c.splits.shape[1] != 3 or not ((at >= 0) & (at < c.states)).all():
+            raise Refused("splits: expected node, state, number")
+        if not held[at].all() or not ((nodes >= 0) & (nodes < K)).all():
+            raise Refused("splits: a state that is not held over the sample")
+
+
+def released(c: Tube) -> np.ndarray:
+    """Whether a state may change when the command is released."""
+    if c.lag == 0:
+        return np.zeros(c.states, bool)
+    p = c.release
+    changed = np.ones(c.states, bool)
+    for i, node in enumerate(p.outputs[: c.states]):
+        changed[i] = not (p.codes[node] == 0 and p.left[node] == 1 + i)
+    return changed

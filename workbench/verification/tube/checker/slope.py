@@ -1,0 +1,152 @@
+"""A value with its derivatives, both as intervals: bounds of ∂f/∂z over a box, by the chain rule.
+
+At a kink (min, max, |·|) that the box straddles the derivative is the hull of both sides: it contains Clarke's. A
+jump (a comparison, sign, rounding) that the box does not decide has no derivative: (−∞, ∞), which proves nothing.
+A jump that is decided, one number over the whole box, has the derivative zero.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import interval as iv
+from .interval import Interval, interval
+
+EVERYTHING = Interval(np.array(-np.inf), np.array(np.inf))
+
+
+class Slope:
+    """A value and {number of the variable: derivative}; a variable that is not there has the derivative zero."""
+
+    __slots__ = ("value", "by")
+
+    def __init__(self, value: Interval, by: dict | None = None):
+        self.value = value
+        self.by = by or {}
+
+    def __add__(self, other):
+        b = slope(other)
+        return Slope(self.value + b.value, merged(self.by, b.by, lambda x, y: x + y))
+
+    def __sub__(self, other):
+        return self + (-slope(other))
+
+    def __neg__(self):
+        return Slope(-self.value, {k: -d for k, d in self.by.items()})
+
+    def __mul__(self, other):
+        b = slope(other)
+        left = scaled(self.by, b.value)
+        right = scaled(b.by, self.value)
+        return Slope(self.value * b.value, merged(left, right, lambda x, y: x + y))
+
+    def __truediv__(self, other):
+        b = slope(other)
+        quotient = self.value / b.value
+        top = merged(self.by, scaled(b.by, -quotient), lambda x, y: x + y)
+        return Slope(quotient, {k: d / b.value for k, d in top.items()})
+
+
+def slope(x) -> Slope:
+    return x if isinstance(x, Slope) else Slope(interval(x))
+
+
+def merged(a: dict, b: dict, join) -> dict:
+    """Derivatives of both, joined where both have one."""
+    found = dict(a)
+    for k, d in b.items():
+        found[k] = join(found[k], d) if k in found else d
+    return found
+
+
+def scaled(by: dict, factor: Interval) -> dict:
+    return {k: d * factor for k, d in by.items()}
+
+
+def through(x: Slope, value: Interval, derivative: Interval) -> Slope:
+    """f(x), where f has this value and this derivative."""
+    return Slope(value, scaled(x.by, derivative))
+
+
+def sqrt(x):
+    y = iv.sqrt(x.value)
+    return through(x, y, Interval(0.5) / y)
+
+
+def square(x):
+    return through(x, iv.square(x.value), x.value * 2.0)
+
+
+def sin(x):
+    return through(x, iv.sin(x.value), iv.cos(x.value))
+
+
+def cos(x):
+    return through(x, iv.cos(x.value), -iv.sin(x.value))
+
+
+def exp(x):
+    y = iv.exp(x.value)
+    return through(x, y, y)
+
+
+def log(x):
+    return through(x, iv.log(x.value), Interval(1.0) / x.value)
+
+
+def tanh(x):
+    y = iv.tanh(x.value)
+    d = Interval(1.0) - iv.square(y)
+    return through(x, y, Interval(np.maximum(d.lo, 0.0), d.hi))
+
+
+def arctan(x):
+    return through(x, iv.arctan(x.value), Interval(1.0) / (iv.square(x.value) + 1.0))
+
+
+def sinh(x):
+    return through(x, iv.sinh(x.value), iv.cosh(x.value))
+
+
+def cosh(x):
+    return through(x, iv.cosh(x.value), iv.sinh(x.value))
+
+
+def power(x, exponent):
+    """x to a fixed exponent."""
+    value = iv.power(x.value, exponent)
+    return through(x, value, iv.power(x.value, exponent - 1.0) * exponent)
+
+
+def chosen(first, second, a: Slope, b: Slope, value: Interval) -> Slope:
+    """a's derivatives where `first`, b's where `second`, the hull of both where neither is known."""
+    by = {}
+    for k in {*a.by, *b.by}:
+        x = a.by.get(k, Interval(0.0))
+        y = b.by.get(k, Interval(0.0))
+        both = x.hull(y)
+        low = np.where(first, x.lo, np.where(second, y.lo, both.lo))
+        by[k] = Interval(low, np.where(first, x.hi, np.where(second, y.hi, both.hi)))
+    return Slope(value, by)
+
+
+def maximum(a, b):
+    value = Interval(np.maximum(a.value.lo, b.value.lo), np.maximum(a.value.hi, b.value.hi))
+    return chosen(a.value.lo >= b.value.hi, b.value.lo >= a.value.hi, a, b, value)
+
+
+def minimum(a, b):
+    value = Interval(np.minimum(a.value.lo, b.value.lo), np.minimum(a.value.hi, b.value.hi))
+    return chosen(a.value.hi <= b.value.lo, b.value.hi <= a.value.lo, a, b, value)
+
+
+def absolute(a):
+    return maximum(a, -a)
+
+
+def stepped(value: Interval, *sources: Slope) -> Slope:
+    """A value that jumps: no derivative unless it is one number over the whole box, zero then."""
+    free = {k for s in sources for k in s.by}
+    still = value.lo == value.hi
+    low = np.where(still, 0.0, -np.inf)
+    return Slope(value, dict.fromkeys(free, Interval(low, -low)))

@@ -1,0 +1,269 @@
+"""One sample of the loop from a whole set of states: bounds of its derivative, and of where its centre goes.
+
+The set is {centre + e}; |e_i| ≤ E_i at the beginning of a step of length h. Along every run from it ė = J(s) e with
+J(s) ∈ f_x(box), the box that holds all these runs (Picard). With A the middle and D the radius of f_x(box), N = h|A|:
+
+    e(h) = Φ e(0) + r,   Φ = Σ_{j≤m} (Ah)^j/j!
+    |r| ≤ h D P + N^{m+1}E/m! + h|J| η,   η ≥ h D P + N^{m+1}E/m! + h|J| η
+    P   ≥ |Φ(s) e(0)|: max of both ends + N²Q/8, at most Q = Σ N^j E/j!
+
+for two runs, for the derivative of the run by its start and for every mean of such derivatives (the mean value theorem,
+also across kinks). The centre goes by an interval Taylor series whose last coefficient is taken over Picard's box.
+
+Source: [Moore09] chapters 8 and 9.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from . import interval as iv
+from . import series, slope
+from .balls import UNIT, Balls, up
+from .interval import Interval
+from .program import Program
+from .series import Series
+from .slope import Slope
+
+TERMS = 14
+ROUNDED = (
+    1e-12  # share of Q that the rounding of Φ is below: 15 products of matrices of up to 40 rows
+)
+TRIES = 12
+ITERATIONS = 40
+REFINED = 3
+
+
+@dataclass(eq=False)
+class Runs:
+    """Many runs side by side, rows first.
+
+    centre   bounds of the state, one Interval a state, of the run from the centre of the start
+    M        derivative of the state by ξ, z = z_k + R_k ξ, but for what is in `errors`
+    error    what that is off by, |x − centre − Mξ|, one bound a state;  ρ: |ξ| ≤ ρ
+    sides    between which bounds the states of a row are, where a split cuts them;  group: rows of one node, split or not
+    maps, errors    every stage's matrix and what it added
+    low, high       between which every run stays, extended as they go on
+    """
+
+    centre: list
+    M: Balls
+    error: np.ndarray
+    ρ: np.ndarray
+    sides: tuple[np.ndarray, np.ndarray]
+    group: np.ndarray
+    maps: list = field(default_factory=list)
+    errors: list = field(default_factory=list)
+    low: Any = None
+    high: Any = None
+
+    @property
+    def reach(self) -> np.ndarray:
+        """|x − centre| of every state, (rows, states)."""
+        return up(self.ρ[:, None] * self.M.rows() + self.error)
+
+    @property
+    def widest(self) -> np.ndarray:
+        """The reach of all rows of the same node: a run of one side differs from the centre by means over all sides."""
+        found = np.zeros_like(self.error)
+        np.maximum.at(found, self.group, self.reach)
+        return found[self.group]
+
+    def take(self, centre: list, Φ: np.ndarray, added: np.ndarray) -> None:
+        """Go on: x → Φ x, less than `added` off."""
+        self.centre = centre
+        self.M = Balls.exact(Φ) @ self.M
+        carried = np.einsum("rij,rj->ri", np.abs(Φ), self.error)
+        self.error = up(carried + added)
+        self.maps.append(Φ)
+        self.errors.append(added)
+
+    def cut(self, values: list, held: np.ndarray) -> None:
+        """What is held from now on stays where the jump has put it."""
+        low, high = (side.copy() for side in self.sides)
+        for i in np.flatnonzero(held):
+            low[:, i] = np.maximum(low[:, i], values[i].lo)
+            high[:, i] = np.maximum(np.minimum(high[:, i], values[i].hi), low[:, i])
+        self.sides = low, high
+
+    def seen(self, box: list) -> None:
+        low = np.stack([np.broadcast_to(b.lo, self.ρ.shape) for b in box], axis=-1)
+        high = np.stack([np.broadcast_to(b.hi, self.ρ.shape) for b in box], axis=-1)
+        self.low = low if self.low is None else np.minimum(self.low, low)
+        self.high = high if self.high is None else np.maximum(self.high, high)
+
+
+def around(centre: list, reach: np.ndarray, sides: Any = None) -> list:
+    """The box centre ± reach, cut to the side of a kink that a row looks at."""
+    box = [c + Interval(-reach[:, i], reach[:, i]) for i, c in enumerate(centre)]
+    if sides is None:
+        return box
+    low, high = sides
+    return [
+        Interval(np.clip(b.lo, low[:, i], high[:, i]), np.clip(b.hi, low[:, i], high[:, i]))
+        for i, b in enumerate(box)
+    ]
+
+
+def gradient(program: Program, given: list, first: int, n: int, rows: int) -> tuple:
+    """(values, middle, radius) of the outputs and their derivatives by the n inputs from `first` on, (rows, outputs, n)."""
+    inputs: list = [Slope(b) for b in given]
+    for i in range(n):
+        inputs[first + i] = Slope(given[first + i], {i: Interval(1.0)})
+    found = program.run(slope, inputs, Slope)
+    shape = (rows, len(found), n)
+    low = np.zeros(shape)
+    high = np.zeros(shape)
+    for j, out in enumerate(found):
+        for i, d in out.by.items():
+            low[:, j, i] = d.lo
+            high[:, j, i] = d.hi
+    J = Interval(low, high)
+    radius = J.rad
+    known = np.isfinite(radius)
+    middle = np.where(known, np.where(known, J.mid, 0.0), 0.0)
+    return [out.value for out in found], middle, radius
+
+
+def jumped(program: Program, runs: Runs, given: Any, held: np.ndarray) -> None:
+    """A jump of the state, smooth or with kinks; `given(states)` makes the program's inputs. held: what then stays."""
+    n = len(runs.centre)
+    reach = runs.reach
+    box = around(runs.centre, runs.widest, runs.sides)
+    values, Φ, radius = gradient(program, given(box), 1, n, len(runs.ρ))
+    Φ = Φ[:, :n]
+    added = up(np.einsum("rij,rj->ri", radius[:, :n], reach))
+    centre = program.run(iv, given(runs.centre), lambda x: x)[:n]
+    runs.take(centre, Φ, added)
+    runs.cut(values[:n], held)
+
+
+def picard(program: Program, given: Any, start: list, h: float) -> list:
+    """A box that holds every run from the box `start` over h; everything where none is found."""
+    n = len(start)
+    time = Interval(0.0, h * (1 + 4 * UNIT))
+
+    def image(box: list) -> list:
+        rates = program.run(iv, given(box), lambda x: x)[:n]
+        return [s + time * f for s, f in zip(start, rates)]
+
+    guess = image(image(start))
+    best: list = [Interval(-np.inf, np.inf)] * n
+    for attempt in range(TRIES):
+        wider = [widened(s.hull(g), 0.05 * 2.0**attempt) for s, g in zip(start, guess)]
+        found = image(wider)
+        inside = np.logical_and.reduce([f.inside(w) for f, w in zip(found, wider)])
+        best = [within(b, f, inside) for b, f in zip(best, found)]
+        if np.all(np.isfinite(best[0].lo)):
+            break
+        guess = found
+    for _ in range(REFINED):
+        best = [common(b, f) for b, f in zip(best, image(best))]
+    return best
+
+
+def within(box: Interval, found: Interval, proved: np.ndarray) -> Interval:
+    """The box, or where that is everything and another one is proved, that one."""
+    new = proved & ~np.isfinite(box.lo)
+    return Interval(np.where(new, found.lo, box.lo), np.where(new, found.hi, box.hi))
+
+
+def common(a: Interval, b: Interval) -> Interval:
+    return Interval(np.maximum(a.lo, b.lo), np.minimum(a.hi, b.hi))
+
+
+def widened(b: Interval, share: float) -> Interval:
+    more = share * (b.hi - b.lo) + 1e-12 * b.size
+    return Interval(b.lo - more, b.hi + more)
+
+
+def flowed(program: Program, runs: Runs, given: Any, h: float, order: int) -> None:
+    """A step of the flow over h; `given(states)` makes the program's inputs."""
+    n = len(runs.centre)
+    E = runs.reach
+    start = around(runs.centre, runs.widest, runs.sides)
+    box = picard(program, given, start, h)
+    runs.seen(box)
+    rates, A, D = gradient(program, given(box), 1, n, len(E))
+    A = A[:, :n]
+    D = D[:, :n]
+    Φ, Q, truncated = exponential(A, E, h)
+    added = deviation(runs, A, D, Φ, Q, truncated, E, h)
+    runs.take(advanced(program, runs.centre, given, h, order), Φ, added)
+
+
+def exponential(A: np.ndarray, E: np.ndarray, h: float) -> tuple:
+    """(Φ, Q, N^{m+1}E/m!): the truncated exponential of Ah, and what bounds it on |e| ≤ E."""
+    Φ = np.broadcast_to(np.eye(A.shape[-1]), A.shape).copy()
+    power = Φ
+    N = up(h * np.abs(A))
+    v = E
+    Q = E
+    for j in range(1, TERMS + 1):
+        power = power @ A * (h / j)
+        Φ = Φ + power
+        v = np.einsum("rij,rj->ri", N, v) / j
+        Q = Q + v
+    return Φ, up(Q), up(np.einsum("rij,rj->ri", N, v))
+
+
+def deviation(runs, A, D, Φ, Q, truncated, E, h) -> np.ndarray:
+    """Bounds of |e(h) − Φ e(0)|, see the module."""
+    N = up(h * np.abs(A))
+    end = up(runs.ρ[:, None] * (Balls.exact(Φ) @ runs.M).rows())
+    end = end + np.einsum("rij,rj->ri", np.abs(Φ), runs.error)
+    bent = np.einsum("rij,rj->ri", N, np.einsum("rij,rj->ri", N, Q)) / 8
+    P = np.minimum(Q, up(np.maximum(E, end) + bent + ROUNDED * Q))
+    direct = up(h * np.einsum("rij,rj->ri", D, P) + truncated)
+    H = up(h * (np.abs(A) + D))
+    known = np.isfinite(H).all(axis=(1, 2)) & np.isfinite(direct).all(axis=1)
+    H = np.where(known[:, None, None], H, 0.0)
+    safe = np.where(known[:, None], direct, 0.0)
+    η = safe
+    for _ in range(ITERATIONS):
+        η = 1.001 * (safe + np.einsum("rij,rj->ri", H, η))
+    back = up(np.einsum("rij,rj->ri", H, η))
+    sound = known & (up(safe + back) <= η + 1e-280).all(axis=1)
+    return np.where(sound[:, None], up(safe + back + ROUNDED * Q), np.inf)
+
+
+def advanced(program: Program, centre: list, given: Any, h: float, order: int) -> list:
+    """Bounds of the centre's run after h: Σ_{j<p} c_j h^j + c_p(box) h^p, and the same of order two."""
+    n = len(centre)
+    box = picard(program, given, centre, h)
+    points = coefficients(program, centre, given, order)
+    boxes = coefficients(program, box, given, order + 1)
+    found = []
+    for i in range(n):
+        high = polynomial(points[i] + [boxes[i][order]], h)
+        low = polynomial([points[i][0], points[i][1], boxes[i][2]], h)
+        found.append(Interval(np.maximum(high.lo, low.lo), np.minimum(high.hi, low.hi)))
+    return found
+
+
+def coefficients(program: Program, state: list, given: Any, many: int) -> list:
+    """The first coefficients of the Taylor series of every state, from ẋ = f: x_{j+1} = f_j/(j + 1)."""
+    n = len(state)
+    found = [[b] for b in state]
+    for j in range(many - 1):
+        rates = program.run(series, given([Series(parts) for parts in found]), as_series)[:n]
+        for parts, rate in zip(found, rates):
+            nth = rate.parts[j] if j < len(rate.parts) else Interval(0.0)
+            parts.append(nth / float(j + 1))
+    return found
+
+
+def as_series(x: Interval) -> Series:
+    return Series([x])
+
+
+def polynomial(parts: list, h: float) -> Interval:
+    """Σ parts_j h^j, h known to rounding."""
+    step = Interval(h * (1 - 4 * UNIT), h * (1 + 4 * UNIT))
+    found = parts[-1]
+    for part in reversed(parts[:-1]):
+        found = part + found * step
+    return found

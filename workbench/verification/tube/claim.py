@@ -1,0 +1,266 @@
+"""The claim `tube`: a sampled loop stays in a tube around its nominal run, from every start of a box, as a proof.
+
+The search is in floats (`search`). What it finds is handed to the checker (`checker.judge`), which repeats every
+inequality with outward rounding; the verdict is the checker's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from workbench.contract.errors import InputError
+from workbench.contract.system import find
+from workbench.contract.units import format_quantity as say
+from workbench.contract.units import quantity
+from workbench.verification.tube.checker.data import Tube
+from workbench.verification.tube.checker.judge import distances, judge
+from workbench.verification.tube.checker.section import Refused
+from workbench.verification.tube.posed import Posed, posed
+from workbench.verification.tube.search import Result, searched
+from workbench.verification.verdict import Assumption, Verdict
+
+SOURCE = "contraction along the nominal run, outward-rounded intervals"
+SMALLER = (
+    0.3,
+    0.1,
+    0.03,
+    0.01,
+)  # shares of the starts that are tried where the whole set is not held
+NEUTRAL = 1e-9  # a lap that brings runs closer by less than this share decides nothing
+
+
+def check_tube(claim: Any, run: Any, tick: Any = None) -> Verdict:
+    """The tube of this run from the starts of the claim, or why there is none and what smaller one holds."""
+    half = widths(claim, run.loop)
+    text = sentence(claim, run.loop, half)
+    said = partial(Verdict, "tube", text, source=SOURCE, counted=claim.counted)
+    try:
+        question = posed(run, half, claim.substeps)
+    except InputError as why:
+        return said(None, worst=why.message)
+    found = searched(question, tick)
+    if found.failed is not None:
+        return said(
+            None,
+            worst=f"{reason(question, found)}; {smaller(question, tick)}",
+            assumptions=notes(question),
+            instant=found.failed * question.tube.T,
+        )
+    certificate = stated(found.tube, found.rows)
+    try:
+        rows = judge(certificate)
+    except Refused as why:
+        return said(None, worst=f"the checker refuses it: {why}", assumptions=notes(question))
+    return decided(claim, question, certificate, rows, said)
+
+
+def widths(claim: Any, loop: Any) -> dict[str, float]:
+    """Half-width of every state of the plant that may start elsewhere; InputError where it is none."""
+    found = {}
+    for name, value in claim.starts.items():
+        try:
+            signal = find(loop.plant.states, name, "states of the plant")
+            found[name] = quantity(value, signal.unit)
+        except InputError as why:
+            raise InputError(f"starts.{name}: {why.message}", mend=why.mend) from None
+        if not found[name] >= 0:
+            raise InputError(f"starts.{name}: {value}, expected a half-width", mend="0 or more")
+    return found
+
+
+def bounds(claim: Any, loop: Any) -> dict[str, tuple[float, float]]:
+    """Between which numbers a state is to stay, in SI units; InputError where that says nothing."""
+    found = {}
+    for name, pair in claim.within.items():
+        try:
+            unit = find(loop.states, name, "states").unit
+            low, high = (quantity(v, unit) for v in pair)
+        except InputError as why:
+            raise InputError(f"within.{name}: {why.message}", mend=why.mend) from None
+        if not low < high:
+            raise InputError(f"within.{name}: expected low < high, got {pair[0]} and {pair[1]}")
+        found[name] = (low, high)
+    return found
+
+
+def check_asked(claim: Any, loop: Any) -> None:
+    """Raise InputError for a claim that names what this loop has not; messages begin with the key they are about."""
+    widths(claim, loop)
+    bounds(claim, loop)
+    if claim.error is not None:
+        error_of(claim, loop)
+
+
+def error_of(claim: Any, loop: Any) -> float:
+    """The error asked for, in the unit of what is measured first."""
+    unit = loop.outputs[0].unit
+    try:
+        return quantity(claim.error, unit)
+    except InputError as why:
+        raise InputError(f"error: {why.message}", mend=why.mend) from None
+
+
+def sentence(claim: Any, loop: Any, half: dict[str, float]) -> str:
+    units = {s.name: s.unit for s in loop.states}
+    starts = ", ".join(f"{n} ± {say(v, units[n])}" for n, v in half.items() if v)
+    text = f"every run that starts within {starts} of this one stays in a tube around it"
+    if claim.error is not None:
+        text += (
+            f", no more than {say(error_of(claim, loop), loop.outputs[0].unit)} from the reference"
+        )
+    for name, (low, high) in bounds(claim, loop).items():
+        text += f", {name} between {say(low, units[name])} and {say(high, units[name])}"
+    return text
+
+
+ENDS = {
+    "rest": "the references stay where they are at the end of the run: then for all times",
+    "period": "the references repeat as they do at the end of the run: then for all times",
+    "horizon": "up to the end of the run, and no longer",
+}
+
+
+def notes(question: Posed) -> tuple[Assumption, ...]:
+    c = question.tube
+    slack = float(np.max(c.slack, initial=0.0))
+    return (
+        Assumption("parameters are the stored numbers, the model is the machine", None),
+        Assumption(ENDS[question.ends] + (f" (to {slack:.1g})" if slack else ""), None),
+        Assumption("no noise; disturbances as in this run", None),
+    )
+
+
+def reason(question: Posed, found: Result) -> str:
+    """Where the search ended, and what is largest there."""
+    c = question.tube
+    text = f"t = {found.failed * c.T:.4g} s: {found.why}"
+    if found.rows is None:
+        return text
+    at = np.flatnonzero(found.rows.node == found.failed)
+    if not len(at):
+        return text
+    k = int(at[0])
+    parts = np.nan_to_num(found.rows.parts[k], posinf=0.0)
+    if parts.any():
+        text += f", most by what changes d{question.states[int(parts.argmax())]}/dt"
+    split = found.tube.splits
+    if split.size and (split[:, 0] == found.failed).any():
+        name = question.states[int(split[split[:, 0] == found.failed][0, 1])]
+        text += f", where {name} may change its sign"
+    return text
+
+
+def smaller(question: Posed, tick: Any) -> str:
+    """The widest of some smaller sets of starts that has a tube."""
+    for share in SMALLER:
+        c = replace(question.tube, half=question.tube.half * share)
+        found = searched(replace(question, tube=c), tick)
+        if found.failed is None:
+            return f"a tube does hold from {share:g} times these starts"
+    return f"nor does one from {SMALLER[-1]:g} times these starts"
+
+
+def stated(c: Tube, rows: Any) -> Tube:
+    """The tube with the bounds that its boxes keep."""
+    low = np.nextafter(rows.low.min(axis=0), -np.inf)
+    high = np.nextafter(rows.high.max(axis=0), np.inf)
+    c = replace(c, low=low, high=high)
+    return replace(c, error=distances(c).max(axis=0, initial=0.0))
+
+
+def decided(claim: Any, question: Posed, c: Tube, rows: Any, said: Any) -> Verdict:
+    """The verdict on a tube that the checker accepts: whether what else is asked follows from it."""
+    reach = c.ρ[:, None] * np.linalg.norm(c.R, axis=-1)
+    missed = [
+        f"{name} is only known to stay between {c.low[i]:.6g} and {c.high[i]:.6g}"
+        for name, (low, high) in claim_bounds(claim, question).items()
+        for i in [question.states.index(name)]
+        if not (low <= c.low[i] and c.high[i] <= high)
+    ]
+    worst = float(c.error.max(initial=0.0))
+    if claim.error is not None:
+        if not len(c.error):
+            missed.append("no output has a reference of its name")
+        elif not worst <= claim_error(claim, question):
+            missed.append(f"the error is only known to stay below {worst:.6g}")
+    lap = closing(c, rows)
+    if lap is not None and not lap < 1 - NEUTRAL:
+        missed.append("the end of the tube is neutral to rounding")
+    data = told(question, c, rows, reach)
+    common = dict(assumptions=notes(question), data=data)
+    if missed:
+        return said(None, worst="; ".join(missed), **common)
+    if claim.certificate:
+        write(claim.certificate, c)
+    return said(
+        True,
+        "proof",
+        margin=None if lap is None else pace(c, lap),
+        unit="" if lap is None else "1/s",
+        worst=in_words(question, c, reach, worst),
+        **common,
+    )
+
+
+def claim_bounds(claim: Any, question: Posed) -> dict:
+    units = dict(zip(question.states, question.units))
+    return {
+        name: tuple(quantity(v, units[name]) for v in pair) for name, pair in claim.within.items()
+    }
+
+
+def claim_error(claim: Any, question: Posed) -> float:
+    return quantity(claim.error, question.error_unit)
+
+
+def closing(c: Tube, rows: Any) -> float | None:
+    """By how much a lap of the tube's end brings runs closer, what stages add included; None without such a lap."""
+    first = int(c.after[-1])
+    if first < 0:
+        return None
+    each = np.zeros(len(c.z))
+    np.maximum.at(each, rows.node, rows.growth + rows.added / c.ρ[rows.node])
+    return float(np.exp(np.log(each[first:]).sum()))
+
+
+def pace(c: Tube, lap: float) -> float:
+    """The rate (1/s) at which runs are proved to come closer, in the end."""
+    return float(-np.log(max(lap, 1e-300)) / ((len(c.z) - int(c.after[-1])) * c.T))
+
+
+def in_words(question: Posed, c: Tube, reach: np.ndarray, error: float) -> str:
+    units = [question.units[i] for i in c.section]
+    own = [question.states[i] for i in c.section]
+    k = int(np.flatnonzero(c.half[c.section])[0]) if c.half[c.section].any() else 0
+    text = f"{own[k]} within ± {say(reach[0, k], units[k])} at first, ± {say(reach[-1, k], units[k])} at the end"
+    if len(c.error):
+        text += f"; error below {say(error, question.error_unit)} at every sample"
+    return text
+
+
+def told(question: Posed, c: Tube, rows: Any, reach: np.ndarray) -> dict:
+    """Numbers for reports: half-widths over time, bounds of every state."""
+    step = max(1, len(c.z) // 400)
+    own = [question.states[i] for i in c.section]
+    return {
+        "time": (np.arange(len(c.z)) * c.T)[::step].tolist(),
+        "width": {name: reach[::step, j].tolist() for j, name in enumerate(own)},
+        "centre": {name: c.z[::step, j].tolist() for j, name in enumerate(own)},
+        "units": {name: question.units[i] for name, i in zip(own, c.section)},
+        "low": dict(zip(question.states, c.low.tolist())),
+        "high": dict(zip(question.states, c.high.tolist())),
+        "error": c.error.tolist(),
+        "ends": question.ends,
+        "samples": len(c.z),
+    }
+
+
+def write(path: str, c: Tube) -> None:
+    """The certificate as a file."""
+    from workbench.files.atomic import write_atomic
+
+    write_atomic(path, lambda stream: np.savez_compressed(stream, **c.arrays()))

@@ -1,0 +1,162 @@
+"""The question of a tube as arrays: the loop's programs, its nominal run at the samples, what comes after its end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from workbench.contract.errors import InputError
+from workbench.contract.system import names
+from workbench.numerics.calculus import trace
+from workbench.verification.tube.checker.data import Tube
+from workbench.verification.tube.programs import program
+
+SAME = 1e-11  # relative difference of a reference's numbers from one period to the next
+ORDER = 4
+
+
+@dataclass(frozen=True, eq=False)
+class Posed:
+    """A tube without measure: `R` and `ρ` of `tube` are not chosen yet. ends: "rest", "period" or "horizon"."""
+
+    tube: Tube
+    states: tuple[str, ...]
+    units: tuple[str, ...]
+    ends: str
+    scale: np.ndarray
+    error_unit: str
+
+
+def posed(run: Any, half: dict[str, float], substeps: int = 1) -> Posed:
+    """The tube of a run from starts within `half` (state → half-width) of its own; InputError where it cannot be asked."""
+    loop = run.loop
+    check(loop, run)
+    traced = trace(loop, run.demand.live)
+    n = traced.n_states
+    programs = {
+        "prelude": program(traced.prelude),
+        **{
+            name: program(getattr(traced, name), n) for name in ("jump", "release", "flow", "start")
+        },
+    }
+    reads = programs["jump"].depends()[:, 1 : 1 + n].any(axis=0)
+    section = np.flatnonzero(reads)
+    X = run.log.values[:, :n]
+    times = run.log.time
+    w = np.asarray(run.demand.at(times), float).reshape(len(times), -1)
+    x0 = np.array(run.demand.start, float)
+    begun = np.array(traced.start(0.0, x0, w[0], traced.constants(loop))).ravel()[:n]
+    Z = before(X, begun, traced)[:, section]
+    known = names(loop.states)
+    widths = np.zeros(n)
+    for name, value in half.items():
+        widths[known.index(name)] = value
+    end, keep, after, slack = ending(w, Z, times)
+    if programs["flow"].depends()[:, 1 + n : 1 + n + w.shape[1]].any() and np.ptp(w, axis=0).any():
+        raise InputError(
+            "what disturbs the flow between samples changes along the run",
+            mend="give a disturbance that is constant (Hold), or none",
+        )
+    K = len(keep)
+    tube = Tube(
+        **programs,
+        out=program(traced.out),
+        parameters=traced.numbers(loop),
+        states=n,
+        section=section,
+        T=float(loop.period),
+        lag=float(loop.lag),
+        substeps=np.array([substeps if loop.lag else 0, substeps]),
+        order=ORDER,
+        z=Z[keep],
+        R=np.broadcast_to(np.eye(len(section)), (K, len(section), len(section))).copy(),
+        ρ=np.ones(K),
+        w=w[keep],
+        slack=slack,
+        after=after,
+        splits=np.zeros((0, 3)),
+        x0=x0,
+        half=widths,
+        low=np.full(n, -np.inf),
+        high=np.full(n, np.inf),
+        pairs=(pairs := followed(loop, run.demand.live)),
+        error=np.full(len(pairs), np.inf),
+        names=np.array(known),
+    )
+    size = np.ptp(Z, axis=0)
+    scale = np.where(size > 0, size, np.maximum(np.abs(Z).max(axis=0), 1e-9))
+    units = tuple(s.unit for s in loop.states)
+    return Posed(tube, tuple(known), units, end, scale, loop.outputs[0].unit)
+
+
+def followed(loop: Any, live: tuple[str, ...]) -> np.ndarray:
+    """(output, reference) of every output that the law wants somewhere."""
+    measured = names(loop.outputs)
+    wanted = [f"{name}_d" for name in measured]
+    found = [(i, live.index(name)) for i, name in enumerate(wanted) if name in live]
+    return np.array([pair for pair in found if not measured[pair[0]].startswith("d")], int).reshape(
+        -1, 2
+    )
+
+
+def check(loop: Any, run: Any) -> None:
+    """InputError for a loop that no tube can be asked of, with the reason."""
+    mend = "ask it of a sampled loop whose law is written as expressions"
+    if loop.hosted or loop.no_derivative:
+        raise InputError("the loop has no expressions to enclose", mend=mend)
+    if loop.period is None:
+        raise InputError("the loop is not sampled", mend="sample the law: loop.sample_time")
+    if loop.plant.on_floats or trace(loop, run.demand.live).project is not None:
+        raise InputError(
+            "the plant's motion is more than its rates: a projection, or code on numbers",
+            mend="give it as a mechanism with method: minimal",
+        )
+    kinds = {s.name: s.kind for s in loop.inputs}
+    noisy = [name for name in run.demand.live if kinds.get(name) == "noise"]
+    if noisy:
+        raise InputError(f"{noisy[0]} is noise, which has no bounds", mend="leave the noise out")
+    if not run.log.status.completed:
+        raise InputError(
+            f"the run did not end: {run.log.status.message}", mend="mend the run first"
+        )
+
+
+def before(X: np.ndarray, begun: np.ndarray, traced: Any) -> np.ndarray:
+    """States just before every sample: what flows is as logged, what only jumps as it was after the sample before."""
+    moving = ~program(traced.flow, traced.n_states).still()
+    Z = X.copy()
+    Z[1:, ~moving] = X[:-1, ~moving]
+    Z[0] = begun
+    return Z
+
+
+def ending(w: np.ndarray, Z: np.ndarray, times: np.ndarray) -> tuple:
+    """(how it ends, nodes that are kept, their successors, slack of the references)."""
+    N = len(w)
+    size = np.abs(w).max(axis=0) if w.size else np.zeros(w.shape[1])
+    moving = np.flatnonzero((w != w[-1]).any(axis=1)) if w.size else np.zeros(0, int)
+    last = int(moving[-1]) + 1 if len(moving) else 0
+    nodes = np.arange(N)
+    following = nodes + 1
+    if last < 0.9 * N:
+        following[-1] = N - 1
+        return "rest", nodes, following, np.zeros(w.shape[1])
+    period = repeats(w, size)
+    if period:
+        following[-1] = N - period
+        return "period", nodes, following, SAME * size
+    following[-1] = -1
+    return "horizon", nodes, following, np.zeros(w.shape[1])
+
+
+def repeats(w: np.ndarray, size: np.ndarray) -> int:
+    """After how many samples the references are what they were, over two periods or more at the end of the run; 0: never."""
+    N = len(w)
+    tail = w[N // 4 :]
+    for P in range(2, 2 * len(tail) // 3):
+        near = np.abs(tail[P] - tail[0]) <= SAME * size
+        if near.all() and (np.abs(tail[P:] - tail[:-P]) <= 0.5 * SAME * size).all():
+            return P
+    return 0
