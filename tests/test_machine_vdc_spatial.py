@@ -1,6 +1,7 @@
 """Virtual decomposition control of machines without a closed form: loops in space, ball joints, method projected."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,10 +16,12 @@ from plants.drives.laws import Torque
 from plants.multibody import required, spatial_rates
 from plants.multibody.parts import Actuator
 from plants.multibody.tree import REST
+from workbench.cases.file import loads
 from workbench.contract.errors import InputError
 from workbench.contract.system import names
 
 SEED = 2
+EXAMPLE = Path(__file__).parents[1] / "examples" / "tilting-platform.yaml"
 
 
 def sealed(**options):
@@ -143,5 +146,15 @@ def test_loops_that_stay_open_by_a_little_are_refused():
 
 
 def test_a_ball_joint_is_no_coordinate_of_a_path():
-    with pytest.raises(InputError, match="no joint space: its joints .* what a ball joint does"):
+    with pytest.raises(InputError, match="no joint space: what leads is a ball joint"):
         VDC(plate())
+
+
+def test_a_path_in_joints_that_have_no_numbers_is_refused_at_its_line():
+    text = EXAMPLE.read_text("utf-8").replace("    space: piston", "    space: joint")
+    with pytest.raises(
+        InputError, match=r"(?s)no joint space: .*choose from piston, output"
+    ) as refusal:
+        loads(text, "tilted.yaml")
+    line = next(i for i, row in enumerate(text.splitlines(), 1) if "    space: joint" in row)
+    assert f"tilted.yaml, line {line}, scenario.reference.space" in str(refusal.value)

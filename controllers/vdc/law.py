@@ -97,6 +97,12 @@ class VDC(Forces):
 
     def _check_space(self) -> None:
         known = ("joint", *self.model.spaces)
+        own = self.machine.spaces
+        if self.space == "joint" and own and "joint" not in own:
+            raise InputError(
+                f"space: {self.model.title} has no joint space: what leads is a ball joint, whose place is no one number",
+                mend=f"write 'space: {own[0]}', for the law and for its path",
+            )
         if self.space in known:
             self.model.task_names(self.space)
             return

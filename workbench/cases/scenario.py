@@ -218,6 +218,8 @@ def _with_plain_points(node: Node, loop) -> Node:
         if space is not None and isinstance(space.value, str)
         else []
     )
+    if loop.plant.dependent and not units:
+        _check_space(loop.plant, space)
     if space is not None and space.value == "output" and (n := _components(walked)) < len(units):
         wanted = [s.name.split("@")[0] for s in loop.inputs if s.kind == "reference"]
         followed = dict.fromkeys(
@@ -242,6 +244,16 @@ def _components(reference: Node) -> int:
                 max(inner) if inner else 1 if key in ("values", "points") else len(child.value)
             )
     return max(counts)
+
+
+def _check_space(plant, space: Node | None) -> None:
+    """InputError, at its line, for a space of a path that a plant does not have."""
+    if space is None or not isinstance(space.value, str) or not isinstance(plant, HasTask):
+        return
+    try:
+        plant.task_names(space.value)
+    except InputError as why:
+        raise space.error(why.message, key="scenario.reference.space", mend=why.mend) from None
 
 
 def _in_units(reference: Node, units: list[str]) -> Node:
