@@ -5,6 +5,7 @@ import threading
 import time
 from concurrent.futures import Future
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from types import ModuleType
 
@@ -197,3 +198,13 @@ def test_a_module_that_another_thread_imports_is_looked_at_when_it_is_whole(monk
     assert own_text.own_version() != before
     module.second = 2.0
     assert own_text.own_version() == before
+
+
+def test_threads_see_what_their_caller_has_set():
+    told = ContextVar("told", default="nothing")
+    token = told.set("code is steady")
+    try:
+        with beside([lambda look: told.get()]) as coming:
+            assert coming[0].result() == "code is steady"
+    finally:
+        told.reset(token)

@@ -158,6 +158,17 @@ def test_mapped():
         assert g(X[0], Y[0], shared) == pytest.approx(exact[:1])
 
 
+@pytest.mark.parametrize("n", (1, 7, 8, 9, 17))
+def test_a_row_has_the_same_numbers_whichever_rows_stand_beside_it(n):
+    x, s = ca.SX.sym("x", 2), ca.SX.sym("s", 2)
+    value = ca.sqrt(ca.fabs(x[0])) * s[0] + ca.tanh(x[1]) / s[1]
+    g = Mapped(ca.Function("f", [x, s], [ca.vertcat(value, ca.if_else(x[0] > 0, x[1], -s[0]))]))
+    X, shared = np.random.default_rng(5).normal(size=(40, 2)), np.array([1.3, 0.6])
+    assert g(X[:n], shared).tobytes() == g(X, shared)[:n].tobytes()
+    exact = np.sqrt(np.abs(X[:, 0])) * 1.3 + np.tanh(X[:, 1]) / 0.6
+    assert g(X, shared)[:, 0] == pytest.approx(exact, rel=1e-14)
+
+
 # ---- the cache -------------------------------------------------------------------------------------------------------
 SCRIPT = """
 import sys, warnings
