@@ -9,6 +9,7 @@ from typing import Any, Literal, final
 from controllers.gain_search.point import Traded
 from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.errors import InputError
+from workbench.contract.field_checks import check_parts, is_number
 from workbench.run.scenario import Scenario
 
 Trade = Literal["error", "reserve", "balanced"]
@@ -50,12 +51,11 @@ class ByRuns:
     most: int | None = None
 
     def __post_init__(self) -> None:
-        _choose("trade", self.trade, TRADES)
-        _choose("margin", self.margin, ("delay", "sample-time"))
+        check_parts(self)
         for name in ("bears", "error", "most"):
             value = getattr(self, name)
-            if value is not None and not 0 < value < float("inf"):
-                what = f"must be greater than zero, got {value!r}"
+            if value is not None and not (is_number(value) and 0 < value < float("inf")):
+                what = f"{name}: must be greater than zero, got {value!r}"
                 raise InputError(what, key=name, mend="give a larger one, or leave it out")
         object.__setattr__(self, "free", tuple(self.free))
 
@@ -83,10 +83,3 @@ class ByRuns:
         from controllers.gain_search.search import searched
 
         return searched(self, loop, scenario, claims, tell)
-
-
-def _choose(name: str, value: Any, known: Sequence[str]) -> None:
-    if value not in known:
-        raise InputError(
-            f"{name}: there is no {value!r}", key=name, mend=f"choose from {', '.join(known)}"
-        )
