@@ -28,7 +28,7 @@ from workbench.interop.export.package import export_law
 from workbench.interop.export.replay import Replay, replay
 from workbench.numerics.calculus import trace
 from workbench.numerics.compiler import library
-from workbench.numerics.native import Mapped
+from workbench.numerics.mapped import Mapped
 from workbench.run.demand import Demand
 from workbench.run.simulate import start_state
 
