@@ -18,7 +18,7 @@ from workbench.contract.units import format_quantity as say
 from workbench.contract.units import quantity
 from workbench.verification.tube.checker.data import Tube
 from workbench.verification.tube.checker.judge import distances, judge
-from workbench.verification.tube.checker.section import Refused
+from workbench.verification.tube.checker.section import MOST_MOVED, Refused
 from workbench.verification.tube.posed import Posed, posed
 from workbench.verification.tube.search import Result, searched
 from workbench.verification.verdict import Assumption, Verdict
@@ -69,6 +69,11 @@ def widths(claim: Any, loop: Any) -> dict[str, float]:
             raise InputError(f"starts.{name}: {why.message}", mend=why.mend) from None
         if not found[name] >= 0:
             raise InputError(f"starts.{name}: {value}, expected a half-width", mend="0 or more")
+    moved = sum(1 for value in found.values() if value)
+    if moved > MOST_MOVED:
+        raise InputError(
+            f"starts: {moved} states, and {MOST_MOVED} are the most", mend="name fewer"
+        )
     return found
 
 

@@ -6,6 +6,8 @@ import numpy as np
 
 from .data import Tube
 
+MOST_MOVED = 12  # states that start elsewhere: all corners of the box are looked at
+
 
 class Refused(Exception):
     """The certificate does not prove what it says."""
@@ -66,6 +68,8 @@ def check_numbers(c: Tube) -> None:
         raise Refused("section: not places of states")
     if not (c.ρ > 0).all() or not (c.half >= 0).all() or not (c.slack >= 0).all():
         raise Refused("ρ, half, slack: expected ρ > 0, half and slack ≥ 0")
+    if np.count_nonzero(c.half) > MOST_MOVED:
+        raise Refused(f"half: more than {MOST_MOVED} states start elsewhere")
     if not (c.T > 0 and 0 <= c.lag < c.T) or not 2 <= c.order <= 12:
         raise Refused("T, lag, order: expected 0 ≤ lag < T and an order from 2 to 12")
     if not ((c.substeps >= (1 if c.lag > 0 else 0, 1)) & (c.substeps < 1000)).all():
