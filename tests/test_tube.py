@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from dataclasses import dataclass, replace
+from io import BytesIO
 from typing import Annotated
 
 import numpy as np
@@ -261,3 +262,48 @@ def test_a_file_that_is_no_certificate_ends_with_3(tmp_path, capsys, proved):
     arrays = {**files.load(proved[1]).arrays()}
     np.savez(wrong, **{**arrays, "ρ": 0.1 * arrays["ρ"]})
     assert files.main(str(wrong), quiet=True) == 1
+
+
+# ---- progress, pictures ------------------------------------------------------------------------------------------------
+def test_the_bar_is_told_its_whole_share_and_a_tick_may_end_the_claim():
+    quick = replace(SINE, duration=0.4)
+    told = []
+    check_tube(ASKED, run(loop(), quick), lambda: told.append(1))
+    assert len(told) == ASKED.work
+
+    def interrupted():
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        check_tube(ASKED, run(loop(), quick), interrupted)
+
+
+def test_what_the_report_draws_is_the_tube_beside_runs_that_stay_in_it():
+    made = run(loop(), replace(SINE, duration=2.7))
+    assert check_tube(ASKED, made).holds
+    seen = made.kept["tube"]
+    assert list(seen["width"]) == ["p", "y"] and seen["runs"] == 40
+    for name, width in seen["width"].items():
+        hull = seen["hull"][name]
+        assert len(hull) == len(seen["t"]) and (hull <= width + 1e-9).all()
+        assert hull[:5].max() > 0.1 * width[:5].max()
+    assert seen["hull"]["p"][0] == pytest.approx(0.004)
+
+
+def test_the_chapter_prints_widths_and_the_tightest_instant():
+    from reports import Content, rendered
+
+    pypdf = pytest.importorskip("pypdf")
+    t = np.linspace(0.0, 1.0, 50)
+    found = {
+        "t": t,
+        "width": {"p": 0.02 * np.exp(-t)},
+        "hull": {"p": 0.01 * np.exp(-t)},
+        "grown": 1e-3 * np.exp(-t),
+        "tight": {"t": 0.25, "grown": 1e-3, "by": "p", "edges": 3},
+        "size": {"samples": 50, "states": 2, "bytes": 1.5e6},
+        "runs": 40,
+    }
+    pdf = rendered(Content("A case", "Does it?", analysis={"tube": found}))
+    text = "\n".join(page.extract_text() for page in pypdf.PdfReader(BytesIO(pdf)).pages)
+    assert "The tube" in text and "0.25 s" in text and "at 3 samples" in " ".join(text.split())

@@ -25,6 +25,7 @@ from reports.chapters.returns import Returns
 from reports.chapters.room import Room
 from reports.chapters.run import Run
 from reports.chapters.sensitivity import Sensitivity
+from reports.chapters.tube import Tube
 
 CHAPTERS: tuple[Chapter, ...] = (
     Machine(),
@@ -38,6 +39,7 @@ CHAPTERS: tuple[Chapter, ...] = (
     Law(),
     Ledger(),
     Assumptions(),
+    Tube(),
     Returns(),
     Room(),
     Regions(),

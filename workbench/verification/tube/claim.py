@@ -16,10 +16,12 @@ from workbench.contract.errors import InputError
 from workbench.contract.system import find
 from workbench.contract.units import format_quantity as say
 from workbench.contract.units import quantity
+from workbench.verification.tube.beside import KEPT, pictured
 from workbench.verification.tube.checker.data import Tube
 from workbench.verification.tube.checker.judge import distances, judge
 from workbench.verification.tube.checker.section import MOST_MOVED, Refused
 from workbench.verification.tube.posed import Posed, posed
+from workbench.verification.tube.progress import Share
 from workbench.verification.tube.search import Result, searched
 from workbench.verification.verdict import Assumption, Verdict
 
@@ -35,6 +37,13 @@ NEUTRAL = 1e-9  # a lap that brings runs closer by less than this share decides 
 
 def check_tube(claim: Any, run: Any, tick: Any = None) -> Verdict:
     """The tube of this run from the starts of the claim, or why there is none and what smaller one holds."""
+    share = Share(tick, claim.work)
+    verdict = _judged(claim, run, share)
+    share.end()
+    return verdict
+
+
+def _judged(claim: Any, run: Any, share: Share) -> Verdict:
     half = widths(claim, run.loop)
     text = sentence(claim, run.loop, half)
     said = partial(Verdict, "tube", text, source=SOURCE, counted=claim.counted)
@@ -42,11 +51,11 @@ def check_tube(claim: Any, run: Any, tick: Any = None) -> Verdict:
         question = posed(run, half, claim.substeps)
     except InputError as why:
         return said(None, worst=why.message)
-    found = searched(question, tick)
+    found = searched(question, share)
     if found.failed is not None:
         return said(
             None,
-            worst=f"{reason(question, found)}; {smaller(question, tick)}",
+            worst=f"{reason(question, found)}; {smaller(question, share)}",
             assumptions=notes(question),
             instant=found.failed * question.tube.T,
         )
@@ -55,6 +64,7 @@ def check_tube(claim: Any, run: Any, tick: Any = None) -> Verdict:
         rows = judge(certificate)
     except Refused as why:
         return said(None, worst=f"the checker refuses it: {why}", assumptions=notes(question))
+    run.kept[KEPT] = pictured(run, certificate, rows, half, question.states)
     return decided(claim, question, certificate, rows, said)
 
 
@@ -159,13 +169,13 @@ def reason(question: Posed, found: Result) -> str:
     return text
 
 
-def smaller(question: Posed, tick: Any) -> str:
+def smaller(question: Posed, share: Share) -> str:
     """The widest of some smaller sets of starts that has a tube."""
-    for share in SMALLER:
-        c = replace(question.tube, half=question.tube.half * share)
-        found = searched(replace(question, tube=c), tick)
+    for part in SMALLER:
+        c = replace(question.tube, half=question.tube.half * part)
+        found = searched(replace(question, tube=c), share)
         if found.failed is None:
-            return f"a tube does hold from {share:g} times these starts"
+            return f"a tube does hold from {part:g} times these starts"
     return f"nor does one from {SMALLER[-1]:g} times these starts"
 
 

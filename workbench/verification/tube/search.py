@@ -10,7 +10,6 @@ is a tube. The guess begins with q = 0 and is enlarged until this is so, or noth
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from workbench.verification.tube.checker.section import released
 from workbench.verification.tube.checker.steps import gradient
 from workbench.verification.tube.measure import measure, rate
 from workbench.verification.tube.posed import Posed
+from workbench.verification.tube.progress import Share
 
 SHARES = (0.5, 0.25, 0.75)  # of the rate at which runs come closer
 ROUNDS = 12
@@ -40,10 +40,11 @@ class Result:
     why: str = ""
 
 
-def searched(question: Posed, progress: Any = None) -> Result:
+def searched(question: Posed, progress: Share) -> Result:
     """The first measure with which a tube is found; the one that gets farthest where there is none."""
     question = closed(question)
     linear = matrices(question)
+    progress.step()
     c = question.tube
     if not np.isfinite(linear).all():
         k = int(np.argmax(~np.isfinite(linear).all(axis=(1, 2))))
@@ -55,7 +56,7 @@ def searched(question: Posed, progress: Any = None) -> Result:
         return Result(c, None, len(linear) - 1, λ, "runs side by side do not come closer")
     best = None
     for share in SHARES:
-        found = sized(question, linear, share * λ, λ)
+        found = sized(question, linear, share * λ, λ, progress)
         if found.failed is None:
             return found
         if best is None or found.failed > best.failed:
@@ -127,7 +128,7 @@ def gradient_of_start(c: Tube) -> np.ndarray:
     return K[0, c.section]
 
 
-def sized(question: Posed, linear: np.ndarray, α: float, λ: float) -> Result:
+def sized(question: Posed, linear: np.ndarray, α: float, λ: float, progress: Share) -> Result:
     """The tube in the measure that wants runs to come closer at the rate α."""
     c = question.tube
     try:
@@ -144,6 +145,7 @@ def sized(question: Posed, linear: np.ndarray, α: float, λ: float) -> Result:
     for _ in range(ROUNDS):
         c = replace(c, ρ=guess, splits=splits(found, held))
         found = walked(c)
+        progress.step()
         extra = found.added / guess[found.node]
         bad = ~np.isfinite(extra + found.growth + found.defect)
         if bad.any():

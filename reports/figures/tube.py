@@ -1,0 +1,55 @@
+"""Figure of a tube: half-width of every state over time beside the hull of runs from its starts, and what every sample adds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from reports.axes import decades, unit_label
+from reports.signals import unit_for
+from reports.style import BLUE, GREY, RED, legend, panels
+
+MOST = 6  # states drawn: those that come first in the plant
+DECADES = 5.0  # that a panel shows at most
+
+
+def widths(found: Mapping, units: Mapping[str, str]):
+    """A panel a state on a logarithmic axis, blue the tube, grey the hull of runs; below, what every sample adds (red).
+
+    found: {t (N,), width {state: (N,)}, hull {state: (N,)}, grown (N,)}, see `tube.beside`
+    """
+    names = list(found["width"])[:MOST]
+    fig, axes = panels(len(names) + 1, 1, 0.85, left=0.66)
+    t = found["t"]
+    for ax, name in zip(axes[:, 0], names):
+        tube, hull = found["width"][name], found["hull"][name]
+        unit, size = unit_for(units.get(name, "1"), tube)
+        ax.plot(t, tube / size, color=BLUE, lw=1.0, label="tube")
+        ax.plot(t, _positive(hull) / size, color=GREY, lw=0.8, label=f"{found['runs']} runs")
+        ax.set_title(name)
+        unit_label(ax, unit)
+        _scale(ax, np.concatenate([tube, hull]) / size)
+    last = axes[-1, 0]
+    last.plot(t, _positive(found["grown"]), color=RED, lw=0.8)
+    last.set_title("what a sample adds, share of the tube's size")
+    _scale(last, found["grown"])
+    last.set_xlabel("time, s")
+    legend(axes[0, 0])
+    return fig
+
+
+def _positive(values: np.ndarray) -> np.ndarray:
+    return np.where(values > 0, values, np.nan)
+
+
+def _scale(ax, values: np.ndarray) -> None:
+    """From the least value that is drawn to the largest, a few decades at most."""
+    ax.set_yscale("log")
+    ax.margins(x=0.01)
+    shown = values[np.isfinite(values) & (values > 0)]
+    if not shown.size:
+        return
+    top = 2 * shown.max()
+    ax.set_ylim(max(shown.min() / 2, top * 10**-DECADES), top)
+    decades(ax, 4, low=False)
