@@ -18,6 +18,7 @@ from workbench.contract.units import format_quantity as say
 from workbench.contract.units import quantity
 from workbench.verification.tube.beside import KEPT, pictured
 from workbench.verification.tube.checker.data import Tube
+from workbench.verification.tube.checker.file import digests
 from workbench.verification.tube.checker.judge import distances, judge
 from workbench.verification.tube.checker.section import MOST_MOVED, Refused
 from workbench.verification.tube.posed import Posed, posed
@@ -126,6 +127,7 @@ def sentence(claim: Any, loop: Any, half: dict[str, float]) -> str:
     if claim.error is not None:
         text += (
             f", no more than {say(error_of(claim, loop), loop.outputs[0].unit)} from the reference"
+            " at every sample"
         )
     for name, (low, high) in bounds(claim, loop).items():
         text += f", {name} between {say(low, units[name])} and {say(high, units[name])}"
@@ -271,6 +273,7 @@ def told(question: Posed, c: Tube, rows: Any, reach: np.ndarray) -> dict:
         "error": c.error.tolist(),
         "ends": question.ends,
         "samples": len(c.z),
+        "digests": dict(zip(("loop", "run"), digests(c))),
     }
 
 

@@ -45,6 +45,8 @@ def posed(run: Any, half: dict[str, float], substeps: int = 1) -> Posed:
     section = np.flatnonzero(reads)
     X = run.log.values[:, :n]
     times = run.log.time
+    if not np.allclose(times, np.arange(len(times)) * loop.period, rtol=1e-12, atol=0):
+        raise InputError("the log has not one row a sample", mend="leave log_period out")
     w = np.asarray(run.demand.at(times), float).reshape(len(times), -1)
     x0 = np.array(run.demand.start, float)
     begun = np.array(traced.start(0.0, x0, w[0], traced.constants(loop))).ravel()[:n]
@@ -96,9 +98,8 @@ def followed(loop: Any, live: tuple[str, ...]) -> np.ndarray:
     measured = names(loop.outputs)
     wanted = [f"{name}_d" for name in measured]
     found = [(i, live.index(name)) for i, name in enumerate(wanted) if name in live]
-    return np.array([pair for pair in found if not measured[pair[0]].startswith("d")], int).reshape(
-        -1, 2
-    )
+    rates = {f"d{name}" for name in measured}
+    return np.array([pair for pair in found if measured[pair[0]] not in rates], int).reshape(-1, 2)
 
 
 def check(loop: Any, run: Any) -> None:
@@ -112,6 +113,11 @@ def check(loop: Any, run: Any) -> None:
         raise InputError(
             "the plant's motion is more than its rates: a projection, or code on numbers",
             mend="give it as a mechanism with method: minimal",
+        )
+    if loop.plant.dead_ends:
+        raise InputError(
+            "the plant's motion has dead ends, where a run stops: its rates do not tell them",
+            mend="ask it of a mechanism without them",
         )
     kinds = {s.name: s.kind for s in loop.inputs}
     noisy = [name for name in run.demand.live if kinds.get(name) == "noise"]

@@ -59,12 +59,13 @@ def program(f: ca.Function, outputs: int | None = None) -> Program:
     rows: list[tuple[int, int, int, float]] = []
     slot: dict[int, int] = {}
     found: dict[int, int] = {}
+    at = f.sparsity_out(0).find()  # places of the entries that are stored
     for k in range(f.n_instructions()):
         op = f.instruction_id(k)
         to = f.instruction_output(k)
         of = f.instruction_input(k)
         if op == ca.OP_OUTPUT:
-            found[to[1]] = slot[of[0]]
+            found[at[to[1]]] = slot[of[0]]
             continue
         places = [] if op in LEAVES else [slot[s] for s in of]
         slot[to[0]] = len(rows)

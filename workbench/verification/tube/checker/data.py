@@ -22,6 +22,7 @@ from .program import Program
 
 FORMAT = "tube-certificate-1"
 PROGRAMS = ("prelude", "jump", "release", "flow", "start", "out")
+WHOLE = ("section", "substeps", "after", "pairs", "codes", "left", "right", "outputs")
 PARTS = ("codes", "left", "right", "number", "outputs", "inputs")
 
 
@@ -77,12 +78,23 @@ class Tube:
             given: dict[str, Any] = {}
             for f in fields(Tube):
                 if f.name in PROGRAMS:
-                    parts = {part: arrays[f"{f.name}.{part}"] for part in PARTS}
+                    parts = {part: kept(part, arrays[f"{f.name}.{part}"]) for part in PARTS}
                     given[f.name] = Program(**{**parts, "inputs": int(parts["inputs"])})
                 else:
-                    given[f.name] = np.asarray(arrays[f.name])
+                    given[f.name] = kept(f.name, arrays[f.name])
         except KeyError as missing:
             raise ValueError(f"the certificate has no {missing}") from None
         whole = ("states", "order")
         given |= {name: int(given[name]) for name in whole}
         return Tube(**given | {name: float(given[name]) for name in ("T", "lag")})
+
+
+def kept(name: str, value: Any) -> np.ndarray:
+    """An array as whole numbers, text or floats of 64 bits: the bounds of rounding are for these alone."""
+    value = np.asarray(value)
+    if name == "names":
+        return value.astype(str)
+    wanted = "iu" if name in WHOLE and value.size else "iuf"
+    if value.dtype.kind not in wanted:
+        raise ValueError(f"{name}: {value.dtype}, expected numbers")
+    return value.astype(np.int64 if name in WHOLE else np.float64)

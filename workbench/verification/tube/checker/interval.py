@@ -218,7 +218,7 @@ def power(a: Interval, exponent: float) -> Interval:
         return square(a)
     whole = exponent == round(exponent) and 0 <= exponent < 64
     if whole and int(exponent) % 2:
-        return outward(a.lo**exponent, a.hi**exponent, 64.0, LEAST)
+        return outward(np.power(a.lo, exponent), np.power(a.hi, exponent), 64.0, LEAST)
     bad = (a.lo < 0) if whole else (a.lo <= 0)
     low = np.where(bad, 1.0, a.lo) ** exponent
     high = np.where(bad, 1.0, a.hi) ** exponent

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from . import interval as iv
 from .interval import Interval
 from .series import Series
 
@@ -111,10 +110,8 @@ def raised(kind: Any, a: Any, b: Any) -> Any:
 
 
 def masked(kind: Any, condition: Any, a: Any, made: Any) -> Any:
-    """a where the condition is 1, 0 where it is 0, the hull of both, with no derivative, where it is not known."""
-    c = value(condition)
-    yes = c.lo > 0
-    no = c.hi <= 0
+    """a where the condition is not 0, 0 where it is, the hull of both, with no derivative, where it is not known."""
+    yes, no = decided(value(condition))
     if np.all(yes):
         return a
     if np.all(no):
@@ -137,7 +134,9 @@ def selected(kind: Any, yes: Any, no: Any, a: Any, hull: Any, made: Any) -> Any:
     wide = Interval(-np.inf, np.inf)
     if isinstance(a, Series):
         parts = [pick(a.parts[0], hull.parts[0])]
-        return type(a)(parts + [pick(p, wide) for p in a.parts[1:]])
+        later = max(len(a.parts), len(hull.parts)) - 1  # a constant that is switched has rates, too
+        own = [*a.parts[1:], *[zero] * later][:later]
+        return type(a)(parts + [pick(p, wide) for p in own])
     keys = {*a.by, *hull.by}
     by = {k: pick(a.by.get(k, zero), wide) for k in keys}
     return type(a)(pick(a.value, hull.value), by)
@@ -161,6 +160,25 @@ SIMPLE = {
 }
 
 
+def decided(c: Interval) -> tuple:
+    """(surely true, surely false): any number but 0 is true."""
+    return (c.lo > 0) | (c.hi < 0), (c.lo == 0) & (c.hi == 0)
+
+
+def _not(a: Interval) -> Interval:
+    yes, no = decided(a)
+    return truth(no, yes)
+
+
+def _and(a: Interval, b: Interval) -> Interval:
+    (yes, no), (too, neither) = decided(a), decided(b)
+    return truth(yes & too, no | neither)
+
+
+def _or(a: Interval, b: Interval) -> Interval:
+    return _not(_and(_not(a), _not(b)))
+
+
 def truth(yes: Any, no: Any) -> Interval:
     return Interval(np.where(yes, 1.0, 0.0), np.where(no, 0.0, 1.0))
 
@@ -178,9 +196,9 @@ DECIDED = {
     "at_most": lambda a, b: truth(a.hi <= b.lo, a.lo > b.hi),
     "equal": lambda a, b: truth(_same(a, b), _apart(a, b)),
     "different": lambda a, b: truth(_apart(a, b), _same(a, b)),
-    "not": lambda a: Interval(1.0 - a.hi, 1.0 - a.lo),
-    "and": lambda a, b: iv.minimum(a, b),
-    "or": lambda a, b: iv.maximum(a, b),
+    "not": _not,
+    "and": _and,
+    "or": _or,
     "sign": lambda a: Interval(np.sign(a.lo), np.sign(a.hi)),
     "floor": lambda a: Interval(np.floor(a.lo), np.floor(a.hi)),
     "ceil": lambda a: Interval(np.ceil(a.lo), np.ceil(a.hi)),

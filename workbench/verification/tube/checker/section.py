@@ -6,6 +6,7 @@ import numpy as np
 
 from .data import Tube
 
+MOST_STATES = 100  # the share that rounding is given in `steps` is for no more
 MOST_MOVED = 12  # states that start elsewhere: all corners of the box are looked at
 
 
@@ -42,6 +43,8 @@ def check_shape(c: Tube) -> None:
             raise Refused(f"{name}: not a number")
     if not K or not n or n > c.states:
         raise Refused("there is no node, or no state")
+    if c.states > MOST_STATES:
+        raise Refused(f"states: {c.states}, and {MOST_STATES} are the most")
     for name in ("jump", "release", "flow", "start"):
         program = getattr(c, name)
         if program.inputs != wide or len(program.outputs) < c.states:
@@ -78,11 +81,13 @@ def check_numbers(c: Tube) -> None:
     reads = c.jump.depends()[: c.states]
     if reads[:, 1 + outside].any():
         raise Refused("section: a sample reads a state that it leaves out")
-    if (c.after[:-1] < 0).any():
-        raise Refused("after: only the last node may have no other")
-    looped = (c.after[:-1] != np.arange(K - 1) + 1).any() or c.after[-1] >= 0
+    if (c.after[:-1] != np.arange(K - 1) + 1).any():
+        raise Refused("after: a node that is not the last leads to the next")
+    measured = c.out.depends()[c.pairs[:, 0]]
+    if measured[:, 1 + outside].any():
+        raise Refused("pairs: an output reads a state that the section leaves out")
     timed = any(p.depends()[: c.states, 0].any() for p in (c.jump, c.release))
-    if looped and timed:
+    if c.after[-1] >= 0 and (timed or measured[:, 0].any()):
         raise Refused("a loop that knows the time has no tube that repeats")
     driven = c.flow.depends()[: c.states]
     if driven[:, 0].any():
@@ -90,6 +95,8 @@ def check_numbers(c: Tube) -> None:
     drives = driven[:, 1 + c.states : 1 + c.states + len(c.slack)].any(axis=0)
     if (c.w[:, drives] != c.w[0, drives]).any() or c.slack[drives].any():
         raise Refused("flow: what disturbs it changes")
+    if c.splits.size and c.splits.ndim != 2:
+        raise Refused("splits: expected node, state, number")
     if c.splits.size:
         held = c.flow.still()[: c.states] & ~released(c)
         at = c.splits[:, 1].astype(int)

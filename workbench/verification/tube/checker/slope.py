@@ -115,7 +115,11 @@ def cosh(x):
 def power(x, exponent):
     """x to a fixed exponent."""
     value = iv.power(x.value, exponent)
-    return through(x, value, iv.power(x.value, exponent - 1.0) * exponent)
+    less = exponent - 1.0  # off by 2⁻⁵³, which x to the power of it shows
+    rounded = (
+        Interval(1 - 1e-12, 1 + 1e-12) if less + 1.0 != exponent or less % 1 else Interval(1.0)
+    )
+    return through(x, value, iv.power(x.value, less) * exponent * rounded)
 
 
 def chosen(first, second, a: Slope, b: Slope, value: Interval) -> Slope:

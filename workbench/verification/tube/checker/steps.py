@@ -32,6 +32,7 @@ TERMS = 14
 ROUNDED = (
     1e-12  # share of Q that the rounding of Φ is below: 15 products of matrices of up to 40 rows
 )
+LEAST = 1e-270  # more than what `up` adds
 TRIES = 12
 ITERATIONS = 40
 REFINED = 3
@@ -224,9 +225,9 @@ def deviation(runs, A, D, Φ, Q, truncated, E, h) -> np.ndarray:
     safe = np.where(known[:, None], direct, 0.0)
     η = safe
     for _ in range(ITERATIONS):
-        η = 1.001 * (safe + np.einsum("rij,rj->ri", H, η))
+        η = 1.001 * (safe + np.einsum("rij,rj->ri", H, η)) + LEAST
     back = up(np.einsum("rij,rj->ri", H, η))
-    sound = known & (up(safe + back) <= η + 1e-280).all(axis=1)
+    sound = known & (up(safe + back) <= η).all(axis=1)
     return np.where(sound[:, None], up(safe + back + ROUNDED * Q), np.inf)
 
 

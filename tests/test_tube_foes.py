@@ -1,0 +1,257 @@
+"""Ways to make a tube say yes wrongly: arithmetic against exact numbers, logic of conditions, certificates of other things."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import casadi as ca
+import numpy as np
+import pytest
+
+from tests.test_tube import ASKED, asked, loop
+from workbench.verification.tube.checker import file as files
+from workbench.verification.tube.checker import interval as iv
+from workbench.verification.tube.checker import series, slope
+from workbench.verification.tube.checker.data import Tube
+from workbench.verification.tube.checker.interval import Interval
+from workbench.verification.tube.checker.judge import judge
+from workbench.verification.tube.checker.program import CODE, Program
+from workbench.verification.tube.checker.section import Refused
+from workbench.verification.tube.checker.series import Series
+from workbench.verification.tube.checker.slope import Slope
+from workbench.verification.tube.programs import program
+
+RNG = np.random.default_rng(7)
+
+
+def point(v):
+    return Interval(np.array([float(v)]))
+
+
+# ---- arithmetic --------------------------------------------------------------------------------------------------------
+SIZES = (0.0, 1.0, 3e-9, 7e-160, 1e-310, 2e155, 1e300)
+
+
+def numbers(many):
+    return RNG.choice(SIZES, many) * RNG.uniform(-1, 1, many)
+
+
+@pytest.mark.parametrize("sign", "+-*/")
+def test_sums_and_products_contain_the_exact_ones(sign):
+    exact = {
+        "+": lambda x, y: x + y,
+        "-": lambda x, y: x - y,
+        "*": lambda x, y: x * y,
+        "/": lambda x, y: x / y,
+    }[sign]
+    with np.errstate(all="ignore"):
+        for wide in (0.0, 1.0):
+            a, b = numbers(400), numbers(400)
+            A = Interval(a - wide * np.abs(a), a + wide * np.abs(a))
+            B = Interval(b - wide * np.abs(b) / 3, b + wide * np.abs(b) / 2)
+            found = exact(A, B)
+            for k in range(400):
+                for x in (A.lo[k], A.hi[k], a[k]):
+                    for y in (B.lo[k], B.hi[k], b[k]):
+                        if sign == "/" and y == 0:
+                            assert found.lo[k] == -np.inf and found.hi[k] == np.inf
+                            continue
+                        true = exact(Fraction(x), Fraction(y))
+                        assert np.isneginf(found.lo[k]) or Fraction(found.lo[k]) <= true
+                        assert np.isposinf(found.hi[k]) or true <= Fraction(found.hi[k])
+
+
+def test_nothing_that_is_not_a_number_bounds_anything():
+    nan = Interval(np.array([np.nan]))
+    big = Interval(np.array([1e308]), np.array([1.5e308]))
+    with np.errstate(all="ignore"):
+        for x in (
+            nan + 1.0,
+            big * big - big * big,
+            nan * 0.0,
+            iv.sqrt(point(-1.0)),
+            iv.log(point(0)),
+        ):
+            assert x.lo[0] == -np.inf and x.hi[0] == np.inf
+        whole = Interval(np.array([-1e308]), np.array([1.7e308]))
+        assert whole.rad[0] == np.inf or whole.rad[0] >= 1.35e308
+        assert Interval(np.array([-np.inf]), np.array([np.inf])).rad[0] == np.inf
+
+
+FUNCTIONS = {
+    "sin": np.sin, "cos": np.cos, "exp": np.exp, "tanh": np.tanh, "arctan": np.arctan,
+    "sinh": np.sinh, "cosh": np.cosh, "absolute": np.abs, "square": np.square,
+    **{f"power {e}": (lambda x, e=e: np.power(x, e)) for e in (0.0, 1.0, 2.0, 3.0, 5.0, -1.0, 0.5)},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_contain_their_values_inside_an_interval(name):
+    """Also through zero, over several periods, and far from zero; 80 bits stand in for exact values."""
+    f = FUNCTIONS[name]
+    with np.errstate(all="ignore"):
+        for size in (1e-8, 1.0, 30.0, 600.0, 3e6, 1e15):
+            mid = RNG.uniform(-size, size, 200)
+            wide = RNG.choice([0.0, 1e-9, 0.3, 1.0], 200) * RNG.uniform(0, size, 200)
+            a = Interval(mid - wide, mid + wide)
+            made = name.split()
+            found = iv.power(a, float(made[1])) if len(made) > 1 else getattr(iv, name)(a)
+            for share in (0.0, 0.1, 0.5, 0.77, 1.0):
+                x = np.clip(a.lo + share * (a.hi - a.lo), a.lo, a.hi).astype(np.longdouble)
+                y = f(x)
+                seen = np.isfinite(y)
+                assert ((found.lo <= y) & (y <= found.hi) | ~seen).all()
+
+
+# ---- conditions --------------------------------------------------------------------------------------------------------
+def test_any_number_but_zero_is_true():
+    x, y = ca.SX.sym("x"), ca.SX.sym("y")
+    e = ca.vertcat(ca.logic_not(x), ca.logic_and(x, y), ca.logic_or(x, y), ca.if_else(x, 3.0, 4.0))
+    f = ca.Function("f", [x, y], [e])
+    p = program(f)
+    for a in (-1.0, 0.0, 0.5, 2.0, -0.0):
+        for b in (-1.0, 0.0, 0.5, 2.0):
+            true = np.array(f(a, b)).ravel()
+            found = p.run(iv, [point(a), point(b)], lambda v: v)
+            for t, bounds in zip(true, found):
+                assert np.all(bounds.lo <= t) and np.all(t <= bounds.hi)
+                assert np.all(np.asarray(bounds.hi) - bounds.lo < 1e-9)
+    unknown = [Interval(np.array([-1.0]), np.array([1.0])), point(1.0)]
+    for bounds in p.run(iv, unknown, lambda v: v)[:2]:
+        assert bounds.lo[0] <= 0 and bounds.hi[0] >= 1
+
+
+def test_a_constant_that_is_switched_has_no_rate_where_the_switch_is_not_decided():
+    x = ca.SX.sym("x")
+    p = program(ca.Function("f", [x], [ca.if_else(x > 0, 2.0, 0.0)]))
+    across = Interval(np.array([-1.0, 1.0]), np.array([1.0, 2.0]))
+    rate = p.run(series, [Series([across, point(1.0), point(0.0)])], lift)[0]
+    assert len(rate.parts) >= 2 and rate.parts[1].lo[0] == -np.inf and rate.parts[1].hi[0] == np.inf
+    assert rate.parts[1].lo[1] == 0 == rate.parts[1].hi[1]
+    by = p.run(slope, [Slope(across, {0: Interval(1.0)})], Slope)[0].by
+    assert by[0].lo[0] == -np.inf and by[0].lo[1] == 0
+
+
+def lift(x):
+    return Series([x])
+
+
+KINKS = {
+    "nested": lambda x: ca.fmax(-0.2, ca.fmin(0.3, ca.fabs(x) - 0.1)),
+    "both sides agree": lambda x: ca.fmax(x, x),
+    "clipped": lambda x: ca.fmin(ca.fmax(x, -0.1), 0.1) * x,
+    "root": lambda x: ca.fmax(x, 0) * ca.sqrt(1.5 - x) + ca.fmin(x, 0) * ca.sqrt(1.5 + x),
+}
+
+
+@pytest.mark.parametrize("kink", KINKS)
+def test_slopes_across_kinks_contain_every_chord(kink):
+    """Boxes that end on a kink, straddle it, or are centred on it."""
+    x = ca.SX.sym("x")
+    f = ca.Function("f", [x], [KINKS[kink](x)])
+    p = program(f)
+    for low, high in [
+        (0, 0.5),
+        (-0.5, 0),
+        (-0.1, 0.1),
+        (0.1, 0.4),
+        (-1, 1),
+        (0.3, 0.5),
+        (-0.4, 0.4),
+    ]:
+        box = Interval(np.array([float(low)]), np.array([float(high)]))
+        out = p.run(slope, [Slope(box, {0: Interval(1.0)})], Slope)[0]
+        d = out.by.get(0, Interval(0.0))
+        at = np.linspace(low, high, 21)
+        y = np.array(f(at[None, :])).ravel()
+        chords = np.diff(y) / np.diff(at)
+        assert (np.asarray(d.lo) <= chords.min() + 1e-12).all()
+        assert (np.asarray(d.hi) >= chords.max() - 1e-12).all()
+
+
+def test_a_graph_with_structural_zeros_keeps_the_places_of_its_outputs():
+    x = ca.SX.sym("x")
+    e = ca.SX(3, 1)
+    e[2] = x
+    p = program(ca.Function("f", [x], [e]))
+    assert [float(np.ravel(v.lo)[0]) for v in p.run(iv, [point(5.0)], lambda v: v)] == [0, 0, 5]
+
+
+# ---- certificates ------------------------------------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory):
+    path = str(tmp_path_factory.mktemp("tube") / "tube.npz")
+    verdict = asked(loop(), replace(ASKED, certificate=path))
+    assert verdict.holds
+    return files.load(path), path, verdict
+
+
+def reading(place, inputs):
+    """A program that hands on one input."""
+    one = np.array([CODE["input"]])
+    return Program(one, np.array([place]), np.array([-1]), np.zeros(1), np.zeros(1, int), inputs)
+
+
+def test_an_output_of_a_state_outside_the_section_or_of_the_time_is_refused(certificate):
+    c = certificate[0]
+    outside = int(np.setdiff1d(np.arange(c.states), c.section)[0])
+    pairs = np.array([[0, 0]])
+    far = dict(pairs=pairs, error=np.array([1e9]))
+    judge(replace(c, out=reading(1 + int(c.section[0]), c.out.inputs), **far))
+    with pytest.raises(Refused, match="section"):
+        judge(replace(c, out=reading(1 + outside, c.out.inputs), **far))
+    with pytest.raises(Refused, match="time"):
+        judge(replace(c, out=reading(0, c.out.inputs), **far))
+
+
+def test_a_node_that_is_passed_over_is_refused(certificate):
+    c = certificate[0]
+    after = c.after.copy()
+    after[0] = 0
+    with pytest.raises(Refused, match="after"):
+        judge(replace(c, after=after))
+
+
+def test_numbers_of_less_than_64_bits_are_computed_with_64(certificate):
+    """The bounds of rounding are those of 64 bits; numbers of a few bits would be rounded far more."""
+    arrays = certificate[0].arrays()
+    short = Tube.of({k: v.astype(np.float32) if v.dtype == float else v for k, v in arrays.items()})
+    assert {short.z.dtype, short.R.dtype, short.parameters.dtype} == {np.dtype(float)}
+    for name, wrong in (("z", arrays["z"] + 0j), ("after", arrays["after"] + 0.5)):
+        with pytest.raises(ValueError, match=name):
+            Tube.of({**arrays, name: wrong})
+
+
+def test_what_is_printed_names_loop_and_run_and_never_more_than_is_proved(certificate):
+    c, _, verdict = certificate
+    said = files.proved(c)
+    loop_of, run_of = files.digests(c)
+    assert verdict.data["digests"] == {"loop": loop_of, "run": run_of}
+    assert f"of the loop {loop_of}\non the run {run_of}" in said
+    gain = replace(c, parameters=np.nextafter(c.parameters, 9e9))
+    renamed = replace(c, names=c.names[::-1])
+    code = replace(c.jump, number=c.jump.number + 1.0)
+    for other in (gain, renamed, replace(c, jump=code), replace(c, lag=1e-3)):
+        assert files.digests(other)[0] != loop_of
+    for other in (replace(c, w=c.w + 1e-15), replace(c, x0=c.x0 + 1e-15)):
+        assert files.digests(other)[0] == loop_of and files.digests(other)[1] != run_of
+    less = replace(c, half=np.nextafter(c.half, 0.0))
+    assert "± 0.00399999" in files.proved(less) and "± 0.004 " in said
+    for v in (0.1, 1 / 3, -2 / 3, 1e-9 / 7, 12345678.9, -0.004):
+        assert float(files.rounded(v, True)) >= v >= float(files.rounded(v, False))
+
+
+def test_a_file_of_odd_arrays_ends_without_a_traceback(certificate, tmp_path, capsys):
+    arrays = certificate[0].arrays()
+    odd = {
+        "splits": np.ones(3),
+        "substeps": np.array([0.5, 1.5]),
+        "z": np.array("text"),
+        "order": np.zeros(3),
+        "jump.codes": arrays["jump.codes"].astype(float),
+        "ρ": arrays["ρ"][None],
+    }
+    for name, value in odd.items():
+        path = tmp_path / "odd.npz"
+        np.savez(path, **{**arrays, name: value})
+        assert files.main(str(path)) in (1, 3)
+    assert "proved" not in capsys.readouterr().out
