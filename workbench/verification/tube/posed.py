@@ -45,8 +45,6 @@ def posed(run: Any, half: dict[str, float], substeps: int = 1) -> Posed:
     section = np.flatnonzero(reads)
     X = run.log.values[:, :n]
     times = run.log.time
-    if not np.allclose(times, np.arange(len(times)) * loop.period, rtol=1e-12, atol=0):
-        raise InputError("the log has not one row a sample", mend="leave log_period out")
     w = np.asarray(run.demand.at(times), float).reshape(len(times), -1)
     x0 = np.array(run.demand.start, float)
     begun = np.array(traced.start(0.0, x0, w[0], traced.constants(loop))).ravel()[:n]
@@ -127,6 +125,9 @@ def check(loop: Any, run: Any) -> None:
         raise InputError(
             f"the run did not end: {run.log.status.message}", mend="mend the run first"
         )
+    time = run.log.time
+    if not np.allclose(time, np.arange(len(time)) * loop.period, rtol=1e-12, atol=0):
+        raise InputError("the log has not one row a sample", mend="leave log_period out")
 
 
 def before(X: np.ndarray, begun: np.ndarray, traced: Any) -> np.ndarray:
