@@ -255,3 +255,7 @@ def test_a_file_of_odd_arrays_ends_without_a_traceback(certificate, tmp_path, ca
         np.savez(path, **{**arrays, name: value})
         assert files.main(str(path)) in (1, 3)
     assert "proved" not in capsys.readouterr().out
+
+
+def test_what_the_model_leaves_out_is_said(certificate):
+    assert any("vacuum" in a.text for a in certificate[2].assumptions)

@@ -148,6 +148,7 @@ def notes(question: Posed) -> tuple[Assumption, ...]:
         Assumption("parameters are the stored numbers, the model is the machine", None),
         Assumption(ENDS[question.ends] + (f" (to {slack:.1g})" if slack else ""), None),
         Assumption("no noise; disturbances as in this run", None),
+        Assumption("the model's equations hold throughout: no end of a stroke, no vacuum", None),
     )
 
 
