@@ -12,6 +12,7 @@ from scipy.integrate import solve_ivp
 from controllers import VDC
 from controllers.servo_valve import Valve as ValveLaw
 from plants import ConstantPressure, HydraulicMotor, LuGre, Valve
+from plants.components.motor import Motor
 from plants.components.two_chambers import TwoChambers
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Actuator, Pin
@@ -199,3 +200,9 @@ def test_a_term_of_the_wrong_sign_is_found_at_its_row(monkeypatch, term):
 
     monkeypatch.setattr(ValveLaw, "flow", flipped)
     assert set(unbalanced(faulty(9.4 + len(term) / 100))) == {"actuator m"}
+
+
+def test_a_motor_without_friction_given_is_not_held_by_that_of_a_cylinder():
+    """The numbers of the friction laws are forces of cylinders, and would be read as torques."""
+    small = Motor(D=2e-6, V=1e-4)
+    assert small.friction.force(1.0) == 0.0

@@ -55,7 +55,7 @@ def check_holding(claim, run: Run) -> Verdict:
         worst.room,
         "1",
         0.0,
-        f"{worst.name} {verb} {say(worst.needs, worst.unit, 3)} at t = {t:.2f} s, can give {has}{mend}",
+        f"{worst.name} {verb} {say(worst.needs + 0.0, worst.unit, 3)} at t = {t:.2f} s, can give {has}{mend}",
         source=_SOURCE,
         counted=claim.counted,
         data={"poses": len(poses), "needs": needs},

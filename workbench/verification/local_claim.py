@@ -49,9 +49,7 @@ def check_linear(claim, run: Run) -> Verdict:
     return said(
         _share(least, claim) >= 1,
         "numerical",
-        float(least["phase"] - claim.phase) if np.isfinite(least["phase"]) else None,
-        "rad",
-        claim.phase,
+        *_nearest(least, claim),
         f"actuator {least['actuator']}: gain {least['gain_down']:.3g} … {least['gain_up']:.3g}, "
         f"phase {np.degrees(least['phase']):.3g}°, delay near "
         f"{1e3 * least['delay']:.3g} ms, disk {least['disk']:.3g}; slowest mode {rate:.3g} 1/s",
@@ -103,13 +101,30 @@ def _sides(taken: int, valves: int) -> tuple[Assumption, ...]:
     )
 
 
+def _shares(row: dict, claim) -> dict[str, float]:
+    """The margins of an actuator over what is asked for; 1 and more is enough."""
+    return {
+        "phase": row["phase"] / claim.phase,
+        "gain_up": row["gain_up"] / claim.gain,
+        "gain_down": 1 / (max(row["gain_down"], 1e-9) * claim.gain),
+    }
+
+
 def _share(row: dict, claim) -> float:
-    """The smallest margin of an actuator over what is asked for; 1 and more is enough."""
-    return min(
-        row["gain_up"] / claim.gain,
-        1 / (max(row["gain_down"], 1e-9) * claim.gain),
-        row["phase"] / claim.phase,
-    )
+    """The smallest of them."""
+    return min(_shares(row, claim).values())
+
+
+def _nearest(row: dict, claim) -> tuple[float | None, str, float]:
+    """What is left, in which unit, of which limit: the phase where enough is left of all, else the margin that lacks most."""
+    shares = _shares(row, claim)
+    least = min(shares, key=shares.__getitem__)
+    if shares[least] >= 1 or least == "phase":
+        left = float(row["phase"] - claim.phase)
+        return left if np.isfinite(left) else None, "rad", claim.phase
+    if least == "gain_up":
+        return float(row["gain_up"] - claim.gain), "1", claim.gain
+    return float(1 / claim.gain - row["gain_down"]), "1", 1 / claim.gain
 
 
 def margins_of(run, locals_) -> tuple[list[dict], dict]:
