@@ -162,6 +162,7 @@ def reason(question: Posed, found: Result) -> str:
     if not len(at):
         return text
     k = int(at[0])
+    text += unsettled(question, found)
     parts = np.nan_to_num(found.rows.parts[k], posinf=0.0)
     if parts.any():
         text += f", most by what changes d{question.states[int(parts.argmax())]}/dt"
@@ -170,6 +171,18 @@ def reason(question: Posed, found: Result) -> str:
         name = question.states[int(split[split[:, 0] == found.failed][0, 1])]
         text += f", where {name} may change its sign"
     return text
+
+
+def unsettled(question: Posed, found: Result) -> str:
+    """Says so where what the run misses, as it enters the part that repeats, is most of what its samples miss."""
+    first = int(question.tube.after[-1])
+    enters = found.rows.node == first - 1
+    if first < 1 or not enters.any():
+        return ""
+    missed = np.nan_to_num(found.rows.defect, posinf=0.0)
+    if not missed[enters].max() > 10 * missed[~enters].max(initial=0.0):
+        return ""
+    return f"; at {first * question.tube.T:.4g} s the run is not yet on what repeats, a longer duration brings it closer"
 
 
 def smaller(question: Posed, share: Share) -> str:

@@ -48,7 +48,7 @@ def searched(question: Posed, progress: Share) -> Result:
     c = question.tube
     if not np.isfinite(linear).all():
         k = int(np.argmax(~np.isfinite(linear).all(axis=(1, 2))))
-        return Result(c, None, k, np.nan, "a derivative is not bounded on the run itself")
+        return Result(c, None, k, np.nan, unbounded(c))
     question = replace(question, scale=envelope(question, linear))
     with np.errstate(all="ignore"):
         λ = rate(linear, c.after, c.T)
@@ -107,6 +107,22 @@ def matrices(question: Posed) -> np.ndarray:
     return found.M / question.scale
 
 
+def unbounded(c: Tube) -> str:
+    """Why a sample of the run itself cannot be enclosed: a step long for the flow's fastest mode at the start, or an edge."""
+    state = [Interval(np.array([v])) for v in c.x0]
+    w = [Interval(np.array([v])) for v in c.w[0]]
+    with np.errstate(all="ignore"):
+        given = [Interval(np.zeros(1)), *state, *w, *constants(c)]
+        _, A, _ = gradient(c.flow, given, 1, c.states, 1)
+    text = "a derivative is not bounded on the run itself"
+    if not np.isfinite(A).all():
+        return text
+    fastest = float(np.abs(np.linalg.eigvals(A[0, : c.states])).max())
+    if fastest * c.T <= c.substeps[1]:
+        return text
+    return f"{text}: its fastest mode, {fastest:.3g} 1/s, asks for substeps: {int(np.ceil(fastest * c.T))} or so, of 100 at most"
+
+
 def envelope(question: Posed, linear: np.ndarray) -> np.ndarray:
     """How far each state gets from the starts, to first order: the sizes that the measure weighs alike."""
     c = question.tube
@@ -162,6 +178,7 @@ def sized(question: Posed, linear: np.ndarray, α: float, λ: float, progress: S
         over = ~(ρ <= 1e6 * guess)
         failed = int(np.argmax(ρ > guess))
         if over.any() or not np.isfinite(ρ).all():
+            failed = int(np.argmax(over))
             return Result(c, found, failed, λ, "the tube grows without end")
         guess = 1.1 * np.maximum(ρ, guess)
     return Result(c, found, failed, λ, "the tube grows with every round")

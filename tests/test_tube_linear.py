@@ -1,0 +1,58 @@
+"""The claim tube on a linear sampled loop: starts of any width are held, at rest and late; no unstable loop is."""
+
+from dataclasses import dataclass, replace
+
+import pytest
+
+from tests.test_tube import Integral, Throttled
+from workbench import ClosedLoop, Delayed, Sampled, Scenario
+from workbench.run.reference import Hold
+from workbench.verification import claims as C
+from workbench.verification.run import run
+from workbench.verification.tube.claim import check_tube
+
+STEP = Scenario(reference=Hold("output", (0.1,)), duration=0.6)
+WIDE = C.Tube(starts={"p": 1e4, "y": 1e4}, substeps=1)
+
+
+@dataclass(frozen=True)
+class Lag(Throttled):
+    """ṗ = u − k p, ẏ = p − b y."""
+
+    def rhs(self, t, x, u):
+        return [u[0] - self.k * x[0], x[0] - self.b * x[1]]
+
+
+def late(delay, law=None, T=0.01, capacity=2):
+    held = Sampled(law or Integral(T=T), T)
+    return ClosedLoop(Lag(), Delayed(held, delay=delay, capacity=capacity) if delay else held)
+
+
+def asked(system, claim=WIDE):
+    return check_tube(claim, run(system, STEP))
+
+
+@pytest.mark.parametrize("delay", (0.0, 0.013))
+def test_a_linear_loop_at_rest_is_held_from_starts_of_any_width(delay):
+    verdict = asked(late(delay))
+    assert verdict.holds and verdict.strength == "proof" and verdict.data["ends"] == "rest"
+    assert verdict.margin > 0.5
+
+
+@pytest.mark.parametrize(
+    "system",
+    (
+        late(0.0, Integral(K=1500.0)),
+        late(0.0, Integral(K=-16.0)),
+        late(0.045, Integral(K=250.0), capacity=5),
+    ),
+)
+def test_an_unstable_linear_loop_is_not(system):
+    verdict = asked(system, replace(WIDE, starts={"p": 1e-6}))
+    assert verdict.holds is None and verdict.worst
+
+
+def test_a_mode_too_fast_for_the_steps_is_named_with_the_substeps_it_asks_for():
+    system = ClosedLoop(Lag(k=9e4), Sampled(Integral(), 0.01))
+    verdict = asked(system)
+    assert verdict.holds is None and "substeps: 900" in verdict.worst
