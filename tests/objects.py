@@ -29,7 +29,7 @@ from workbench.identification.signals import PRBS, Chirp, MultiSine, Pulse
 from workbench.interop.linear_plant import LinearPlant
 from workbench.verification.claims import ParameterLimit, Probability
 from workbench.verification.probability_claims import Spread
-from workbench.verification.proofs import RobustStability
+from workbench.verification.proofs import RobustStability, Tube
 
 PUBLIC = (plants, controllers, workbench)
 # Results, which a computation fills, and forms of a file, which `build` fills and checks itself.
@@ -154,6 +154,7 @@ GIVEN = {
     "ParameterLimit": lambda: ParameterLimit("payload.mass"),
     "Spread": lambda: Spread(uniform=("1 m", "2 m")),
     "Probability": lambda: Probability("always (x < 1 m)", {"c": Spread(uniform=("1 m", "2 m"))}),
+    "Tube": lambda: Tube({"x": "1 mm"}),
     "RobustStability": lambda: RobustStability({"K": (1.0, 2.0)}),
     "Deviated": lambda: workbench.Deviated(
         workbench.Spline("output", (0.0, 1.0), ((1.0,), (2.0,))),

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from controllers import tuned_file
 from controllers.pid import PID
 from controllers.pid_tuning import command, experiment, search
 from controllers.pid_tuning.oscillation import LimitCycle
@@ -244,6 +245,6 @@ def test_points_on_the_command_line():
 
 
 def test_numbers_as_a_file_has_them():
-    assert command._yaml(0.1, "1/s") == "0.1 1/s" and command._yaml(0, "1/s") == 0.0
-    assert command._yaml(2.5, "1") == 2.5 and command._yaml((0.5,), "m") == "0.5 m"
-    assert command._yaml((0.5, 0.0), "m") == ["0.5 m", 0.0]
+    assert tuned_file._yaml(0.1, "1/s") == "0.1 1/s" and tuned_file._yaml(0, "1/s") == 0.0
+    assert tuned_file._yaml(2.5, "1") == 2.5 and tuned_file._yaml((0.5,), "m") == "0.5 m"
+    assert tuned_file._yaml((0.5, 0.0), "m") == ["0.5 m", 0.0]

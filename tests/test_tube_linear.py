@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 
+import numpy as np
 import pytest
 
 from tests.test_tube import Integral, Throttled
@@ -10,6 +11,7 @@ from workbench.run.reference import Hold
 from workbench.verification import claims as C
 from workbench.verification.run import run
 from workbench.verification.tube.claim import check_tube
+from workbench.verification.tube.end import narrowed
 
 STEP = Scenario(reference=Hold("output", (0.1,)), duration=0.6)
 WIDE = C.Tube(starts={"p": 1e4, "y": 1e4}, substeps=1)
@@ -56,3 +58,12 @@ def test_a_mode_too_fast_for_the_steps_is_named_with_the_substeps_it_asks_for():
     system = ClosedLoop(Lag(k=9e4), Sampled(Integral(), 0.01))
     verdict = asked(system)
     assert verdict.holds is None and "substeps: 900" in verdict.worst
+
+
+def test_a_tube_up_to_the_end_of_a_run_says_something_of_stability_only_where_it_is_narrower_there():
+    states, section = ("p", "I", "y"), np.array([0, 2])
+    closer = np.array([[3.0, 2.0], [9.0, 1.0], [2.9, 1.9]])
+    assert narrowed(states, section, closer) == []
+    (why,) = narrowed(states, section, np.array([[3.0, 2.0], [1.0, 2.0]]))
+    assert "beginning in y: make the run longer" in why
+    assert narrowed(states, section, np.array([[3.0, 2.0], [1.0, np.nan]]))

@@ -16,7 +16,7 @@ from workbench.cases import shape
 ROOM = 160  # letters of a brief meaning
 ALIKE = {
     "name": "its name, in signals and paths of numbers",
-    "counted": "whether it counts for the exit code",
+    "counted": "counts for the exit code",
     "signals": "names of signals, p for every p_…; none named: all of them",
     "seed": "seed of the random draws",
     "space": "space of the path: joint, piston or cartesian",

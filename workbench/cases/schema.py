@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
+import re
 from typing import Any
 from urllib.parse import quote
 
@@ -33,6 +34,9 @@ _TAGGED = {
     "additionalProperties": False,
     "properties": {"value": {}, "tag": _TAG, "source": _TEXT, "note": _TEXT},
 }
+_IN_SOURCE = re.compile(
+    r"(; |^)([Ss]ee the module|[Ee]quations( and methods)? in the module's docstring)[.;]?\s*"
+)
 _SHORT = {positive.words: "> 0", nonnegative.words: "≥ 0"}
 _NAMED = (
     " (named)"  # a definition whose `name` may be left out, since the key that it stands at says it
@@ -197,10 +201,18 @@ class _Writer:
             found["dependentSchemas"] = conditions
         if required:
             found["allOf"] = required
-        text = (cls.__doc__ or "").strip().splitlines()
-        return (
-            {"description": text[0]} if text and not text[0].startswith(f"{cls.__name__}(") else {}
-        ) | found
+        text = _told(cls)
+        return ({"description": text} if text else {}) | found
+
+
+def _told(cls: type) -> str:
+    """The first line on a class, without what sends readers to its source: who writes a case file has none."""
+    line = next(iter((cls.__doc__ or "").strip().splitlines()), "")
+    if line.startswith(f"{cls.__name__}("):
+        return ""
+    text = _IN_SOURCE.sub(lambda found: ". " if found[0].startswith(";") else "", line).strip()
+    whole = text.rpartition(". ")[0]  # a sentence that goes on in the next line is left out
+    return text if text.endswith(".") or not whole else whole + "."
 
 
 def _to(*path: str) -> dict:

@@ -21,6 +21,7 @@ from workbench.verification.tube.checker.data import Tube
 from workbench.verification.tube.checker.file import digests
 from workbench.verification.tube.checker.judge import distances, judge
 from workbench.verification.tube.checker.section import MOST_MOVED, Refused
+from workbench.verification.tube.end import closing, narrowed, pace
 from workbench.verification.tube.posed import Posed, posed
 from workbench.verification.tube.progress import Share
 from workbench.verification.tube.search import Result, searched
@@ -221,6 +222,8 @@ def decided(claim: Any, question: Posed, c: Tube, rows: Any, said: Any) -> Verdi
     lap = closing(c, rows)
     if lap is not None and not lap < 1 - NEUTRAL:
         missed.append("the end of the tube is neutral to rounding")
+    if lap is None:
+        missed += narrowed(question.states, c.section, reach)
     data = told(question, c, rows, reach)
     common = dict(assumptions=notes(question), data=data)
     if missed:
@@ -246,21 +249,6 @@ def claim_bounds(claim: Any, question: Posed) -> dict:
 
 def claim_error(claim: Any, question: Posed) -> float:
     return quantity(claim.error, question.error_unit)
-
-
-def closing(c: Tube, rows: Any) -> float | None:
-    """By how much a lap of the tube's end brings runs closer, what stages add included; None without such a lap."""
-    first = int(c.after[-1])
-    if first < 0:
-        return None
-    each = np.zeros(len(c.z))
-    np.maximum.at(each, rows.node, rows.growth + rows.added / c.ρ[rows.node])
-    return float(np.exp(np.log(each[first:]).sum()))
-
-
-def pace(c: Tube, lap: float) -> float:
-    """The rate (1/s) at which runs are proved to come closer, in the end."""
-    return float(-np.log(max(lap, 1e-300)) / ((len(c.z) - int(c.after[-1])) * c.T))
 
 
 def in_words(question: Posed, c: Tube, reach: np.ndarray, error: float) -> str:
