@@ -56,6 +56,7 @@ def test_energy_and_ledger_close_on_a_swaying_base(two_joint):
     )  # the law takes the base to be at rest
 
 
+@pytest.mark.long
 def test_a_base_whose_signals_disagree_is_seen_in_the_energy(two_joint):
     wrong = SWAY.disturbances(two_joint)
     wrong["A_bx"] = 0.0  # the base accelerates, its inputs say it does not

@@ -129,6 +129,7 @@ def test_oil_that_leaks_is_found_in_both_chambers(drives):
     assert seen == {"a", "b"}
 
 
+@pytest.mark.long
 def test_friction_is_what_the_plan_would_ask_for_with_it(drives):
     """The term against (33) written out: the highest pressure with the run's friction, times the reference's oil."""
     from workbench.planning.drive import extension

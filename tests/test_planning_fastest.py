@@ -180,6 +180,7 @@ def test_no_limit_is_passed_and_one_is_always_used(found):
     assert found["flow"].time > 1.2 * found["free"].time
 
 
+@pytest.mark.long
 def test_the_limits_hold_as_the_other_planners_count_them(found):
     """The motion in equal steps: mean speeds, their changes, flow and joints as `Task` has them, strokes and reach."""
     for one in found.values():

@@ -114,6 +114,7 @@ def heavy(walls):
     return lift(ServoCylinder(cylinder, 0.0, replace(OIL, air=0.0)))
 
 
+@pytest.mark.long
 def test_soft_hoses_are_followed_and_converge_with_the_step():
     """Against an implicit method of another library: halving the step divides the error by the method's order, four."""
     plant = heavy(WALLS)
