@@ -7,11 +7,13 @@ import pytest
 
 from tests.test_tube import Integral, Throttled
 from workbench import ClosedLoop, Delayed, Sampled, Scenario
+from workbench.contract.errors import InputError
 from workbench.run.reference import Hold
 from workbench.verification import claims as C
 from workbench.verification.run import run
-from workbench.verification.tube.claim import check_tube
+from workbench.verification.tube.claim import check_tube, widths
 from workbench.verification.tube.end import narrowed
+from workbench.verification.tube.posed import repeats
 
 STEP = Scenario(reference=Hold("output", (0.1,)), duration=0.6)
 WIDE = C.Tube(starts={"p": 1e4, "y": 1e4}, substeps=1)
@@ -67,3 +69,15 @@ def test_a_tube_up_to_the_end_of_a_run_says_something_of_stability_only_where_it
     (why,) = narrowed(states, section, np.array([[3.0, 2.0], [1.0, 2.0]]))
     assert "beginning in y: make the run longer" in why
     assert narrowed(states, section, np.array([[3.0, 2.0], [1.0, np.nan]]))
+
+
+def test_starts_without_a_width_are_refused():
+    with pytest.raises(InputError, match="starts: no state may start elsewhere"):
+        widths(replace(WIDE, starts={"p": 0.0}), late(0.0))
+
+
+def test_what_repeats_is_seen_twice():
+    lap = np.sin(np.arange(180) ** 2 * 1e-2)[:, None]
+    assert repeats(np.tile(lap, (4, 1)), np.ones(1)) == 180
+    part = np.concatenate([lap[:100] + 3.0, lap, lap[:120]])  # two thirds of it come again
+    assert repeats(part, np.ones(1)) == 0

@@ -9,7 +9,7 @@ from workbench.contract.units import _dimension as dimension
 from workbench.contract.units import _parsed as parsed
 
 _RATES = frozenset({"1/s", "rad/s"})  # which may stand for each other
-_BASE = {
+BASE = {
     "[mass]": "kg",
     "[length]": "m",
     "[time]": "s",
@@ -57,5 +57,5 @@ def _named(powers: dict[str, float]) -> str | None:
     left = {base: exponent for base, exponent in total.items() if abs(exponent) > 1e-12}
     if not left:
         return "1"
-    text = " ".join(f"{_BASE[base]}^{exponent:g}" for base, exponent in sorted(left.items()))
+    text = " ".join(f"{BASE[base]}^{exponent:g}" for base, exponent in sorted(left.items()))
     return next((name for name in named_like(text) if name != text), text)

@@ -78,7 +78,11 @@ class Instance:
             from fmpy.logging import addLoggerProxy
 
             addLoggerProxy(ctypes.byref(made))
-        except Exception:  # without it, messages are told with their places unfilled
+        except (
+            ImportError,
+            OSError,
+            AttributeError,
+        ):  # without it, messages are told with their places unfilled
             pass
         return made
 

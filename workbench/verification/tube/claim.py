@@ -82,6 +82,8 @@ def widths(claim: Any, loop: Any) -> dict[str, float]:
         if not found[name] >= 0:
             raise InputError(f"starts.{name}: {value}, expected a half-width", mend="0 or more")
     moved = sum(1 for value in found.values() if value)
+    if not moved:
+        raise InputError("starts: no state may start elsewhere", mend="give one a width above 0")
     if moved > MOST_MOVED:
         raise InputError(
             f"starts: {moved} states, and {MOST_MOVED} are the most", mend="name fewer"

@@ -162,7 +162,7 @@ def repeats(w: np.ndarray, size: np.ndarray) -> int:
     """After how many samples the references are what they were, over two periods or more at the end of the run; 0: never."""
     N = len(w)
     tail = w[N // 4 :]
-    for P in range(2, 2 * len(tail) // 3):
+    for P in range(2, len(tail) // 2 + 1):
         near = np.abs(tail[P] - tail[0]) <= SAME * size
         if near.all() and (np.abs(tail[P:] - tail[:-P]) <= 0.5 * SAME * size).all():
             return P

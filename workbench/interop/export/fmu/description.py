@@ -5,21 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from xml.sax.saxutils import quoteattr
 
+from workbench.contract.dimensions import BASE
 from workbench.contract.units import _parsed as parsed
 from workbench.interop.export.fmu.model import Model, Variable
 
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>'
 MATHS = "-ffp-contract=off"  # products and sums are rounded one by one, as in the run
-_BASE = {
-    "[mass]": "kg",
-    "[length]": "m",
-    "[time]": "s",
-    "[current]": "A",
-    "[temperature]": "K",
-    "[angle]": "rad",
-    "[substance]": "mol",
-    "[luminosity]": "cd",
-}
 _STEPS = {
     "controller": "Inputs are read at the beginning of every sample, outputs are the commands from then on.",
     "plant": "Inputs are held over every sample.",
@@ -131,7 +122,7 @@ def _base(unit: str) -> list[str]:
     known = parsed(unit)
     if known is None:
         return []
-    powers = {_BASE.get(k, ""): float(v) for k, v in known.dimensionality.items()}
+    powers = {BASE.get(k, ""): float(v) for k, v in known.dimensionality.items()}
     if "" in powers or any(not v.is_integer() for v in powers.values()):
         return []
     told = {base: str(int(power)) for base, power in powers.items() if power}
