@@ -6,13 +6,16 @@ import os
 import re
 import subprocess
 import sys
+import unicodedata
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
+from xml.etree import ElementTree
 
 import pytest
 
 from docs.building import catalogue, jobs, pictures, words
 from docs.building.answers import answer
+from docs.building.equations import mathml
 from docs.building.pages import page
 from workbench import __version__, load
 
@@ -86,7 +89,50 @@ def test_markdown_means_itself():
         "Sum a*b*c of x_1 < 2 as in [Merritt67].\n\n    y = x²\n\nK    gain\n     of it"
     )
     assert "a\\*b\\*c of x\\_1 \\< 2" in text and "[Merritt67](#source-merritt67)" in text
-    assert "```text\ny = x²\n```" in text and "| `K` | gain of it |" in text
+    assert "```{equations}\ny = x²\n```" in text and "| `K` | gain of it |" in text
+
+
+@pytest.mark.parametrize(
+    "line, left, rest",
+    [
+        ("ṗ_a = β Q/V     (7)", "ṗ_a", "= β Q/V     (7)"),
+        ("F*_r = Σ_{k<N} (J_sᵀ f_pr)²", "F*_r", "= Σ_{k<N} (J_sᵀ f_pr)²"),
+        ("v ≤ √(2 v (H⁻¹)_ii)", "v", "≤ √(2 v (H⁻¹)_ii)"),
+        ("g(v, h) = exp(−|v/v_s|^n)", "g(v, h)", "= exp(−|v/v_s|^n)"),
+    ],
+)
+def test_equations_are_set_with_every_character(line, left, rest):
+    """Cells hold what the line says, in its order: marks, indices and powers are set, nothing is lost."""
+    math = ElementTree.fromstring(mathml(line))
+    first, second = math.iter("mtd")
+    assert [said(first), said(second)] == [bare(left), bare(rest)]
+
+
+def bare(text):
+    """Characters of an equation without those that its typesetting replaces."""
+    text = unicodedata.normalize("NFD", text).translate(str.maketrans("ᵀ⁻¹²", "T−12"))
+    return re.sub(r"[_^{}√() ]", "", text)
+
+
+def said(cell):
+    """Characters of a cell of MathML, marks behind their letter."""
+
+    def walk(node):
+        parts = [walk(child) for child in node]
+        if node.tag == "mover":
+            return parts[0] + {".": "\u0307"}[parts[1]]
+        return "".join([node.text or "", *parts])
+
+    return re.sub(r"[() ]", "", walk(cell))
+
+
+def test_indices_powers_and_roots_are_elements():
+    """`x_1²` is one base with both; a root covers its bracket, no more."""
+    assert "<msubsup><mi>x</mi><mn>1</mn><mn>2</mn></msubsup>" in mathml("y = x_1²")
+    assert "<msqrt><mrow><mn>2</mn>" in mathml("y = √(2 x) z")
+    root = next(ElementTree.fromstring(mathml("y = √(2 x) z")).iter("msqrt"))
+    assert said(root) == "2x"
+    assert mathml("what is no equation stays text") is None
 
 
 class Links(html.parser.HTMLParser):

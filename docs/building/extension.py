@@ -5,6 +5,7 @@
 :with: practical-stability        claims that it needs beside it
 ```
 ```{drawn} machines hiab-xs031    a picture of `docs.building.pictures`
+```{equations}                    lines of equations in plain characters, set by `docs.building.equations`
 ```{shown} NAME, ```{printed} NAME, ```{thumbnail} NAME        of an entry of the gallery
 """
 
@@ -20,6 +21,7 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
 from docs.building import gallery, jobs, pages
+from docs.building.equations import mathml
 from docs.building.wrapped import on_site
 
 tell = logging.getLogger(__name__)
@@ -146,6 +148,21 @@ class Printed(_OfEntry):
         return [nodes.paragraph(text="It prints"), nodes.literal_block(text, text, language="text")]
 
 
+class Equations(SphinxDirective):
+    """Equations, set as MathML."""
+
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        """A block that scrolls where it is wider than the page."""
+        text = "\n".join(self.content)
+        found = mathml(text)
+        if found is None:
+            tell.warning("no equations: %s", text, location=self.get_location())
+            return [nodes.literal_block(text, text, language="text")]
+        return [nodes.raw("", f'<div class="equations-block">{found}</div>', format="html")]
+
+
 def write_pages(app) -> None:
     """Write the reference, then run what its pages and those by hand show."""
     source = Path(app.srcdir)
@@ -180,6 +197,7 @@ def setup(app) -> dict:
         ("shown", Shown),
         ("thumbnail", Thumbnail),
         ("printed", Printed),
+        ("equations", Equations),
     ):
         app.add_directive(name, cls)
     app.connect("builder-inited", write_pages)

@@ -11,6 +11,8 @@ import re
 from collections.abc import Collection, Iterator
 from types import ModuleType
 
+from docs.building.equations import mathml
+
 ROW = re.compile(r"(\S+(?: \S+)?(?:, \S+)*) {2,}(\S.*)")
 ROW_FURTHER_IN = re.compile(r" {4}(\S+(?:, \S+)*) {2,}(\S.*)")
 CITED = re.compile(r"\[([A-Z][A-Za-z]+\d{2}[a-z]?)\]")
@@ -81,7 +83,7 @@ def _kind(line: str, before: str) -> str:
     if before == "rows" and line.startswith(" "):
         return "rows"
     if line.startswith("    "):
-        return "code"
+        return "text" if before == "text" else "code"  # a numbered paragraph goes on further in
     return "rows" if ROW.fullmatch(line) else "text"
 
 
@@ -96,7 +98,9 @@ def _part(kind: str, lines: list[str], keys: Collection[str]) -> str:
 def _code(lines: list[str]) -> str:
     """Equations as they stand, the numbers behind them drawn near: pages are narrower than sources."""
     text = re.sub(r"(?<=\S) {6,}(?=\S)", " " * 5, inspect.cleandoc("\n".join(["", *lines])))
-    return fence(text) if text.strip() else ""
+    if not text.strip():
+        return ""
+    return fence(text, "text" if mathml(text) is None else "{equations}")
 
 
 def _rows(lines: list[str], keys: Collection[str]) -> str:

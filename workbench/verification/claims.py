@@ -137,7 +137,7 @@ class PracticalStability(_Checked):
 @final
 @dataclass(frozen=True)
 class SampleTimeLimit(_Checked):
-    """Largest sample time at which the practical claim still holds from the scenario's own start (scan, then bracket)."""
+    """Largest sample time at which the run from the scenario's own start still settles (scan, then bracket)."""
 
     check: ClassVar[str] = "limits.check_sample_time"
     takes: ClassVar[tuple[str, ...]] = ("bound", "practical", "tick")
@@ -161,7 +161,7 @@ class SampleTimeLimit(_Checked):
 @final
 @dataclass(frozen=True)
 class DelayLimit(_Checked):
-    """Largest delay from sample to valve at which the practical claim still holds from the scenario's own start."""
+    """Largest delay from sample to valve at which the run from the scenario's own start still settles (scan, then bracket)."""
 
     check: ClassVar[str] = "limits.check_delay"
     takes: ClassVar[tuple[str, ...]] = ("bound", "practical", "tick")
@@ -185,11 +185,11 @@ class DelayLimit(_Checked):
 @final
 @dataclass(frozen=True)
 class ParameterLimit(_Checked):
-    """How far a number of the true plant may move (the controller's model stays) until the practical claim fails.
+    """How far a number of the true plant may move (the controller's model stays) until the scenario's run no longer settles.
 
     parameter: dotted path of a plant's number, or its end ("valve.frequency", "friction.F_c", "payload.mass"): then every number
     whose path ends so moves together. to: where the scan ends, as a factor of the nominal value ("factor") or, for a nominal
-    value of zero, the value itself in SI units. at_least: factor (or value) asked for.
+    value of zero, the value itself in SI units.
     """
 
     check: ClassVar[str] = "limits.check_parameter"
@@ -204,7 +204,9 @@ class ParameterLimit(_Checked):
         "end of the scan: factor, or SI value where the nominal one is zero",
         positive,
     ] = 2.0
-    at_least: Annotated[float | None, Unit("1"), "factor (or value) asked for", positive] = None
+    at_least: Annotated[
+        float | None, Unit("1"), "factor (or value) asked for; that of `to` by default", positive
+    ] = None
     error: Annotated[float, Unit("m"), "largest tool error that still counts", positive] = 50e-3
     bound: Annotated[
         float | None,

@@ -140,7 +140,7 @@ def unfounded(key: str, text: str, claim, practical: Verdict | None) -> Verdict 
 def check_sample_time(
     claim, run: Run, bound: float | None, practical: Verdict | None = None, tick=None
 ) -> Verdict:
-    """Largest sample time at which the practical claim still holds."""
+    """The run of the scenario, from its own start, made again at other sample times: up to which of them it settles."""
     run = lasting(run, SETTLE)
     own = float(run.loop.period or 1e-3)
     least = claim.at_least or own
@@ -164,7 +164,7 @@ def queue(samples: float) -> int:
 def check_delay(
     claim, run: Run, bound: float | None, practical: Verdict | None = None, tick=None
 ) -> Verdict:
-    """Largest delay between sample and valve at which the practical claim still holds."""
+    """The run of the scenario, from its own start, made again with other delays: up to which of them it settles."""
     run = lasting(run, SETTLE)
     T = float(run.loop.period or 1e-3)
     own = dead_time(run.loop.controller)
@@ -183,7 +183,7 @@ def check_delay(
 def check_parameter(
     claim, run: Run, bound: float | None, practical: Verdict | None = None, tick=None
 ) -> Verdict:
-    """How far a parameter of the true plant may move while the controller keeps its model."""
+    """The run of the scenario made again on other plants while the controller keeps its model: up to which it settles."""
     from workbench.contract.parameters import bind
     from workbench.contract.system import ClosedLoop
 

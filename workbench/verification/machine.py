@@ -29,7 +29,7 @@ def limits_of(plant) -> list[Limit]:
 
 
 def check_machine_limits(claim, run: Run) -> Verdict:
-    """Every limit kept at every logged instant; those the machine bears, for all but a share of the time."""
+    """Every limit kept at every instant of the run; those the machine bears, for all but a share of the time."""
     asked = limits_of(run.loop.plant)
     if (
         not run.loop.controller.commands

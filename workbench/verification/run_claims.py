@@ -61,7 +61,7 @@ class Pressures(_Checked):
 @final
 @dataclass(frozen=True)
 class Saturation(_Checked):
-    """Valves stay off their limits for all but a fraction of the time."""
+    """Every command stays off its limits for all but a fraction of the time."""
 
     check: ClassVar[str] = "shares.check_saturation"
     searched: ClassVar[bool] = True
