@@ -1,6 +1,8 @@
 """Which number moves a margin most: slopes of known margins, kinks, Sobol's indices of a known function, a loop by hand."""
 
+from dataclasses import dataclass
 from io import BytesIO
+from typing import Annotated, final
 
 import numpy as np
 import pytest
@@ -11,12 +13,13 @@ from reports import Content, rendered
 from reports.chapters.sensitivity import share_rows, slope_rows
 from reports.figures.sensitivity import bars
 from reports.style import drawing
-from workbench import ClosedLoop, InputError, Scenario, verify
+from workbench import ClosedLoop, InputError, Scenario, Signal, System, Unit, verify
 from workbench.cases.file import loads
 from workbench.commands.sensitivity_command import lines
 from workbench.verification.claims import Requirement, Sensitivity
 from workbench.verification.probability_claims import Spread
 from workbench.verification.sensitivity.check import strongest
+from workbench.verification.sensitivity.morris import effects
 from workbench.verification.sensitivity.shares import base, shares
 from workbench.verification.sensitivity.slopes import slopes
 
@@ -48,6 +51,19 @@ def test_a_kink_is_told_and_so_are_runs_that_end():
     assert not kink[0][0].smooth and kink[0][0].known
     ends = slopes(margins_of(lambda a: np.nan if a > 1 else a, dict(a=1.0)), ["a"])
     assert not ends[0][0].known and not ends[0][0].smooth
+
+
+def test_effects_over_a_range_are_those_of_known_margins():
+    """A line has its slope and no deviation; at |a − 1| effects of both signs cancel, and their deviation tells the kink."""
+    line, product, kink = (
+        effects(margins_of(f, dict(a=1.0, b=0.5)), ["a", "b"], 3)[0]
+        for f in (lambda a, b: 3 * a - b, lambda a, b: a * b, lambda a, b: abs(a - 1) + b)
+    )
+    assert [s.tenth for s in line] == pytest.approx([0.3, -0.05])
+    assert [s.error for s in line] == pytest.approx([0, 0], abs=1e-12)
+    assert product[0].tenth == pytest.approx(0.05, rel=0.1) and 0 < product[0].error < 0.01
+    assert abs(kink[0].tenth) < 0.05 and kink[0].error > 0.03
+    assert kink[1].tenth == pytest.approx(0.05) and not kink[0].smooth
 
 
 def test_shares_are_those_of_ishigami():
@@ -95,8 +111,9 @@ def test_a_loop_by_hand(row):
     assert second["name"] == "k" and second["tenth"] == pytest.approx(0.0, abs=1e-12)
     decay = 0.5 * np.exp(-0.06)
     known = {s["name"]: s["tenth"] for s in on["slopes"]}
-    assert known["c"] == pytest.approx(0.1 * decay, rel=1e-6)
-    assert known["k"] == pytest.approx(-0.006 * decay, rel=1e-4)
+    assert known["c"] == pytest.approx(0.1 * decay, rel=1e-8)
+    assert known["k"] == pytest.approx(-0.006 * decay, rel=1e-7)
+    assert {s["by"] for s in (*small["slopes"], *on["slopes"])} == {"derivative"}
     assert "c" in row.worst and "per +10 %" in row.worst
     assert first["words"] == "−1 m per m", "of margin, of start"
     assert [s["name"] for s in strongest(small)] == ["c"]
@@ -130,6 +147,49 @@ def test_the_figure_and_the_page(row):
     pdf = rendered(Content("A case", "Does it?", analysis={"moved_margins": row.data}))
     text = "\n".join(page.extract_text() for page in PdfReader(BytesIO(pdf)).pages)
     assert "What moves the margins" in text and "Sobol" in text
+
+
+def test_a_kink_in_a_requirement_is_told_over_a_range():
+    """x from c = 0.5 down to 0.5 exp(−k 0.02), as far above a as below it: both ends decide, with c each in its own way."""
+    a = float(0.25 * (1 + np.exp(-0.06)))
+    claims = (Requirement(f"always (abs(x - {a!r} m) < 1 m)", "near"), Sensitivity(of=("c",)))
+    found = [v for v in verify(LOOP, Scenario(duration=0.02), claims) if v.key == "sensitivity"]
+    (one,) = found[0].data["requirements"][0]["slopes"]
+    assert one["by"] == "Morris" and not one["smooth"] and one["error"] > 1e-3
+    assert "not smooth" in found[0].worst
+
+
+@final
+@dataclass(frozen=True)
+class Rounded(System):
+    """ẋ = −k x, ẏ = x in stairs, whose derivative says nothing of them."""
+
+    k: Annotated[float, Unit("1/s")] = 3.0
+    states = (Signal("x", "m"), Signal("y", "m"))
+    inputs = (Signal("u0"),)
+    outputs = (Signal("y0", "m"),)
+
+    def initial(self):
+        return [0.5, 0.0]
+
+    def rhs(self, t, x, u):
+        return [-self.k * x[0] + u[0], np.floor(2000 * x[0]) / 2000]
+
+    def out(self, t, x):
+        return [x[1]]
+
+
+def test_derivatives_of_a_staircase_are_not_taken_for_those_of_its_runs():
+    """y(1 s) = ∫ x, about (1 − exp(−k))/(2 k): 10 % more of k take 0.1 k |dy/dk|, which the graph does not know."""
+    claims = (Requirement("always (y < 1 m)", "far"), Sensitivity())
+    scenario = Scenario(duration=1.0)
+    found = [
+        v for v in verify(ClosedLoop(Rounded(), IDLE), scenario, claims) if v.key == "sensitivity"
+    ]
+    (one,) = found[0].data["requirements"][0]["slopes"]
+    k = 3.0
+    slope = ((1 - np.exp(-k)) / (2 * k**2) - np.exp(-k) / (2 * k)) * 0.1 * k
+    assert one["by"] == "differences" and one["tenth"] == pytest.approx(slope, rel=0.02)
 
 
 HEAD = "plant: ieha-published-linear\ncontroller: PID\nscenario: {duration: 1 s}\nclaims:\n  sensitivity: "

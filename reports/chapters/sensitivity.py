@@ -8,13 +8,13 @@ from reports import tables
 from reports.chapters.chapter import Chapter, Figures
 from reports.figures import sensitivity
 from reports.style import clean
-from workbench.verification.sensitivity.check import signed, strongest
+from workbench.verification.sensitivity.check import doubt, signed, strongest
 
 
 class Sensitivity(Chapter):
     name = "sensitivity"
     analysis = {
-        "moved_margins": "requirements [{key, claim, margin, unit, slopes [{name, tenth, error, smooth, words}]}], "
+        "moved_margins": "requirements [{key, claim, margin, unit, slopes [{name, tenth, error, smooth, by, words}]}], "
         "shares [{key, runs, failed, numbers [{name, alone, alone_between, whole, whole_between}]}]"
     }
 
@@ -38,7 +38,7 @@ def slope_rows(entry: Mapping) -> list[list[str]]:
         change = (
             f"{signed(s['tenth'], entry['unit'])} ± {tables.quantity(s['error'], entry['unit'], 2)}"
         )
-        smooth = "" if s["smooth"] else "not smooth"
+        smooth = doubt(s)
         name = "" if rows else clean(entry["key"], 40)
         rows.append([name, clean(s["name"], 40), change, clean(s["words"], 60), smooth])
     return rows

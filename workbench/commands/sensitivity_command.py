@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from workbench.contract.errors import InputError
 from workbench.contract.units import format_quantity as say
-from workbench.verification.sensitivity.check import check_sensitivity, signed, strongest
+from workbench.verification.sensitivity.check import check_sensitivity, doubt, signed, strongest
 from workbench.verification.sensitivity.claim import Sensitivity
 from workbench.verification.verdict import Verdict
 
@@ -53,7 +53,7 @@ def lines(data: Mapping) -> list[str]:
 def _line(s: Mapping, unit: str, most: float) -> str:
     bar = "█" * max(1, round(12 * abs(s["tenth"]) / most))
     change = signed(s["tenth"], unit)
-    kink = "" if s["smooth"] else "  not smooth"
+    kink = f"  {doubt(s)}" if doubt(s) else ""
     return f"    {s['name']:<24} {bar:<12} {change:>12} for +10 %  {s['words']}{kink}"
 
 

@@ -97,6 +97,8 @@ class Traced:
               `blocks`: how many states each has, `stiff_at`: which
     motion    the flow without the trailing states that only jump (held commands), for integrators
     project   x put back on its constraints after a step; None for a system without
+    sided     of a loop with its variation (`workbench.numerics.varied`): the place in c that says on which side of a stage it
+              differentiates; None for any other
     """
 
     live: tuple[str, ...]
@@ -117,6 +119,7 @@ class Traced:
     motion: ca.Function
     project: ca.Function | None
     n_moving: int
+    sided: int | None = None
 
     @cached_property
     def flow_is_driven(self) -> bool:

@@ -11,6 +11,14 @@
 /* WSTRIDE: NW when the flow's inputs are given at stage times, 0 when it takes the sample's row */
 #define CALL(f, t_, x_, w_, y_) do { const real *arg[4] = {(t_), (x_), (w_), c}; real *res[1] = {(y_)}; f(arg, res, 0, work, 0); } while (0)
 
+/* SIDED: the place in c where a loop with its variation looks how far before or after a stage (s) it takes derivatives of the flow,
+ * so that a step that ends on a kink takes those of its own side (varied.py). */
+#ifdef SIDED
+#define SIDE(s) (((real *)c)[SIDED] = (s))
+#else
+#define SIDE(s)
+#endif
+
 static flag finite_all(const real *x, int n) {
   flag all = ALL_LANES;
   for (int i = 0; i < n; ++i) all &= x[i] - x[i] == 0.0;
@@ -35,12 +43,15 @@ static void step(real t, real h, real *x, real *e, const real *w0, const real *w
                  real *g0, real *g1, weighed *kept) {
   real k1[NF1], k2[NF1], k3[NF1], k4[NF1], y[NX + 1], tm = t + 0.5 * h, te = t + h;
   for (int i = NI; i < NX; ++i) y[i] = x[i];
+  SIDE(HAIR * h);
   CALL(flow, &t, x, w0, k1);
+  SIDE(EACH(0.0));
   for (int i = 0; i < NI; ++i) y[i] = x[i] + 0.5 * h * k1[i];
   CALL(flow, &tm, y, wm, k2);
   for (int i = 0; i < NI; ++i) y[i] = x[i] + 0.5 * h * k2[i];
   CALL(flow, &tm, y, wm, k3);
   for (int i = 0; i < NI; ++i) y[i] = x[i] + h * k3[i];
+  SIDE(-HAIR * h);
   CALL(flow, &te, y, w1, k4);
   for (int i = 0; i < NI; ++i) x[i] += h / 6.0 * (k1[i] + 2.0 * k2[i] + 2.0 * k3[i] + k4[i]);
   for (int i = 0; i < NQ; ++i) e[i] += h / 6.0 * (k1[NI + i] + 2.0 * k2[NI + i] + 2.0 * k3[NI + i] + k4[NI + i]);
@@ -121,7 +132,9 @@ static void step(real t, real h, real *x, real *e, const real *w0, const real *w
                  real *g0, real *g1, weighed *kept) {
   real f0[NF1 + NJ], *J = f0 + NF, f2[NF1], f3[NF1], f4[NF1], f5[NF1], y[NX + 1], tm = t + 0.5 * h, te = t + h;
   const real *v[3] = {f0, f2, f4};
+  SIDE(HAIR * h);
   CALL(first, &t, x, w0, f0); /* the flow, and J behind it */
+  SIDE(EACH(0.0));
   for (int b = 0; b < NB; ++b) {
     int same = kept->known[b];
     for (int i = entry_at[b]; i < entry_at[b + 1]; ++i) if (ANY(kept->Z[i] != h * J[i])) kept->Z[i] = h * J[i], same = 0;
@@ -137,7 +150,9 @@ static void step(real t, real h, real *x, real *e, const real *w0, const real *w
   beyond(J, x, y, f0, f3);
   for (int i = 0; i < NI; ++i) f2[i] += f3[i];
   MOVE(y, GAMMA, DELTA);
+  SIDE(-HAIR * h);
   CALL(flow, &te, y, w1, f4);
+  SIDE(EACH(0.0));
   beyond(J, x, y, f0, f4);
   MOVE(y, ALPHA, EPSILON, ZETA);
   CALL(flow, &tm, y, wm, f5);

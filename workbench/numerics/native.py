@@ -28,6 +28,7 @@ END = (
 )  # of a step, where its last stage needs the inputs: before they jump, should they do so there
 KINKS = 4  # kinks that a step is ended on, at most, before the rest is taken as it comes
 LOOKS = 3  # steps tried to end on one
+HAIR = 1e-2  # of a step: how far from its ends a loop's variation takes derivatives of the flow
 PASSED = 1e-3  # a guard this near to zero, of its change over the step, is at its kink
 
 
@@ -149,6 +150,8 @@ class Loop:
             "NS": 0,
             "PROJECTED": len(projection(t)),
         }
+        if t.sided is not None:
+            sizes |= {"SIDED": t.sided, "HAIR": HAIR}
         named = [renamed(f, name) for name, f in parts.items()]
         if self.first is not None:
             sizes |= _exponential_defines(t)

@@ -19,14 +19,17 @@ from workbench.verification.run import run as simulated
 from workbench.verification.run import run_many
 from workbench.verification.search.score import requirements, verdicts
 from workbench.verification.sensitivity.claim import Sensitivity
+from workbench.verification.sensitivity.derivatives import derivatives
+from workbench.verification.sensitivity.morris import effects
 from workbench.verification.sensitivity.shares import base, shares
-from workbench.verification.sensitivity.slopes import Slope, slopes
+from workbench.verification.sensitivity.slopes import MORRIS, Margins, Slope, slopes
 from workbench.verification.verdict import Verdict
 
 KEY = "sensitivity"
 DRAWN = "moved_margins"  # what the report draws
 TEXT = "which numbers move the margins most"
-SOURCE = "differences of runs beside the case; Sobol's indices over ranges"
+SOURCE = "derivatives of the run where it is smooth, else differences of runs and Morris' effects; Sobol's indices over ranges"
+SLIGHT = 1e-6  # of the largest change: numbers that move a margin less do not
 TOLD = 3  # numbers in the row
 BATCH = 64
 
@@ -62,17 +65,18 @@ class Case:
 
     def _each(self, jobs: Sequence) -> list:
         try:
-            return run_many(jobs, self._of)
+            return run_many(jobs, self.of)
         except (ValueError, ArithmeticError):
             return [self._apart(job) for job in jobs]
 
     def _apart(self, job: tuple) -> list[float]:
         try:
-            return self._of(simulated(*job))
+            return self.of(simulated(*job))
         except (ValueError, ArithmeticError):
             return [np.nan] * len(self.rows)
 
-    def _of(self, run: Any) -> list[float]:
+    def of(self, run: Any) -> list[float]:
+        """Margins (m,) of a run."""
         found = {v.key: v.margin for v in verdicts(self.asked, run)}
         return [np.nan if (m := found.get(v.key)) is None else m for v in self.rows]
 
@@ -98,13 +102,44 @@ def check_sensitivity(
     kept = None if store is None else Answers(store, f"sensitivity {asked} {[v.key for v in rows]}")
     case = Case(run, asked, rows, tick, kept)
     move = lambda factors: case.margins([_moved(named, one) for one in factors])
-    moved = slopes(move, list(named))
+    moved = _slopes(case, named, move, claim.seed)
     found: dict[str, Any] = {"requirements": [_row(v, s, named) for v, s in zip(rows, moved)]}
     if claim.over:
         found["shares"] = _spread(claim, case)
     run.kept[DRAWN] = found
     thin = min(range(len(rows)), key=lambda j: _room(rows[j]))
     return said(_words(rows[thin], moved[thin], named), **found)
+
+
+def _slopes(case: Case, named: Mapping, move: Margins, seed: int) -> list[list[Slope]]:
+    """For every margin the slope of each number: exact where it has one, by runs beside the case, over a range at kinks."""
+    exact = derivatives(case, named, move)
+    rest = [name for i, name in enumerate(named) if any(some[i] is None for some in exact)]
+    beside = slopes(move, rest) if rest else [[] for _ in exact]
+    others = [{slope.name: slope for slope in some} for some in beside]
+    found = [
+        [one or other[name] for one, name in zip(some, named)] for some, other in zip(exact, others)
+    ]
+    rough = [name for i, name in enumerate(named) if any(_rough(some, i) for some in found)]
+    if not rough:
+        return found
+    over = effects(move, rough, seed)
+    ranged = [{slope.name: slope for slope in some} for some in over]
+    return [
+        [_better(one, others.get(one.name), _rough(some, i)) for i, one in enumerate(some)]
+        for some, others in zip(found, ranged)
+    ]
+
+
+def _rough(some: Sequence[Slope], i: int) -> bool:
+    """Whether one slope of a margin, which matters beside the others, does not say how the margin changes near by."""
+    one = some[i]
+    largest = max((abs(s.tenth) + s.error for s in some if s.known), default=0.0)
+    return one.known and not one.smooth and one.error > SLIGHT * largest
+
+
+def _better(one: Slope, ranged: Slope | None, rough: bool) -> Slope:
+    return ranged if rough and ranged is not None and ranged.known else one
 
 
 def groups(plant: Any, asked: Sequence[str]) -> dict[str, list[Leaf]]:
@@ -153,7 +188,7 @@ def strongest(row: Mapping) -> list[Mapping]:
     """The slopes of a requirement that are more than a millionth of the largest, the strongest first."""
     known = [s for s in row["slopes"] if s["tenth"] is not None]
     largest = max((abs(s["tenth"]) for s in known), default=0.0)
-    return [s for s in known if abs(s["tenth"]) > 1e-6 * largest]
+    return [s for s in known if abs(s["tenth"]) > SLIGHT * largest]
 
 
 def _row(verdict: Verdict, moved: Sequence[Slope], named: Mapping[str, list[Leaf]]) -> dict:
@@ -170,11 +205,19 @@ def _row(verdict: Verdict, moved: Sequence[Slope], named: Mapping[str, list[Leaf
                 "tenth": s.tenth if s.known else None,
                 "error": s.error if s.known else None,
                 "smooth": s.smooth,
+                "by": s.by,
                 "words": per_unit(s, named[s.name], verdict.unit),
             }
             for s in order
         ],
     }
+
+
+def doubt(entry: Mapping) -> str:
+    """Why a slope is not one number, in words; "" where it is."""
+    if entry["smooth"]:
+        return ""
+    return "mean over ±10 %, not smooth" if entry["by"] == MORRIS else "not smooth there"
 
 
 def _words(verdict: Verdict, moved: Sequence[Slope], named: Mapping[str, list[Leaf]]) -> str:
@@ -185,7 +228,7 @@ def _words(verdict: Verdict, moved: Sequence[Slope], named: Mapping[str, list[Le
         if entry["tenth"] is None:
             told.append(f"{entry['name']}: runs beside the case end early")
             continue
-        kink = "" if entry["smooth"] or not entry["tenth"] else ", not smooth there"
+        kink = "" if entry["smooth"] or not entry["tenth"] else f", {doubt(entry)}"
         told.append(f"{entry['name']} {signed(entry['tenth'], verdict.unit)} per +10 %{kink}")
     left = say(verdict.margin, verdict.unit, 3)
     return f"thinnest is {verdict.key}, {left} left; {'; '.join(told)}"

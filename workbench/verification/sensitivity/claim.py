@@ -19,9 +19,9 @@ MOST_RUNS = 100_000
 class Sensitivity(_Checked):
     """Which numbers of the true plant move the margins of the case's requirements most; for information, it claims nothing.
 
-    of: paths of numbers or their ends; all of the plant where left out. Each is moved by a hundredth of its value, the law keeps
-    what it believes. over: how numbers are drawn; then also which share of the spread of each margin is theirs (Sobol's indices),
-    in about `runs` runs, by the draws of `seed`.
+    of: paths of numbers or their ends; all of the plant where left out. The law keeps what it believes. over: how numbers are
+    drawn; then also which share of the spread of each margin is theirs (Sobol's indices), in about `runs` runs, by the draws of
+    `seed`.
     """
 
     check: ClassVar[str] = "sensitivity.check.check_sensitivity"

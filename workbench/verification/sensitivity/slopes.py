@@ -20,16 +20,22 @@ STEP = 0.01  # ε
 FACTORS = (1 - STEP, 1 - STEP / 2, 1 + STEP / 2, 1 + STEP)
 SMOOTH = 0.3  # of a slope: the error up to which a margin counts as smooth
 
+DERIVATIVE, DIFFERENCES, MORRIS = "derivative", "differences", "Morris"  # where a slope is from
+
 Margins = Callable[[Sequence[Mapping[str, float]]], np.ndarray]  # factors (k) → margins (k, m)
 
 
 @dataclass(frozen=True)
 class Slope:
-    """What a number does to a margin: change where it grows by 10 %, its error, in the margin's unit; NaN where runs fail."""
+    """What a number does to a margin: change where it grows by 10 %, its error, in the margin's unit; NaN where runs fail.
+
+    by: a derivative of the run, differences of runs beside it, or Morris' effects over a range, where the margin is not smooth.
+    """
 
     name: str
     tenth: float
     error: float
+    by: str = DIFFERENCES
 
     @property
     def known(self) -> bool:
@@ -38,7 +44,9 @@ class Slope:
 
     @property
     def smooth(self) -> bool:
-        return self.known and bool(self.error <= SMOOTH * abs(self.tenth))
+        """Whether one slope says how the margin changes near by."""
+        tells = self.known and self.by != MORRIS
+        return tells and bool(self.error <= SMOOTH * abs(self.tenth))
 
 
 def slopes(margins: Margins, names: Sequence[str]) -> list[list[Slope]]:
