@@ -45,7 +45,7 @@ from workbench.verification.energy_claims import check_energy, resting_on
 from workbench.verification.hypotheses import check_hypotheses
 from workbench.verification.ledger_claims import check_identity, check_inequality, check_power_flows
 from workbench.verification.machine import check_machine_limits
-from workbench.verification.oscillation import range_used, swinging
+from workbench.verification.oscillation import range_used, smoothed, swinging
 from workbench.verification.requirements import check_pressures, check_tracking
 from workbench.verification.run import Run, run
 from workbench.verification.scales import power_floor
@@ -384,7 +384,7 @@ def test_saturation_counts_time_at_the_limit(good, share, holds):
 def used(good):
     """Half of the range that the first command uses, V."""
     u, (low, high) = good.log.array("u_1"), CRANE.limits()["u_1"]
-    return range_used(u, good.log.time[1], low, high)
+    return range_used(smoothed(u, good.log.time[1]), low, high)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import pytest
 
 from workbench.verification import practical_decision
 from workbench.verification.disturbed import Outcome
+from workbench.verification.modes import Mode, Modes, Place
 from workbench.verification.nominal import Nominal
 from workbench.verification.returning import Judged, Return
 from workbench.verification.verdict import Verdict
@@ -24,19 +25,22 @@ def outcome(*found, gone="", unrest="", v=math.nan, followed=True):
     return Outcome(v, 1.0, "cause", gone, unrest, found, followed=followed)
 
 
-def decided(monkeypatch, *outcomes, ledger=False, v=1.0, bound=10.0, stated=False, restless=""):
+def decided(
+    monkeypatch, *outcomes, ledger=False, v=1.0, bound=10.0, stated=False, restless="", slow=None
+):
     """The verdict on these outcomes; the nominal run's largest v and its bound, where the law has a ledger."""
     monkeypatch.setattr(practical_decision, "has_ledger", lambda loop: ledger)
     monkeypatch.setattr(practical_decision, "restless", lambda run: restless)
     known = Nominal(v, 3.0, "cause", bound, stated, "")
     run = SimpleNamespace(kept={}, loop=None)
+    modes = Modes((Place(0.0, "at the end", True, (slow,) if slow else ()),))
     starts = [SimpleNamespace(amounts={"q_1": 0.01}, words=f"start {k}") for k in range(9)]
 
     def said(holds, worst, **more) -> Verdict:
         strength = None if holds is None else "sampled"
         return Verdict("key", "text", holds, strength, worst=worst, **more)
 
-    return practical_decision.decided(run, known, starts, list(outcomes), 60.0, said)
+    return practical_decision.decided(run, known, starts, list(outcomes), 60.0, said, modes)
 
 
 HELD = back(PRESSURE, "staying", last=5e5, after=math.inf, rate=0.0)
@@ -62,6 +66,19 @@ CASES = [
 @pytest.mark.parametrize("outcomes, holds", CASES)
 def test_what_was_seen_decides(monkeypatch, outcomes, holds):
     assert decided(monkeypatch, *outcomes).holds is holds
+
+
+@pytest.mark.parametrize(
+    "rate, last, holds",
+    [(-0.01, 1.9e-2, None), (-0.01, 1.99e-2, False), (-0.2, 1.9e-2, False), (0.01, 1.9e-2, False)],
+)
+def test_what_stays_while_a_mode_decays_for_longer_than_the_run_is_undecided(
+    monkeypatch, rate, last, holds
+):
+    """Runs of 60 s: five time constants of 100 s are longer, of 5 s are not; what has not fallen at all stays."""
+    slow = Mode(complex(rate, 0.5), 1e-6, ("q_1",), "at the end", 0.0)
+    bad = back(word="staying", last=last, after=math.inf)
+    assert decided(monkeypatch, outcome(bad), slow=slow).holds is holds
 
 
 def test_a_run_that_does_not_settle_itself_is_refused(monkeypatch):

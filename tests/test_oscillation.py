@@ -75,10 +75,10 @@ def test_a_record_shorter_than_the_window_is_left_alone():
 def test_the_range_a_command_uses():
     """Half of what its smooth part goes through; at least a tenth of half the range it may have."""
     slow = wave(3.0, 0.5)
-    assert osc.range_used(slow, STEP, -np.inf, np.inf) == pytest.approx(3.0, rel=1e-4)
-    assert osc.range_used(slow, STEP, -10.0, 10.0) == pytest.approx(3.0, rel=1e-4)
-    assert osc.range_used(0.1 * slow, STEP, -10.0, 14.0) == pytest.approx(1.2)
-    assert osc.range_used(0 * slow, STEP, -10.0, 10.0) == pytest.approx(1.0)
+    assert osc.range_used(slow, -np.inf, np.inf) == pytest.approx(3.0, rel=1e-4)
+    assert osc.range_used(slow, -10.0, 10.0) == pytest.approx(3.0, rel=1e-4)
+    assert osc.range_used(0.1 * slow, -10.0, 14.0) == pytest.approx(1.2)
+    assert osc.range_used(0 * slow, -10.0, 10.0) == pytest.approx(1.0)
 
 
 def test_ranges_are_the_plants_own():
@@ -121,6 +121,18 @@ def test_the_worst_of_several_commands_by_the_share_of_what_it_uses():
     assert size == pytest.approx(
         0.5 * left(50.0), rel=1e-2
     )  # the ends of the record are smoothed otherwise
+
+
+@pytest.mark.parametrize("way", ["reference", "disturbance"])
+def test_a_command_that_follows_a_fast_sine_does_not_chatter(way):
+    """A drive of 7 Hz and its overtone are no chatter; what shakes at another frequency beside them is."""
+    sine = Sine("output", (0.0,), (1.0,), 7.0)
+    driven = {"reference": sine} if way == "reference" else {"disturbances": {"F": sine}}
+    u = wave(0.5, 0.4) + wave(1.0, 7.0, 0.3) + wave(0.2, 14.0)
+    assert osc.chatters(ran(u_1=u, **driven))["u_1"].share < 1e-6
+    assert osc.chatters(ran(u_1=u))["u_1"].share > 0.5
+    shaken = osc.chatters(ran(u_1=u + wave(0.3, 31.0), **driven))["u_1"]
+    assert shaken.share > 0.05 and shaken.frequency == pytest.approx(31.0, rel=0.02)
 
 
 def test_what_a_limit_cuts_off_is_no_chatter():

@@ -276,7 +276,21 @@ def _law(plant, law: dict, T_s):
             return [gain * (r[0] - y[index]) - speed]
 
         return Plain(proportional_law, references=wanted)
+    if kind == "sum":
+        return Plain(Summing(T_s, **law), references=(f"{plant.outputs[0].name}_d",))
     raise ValueError(f"there is no law {kind!r}")
+
+
+class Summing:
+    """u = K_p e + K_i ∫e of the first output, called from Python; the sum is kept in an attribute, and forgotten at `leak` 1/s."""
+
+    def __init__(self, T_s: float, K_p: float, K_i: float, leak: float = 0.0):
+        self.T, self.K_p, self.K_i, self.leak, self.sum = T_s, K_p, K_i, leak, 0.0
+
+    def step(self, t, z, y, r):
+        error = r[0] - y[0]
+        self.sum += self.T * (error - self.leak * self.sum)
+        return z, [self.K_p * error + self.K_i * self.sum]
 
 
 def relay(push: float, rub: float, duration: float = 6.0):

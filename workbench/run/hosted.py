@@ -83,7 +83,7 @@ def _attempt(
     g = logging(grid(loop, scenario, pace.longest), scenario, rows, pace.longest)
     n = len(loop.plant.states)
     plant = HeldPlant(loop, demand, g, inputs, x0[:n], compiled, pace)
-    law = _called(loop.controller)
+    law = running(loop.controller)
     z = list(law.start(0.0, x0[n:].tolist(), plant.measure(0.0), wanted[0].tolist()))
     done = 0
     memory = []
@@ -165,13 +165,13 @@ def _arranged(loop, rows, own, times) -> np.ndarray:
     return np.hstack([rows[:, :n], own[:, :m], rows[:, n:-1], shown, own[:, m:], rows[:, -1:]])
 
 
-def _called(controller):
+def running(controller):
     """The controller ready for one run: a user's law with memory of its own, a law of this library's kind as it is."""
     law = innermost(controller)
-    return rewrapped(controller, _Running(law)) if isinstance(law, Plain) else controller
+    return rewrapped(controller, Running(law)) if isinstance(law, Plain) else controller
 
 
-class _Running:
+class Running:
     """A user's law during one run: a copy of the law, and its memory."""
 
     states = ()

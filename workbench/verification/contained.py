@@ -1,17 +1,22 @@
 """What the linearised loop knows, held against what runs show: a mode that grows, and whether the nonlinearity contains it.
 
 A mode that grows where the loop rests is contained if the loop, from another start and held at its end for GROWTHS time constants
-of that mode, stands still there to within the floor. Swinging on is a limit cycle, of that size. Where the mode is so slow that the
-hold would be longer than the stated limit, nothing was seen: undecided. A mode that grows at a point on the way, as if time stood
-still there, is contained where every other start came back.
+of that mode, stands still there to within the floor; of a mode in the law's memory alone, which no error need show, that memory
+must not grow on. Swinging on is a limit cycle, of that size. Where the mode is so slow that the hold would be longer than the
+stated limit, nothing was seen: undecided. A mode that grows at a point on the way, as if time stood still there, is contained where
+every other start came back.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
+from workbench.contract.system import names
 from workbench.contract.units import format_quantity as say
 from workbench.verification.modes import Mode, Modes
+from workbench.verification.returning import GROWING
 from workbench.verification.run import Run
 from workbench.verification.run import run as simulated
 from workbench.verification.settled import comes_to_rest, rests
@@ -76,6 +81,9 @@ def _held(run: Run, mode: Mode, start: Start, floor: float, longest: float) -> C
     if not seen.log.status.completed:
         holds = False if seen.log.status.followed else None
         return Contained(holds, f"{said}; held there, the run is {seen.log.status.message}")
+    memory = _in_memory(run, mode)
+    if memory:
+        return _unseen(seen, said, length, memory)
     widest = max(rests(seen, length, floor), key=lambda r: r.width, default=None)
     if widest is None or widest.word == "still":
         return Contained(
@@ -84,3 +92,22 @@ def _held(run: Run, mode: Mode, start: Start, floor: float, longest: float) -> C
     unit = seen.log.signal(widest.name).unit
     cycle = f"{said}; held there, {widest.name} swings by {say(0.5 * widest.width, unit, 3)}"
     return Contained(False if widest.word == "restless" else None, cycle)
+
+
+def _in_memory(run: Run, mode: Mode) -> tuple[str, ...]:
+    """States that take part most in the mode where none of them is the plant's: no error need show it."""
+    return () if set(mode.states) & set(names(run.loop.plant.states)) else mode.states
+
+
+def _unseen(seen: Run, said: str, begin: float, memory: tuple[str, ...]) -> Contained:
+    """Whether what the law remembers moves on while the loop is held; a called law's memory is in no log."""
+    moved = {}
+    for name in memory:
+        if name not in seen.log:
+            return Contained(None, f"{said}, which no output need show")
+        late = seen.log.array(name)[np.searchsorted(seen.log.time, begin) :]
+        moved[name] = [float(np.ptp(part)) for part in np.array_split(late, 3)]
+    for name, (first, middle, last) in moved.items():
+        if last > GROWING * middle > GROWING**2 * first:
+            return Contained(False, f"{said}; held there, {name} grows on")
+    return Contained(True, f"{said}; held there, {', '.join(memory)} does not grow")

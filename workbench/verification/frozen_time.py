@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 
 from workbench.contract.errors import InputError
-from workbench.contract.system import ClosedLoop, names
+from workbench.contract.own_laws import LinearNearRest
+from workbench.contract.system import ClosedLoop, innermost, names
 from workbench.contract.units import format_quantity as say
 from workbench.contract.wrappers import Noisy, Quantised
 from workbench.numerics.calculus import trace
 from workbench.run.demand import Demand
 from workbench.run.simulate import start_state
+from workbench.verification.called_law import Asked
 from workbench.verification.ends import coarse
 from workbench.verification.linear_loop import Point, closed
 from workbench.verification.local import _sizes, chambers, standing
@@ -183,7 +186,7 @@ class TracedPoints:
 
 
 class HostedPoints(TracedPoints):
-    """A law called from Python that says what it does near rest: its gain inside its limits."""
+    """A law called from Python: what it says it does near rest inside its limits, else what differences say."""
 
     def looks(self) -> Iterator[Callable[[], list[Place]]]:
         last = len(self.log.time) - 1
@@ -192,18 +195,41 @@ class HostedPoints(TracedPoints):
             yield lambda k=k, where=where: self.near(k, where)
 
     def near(self, k: int, where: str) -> list[Place]:
-        """The law's gain around the plant at row k."""
+        """The loop around the plant at row k."""
         plant = self.loop.plant
         m = len(plant.states)
         given = {**plant.defaults()}
         for name in names(self.loop.controller.commands):
             given[name] = float(self.log.array(name)[k])
         u = [float(given.get(s.name, 0.0)) for s in plant.inputs]
-        M, _, _ = closed(self.loop, Point(list(map(float, self.x[k, :m])), u, where))
+        at = Point(list(map(float, self.x[k, :m])), u, where)
         rates = np.array(plant.rhs(float(self.log.time[k]), self.x[k, :m], u), float)
         rests = bool(np.abs(rates / _sizes(plant.states)).max() <= STILL)
-        states = (*names(plant.states), *["the law's memory"] * (len(M) - m))
-        return [self.place(k, where, rests, M, states)]
+        if isinstance(innermost(self.loop.controller).law, LinearNearRest):
+            return [self.called(k, where, rests, closed(self.loop, at)[0])]
+        fine, rough = (self.called(k, where, rests, M) for M in self.asked.closed(at, k))
+        return [doubted(fine, rough)]
+
+    @cached_property
+    def asked(self) -> Asked:
+        """The law, asked once more."""
+        return Asked(self.loop, self.run)
+
+    def called(self, k: int, where: str, rests: bool, M: np.ndarray) -> Place:
+        """The modes of this matrix at row k."""
+        own = names(self.loop.plant.states)
+        states = (*own, *["the law's memory"] * (len(M) - len(own)))
+        return self.place(k, where, rests, M, states)
+
+
+def doubted(fine: Place, rough: Place) -> Place:
+    """The modes of one place with as much doubt as they differ from those of another."""
+
+    def apart(mode):
+        return min((abs(mode.s - other.s) for other in rough.modes), default=np.inf)
+
+    modes = [replace(mode, bound=max(mode.bound, 2 * apart(mode))) for mode in fine.modes]
+    return replace(fine, modes=tuple(modes))
 
 
 def _sides(loc) -> str:

@@ -92,6 +92,26 @@ def commanded_periods(run: Run) -> list[float]:
     return found
 
 
+def commanded_waves(run: Run) -> list[float]:
+    """Frequencies (Hz) of the sines that drive the loop."""
+    given = (undeviated(run.scenario.reference), *run.scenario.disturbances.values())
+    return [float(one.frequency) for one in given if isinstance(one, Sine)]
+
+
+def forced(time: np.ndarray, fast: np.ndarray, step: float, waves: Sequence[float]) -> np.ndarray:
+    """What sines of these frequencies (Hz), and the first of their overtones, explain of the fast part of a command.
+
+    They are fitted to the settled half, each without its own smooth part, too.
+    """
+    settled = slice(len(time) // 2, None)
+    if len(time) < 8 * OVERTONES * len(waves) or not waves:
+        return np.zeros(len(time))
+    angles = [2 * np.pi * k * f * time for f in waves for k in range(1, OVERTONES + 1)]
+    lines = [wave - smoothed(wave, step) for a in angles for wave in (np.cos(a), np.sin(a))]
+    basis = np.column_stack(lines)
+    return basis @ np.linalg.lstsq(basis[settled], fast[settled], rcond=1e-9)[0]
+
+
 def uncommanded(
     time: np.ndarray, error: np.ndarray, periods: Sequence[float]
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -106,6 +126,9 @@ def uncommanded(
         error = error[later] - np.interp(time[later] - period, time, error)
         time = time[later]
     return time, error
+
+
+OVERTONES = 3  # of a sine that drives the loop, itself among them: a command follows these
 
 
 FEWEST = 16  # samples in the settled half that a search for oscillations needs
@@ -129,19 +152,22 @@ class Chatter:
 def chatters(run: Run) -> dict[str, Chatter]:
     """Command → its fast part in the settled half of a run: rms about its own smooth part.
 
-    Its frequency is the largest line of that; it need not be one line.
+    What a sine that drives the loop explains, with its overtones, is no chatter. Its frequency is the largest line of that; it
+    need not be one line.
     """
     t = run.log.time
     step = float(t[1] - t[0]) if len(t) > 1 else 1.0
+    waves = commanded_waves(run)
     found = {}
     for name, (low, high) in ranges_of_commands(run).items():
         whole = np.clip(run.log.array(name), low, high)
-        u = whole[len(t) // 2 :]
-        fast = swinging(u - smoothed(u, step), step)
+        smooth = smoothed(whole, step)
+        driven = smooth + forced(t, whole - smooth, step, waves)
+        fast = swinging((whole - driven)[len(t) // 2 :], step)
         rms = float(np.sqrt(np.mean(fast**2)))
         line = np.abs(np.fft.rfft(fast * np.hanning(len(fast))))
         frequency = float(np.argmax(line) / (len(fast) * step))
-        share = share_of(rms, range_used(whole, step, low, high))
+        share = share_of(rms, range_used(driven, low, high))
         found[name] = Chatter(share, frequency, float(np.sqrt(2) * rms))
     return found
 
@@ -214,9 +240,9 @@ def ranges_of_commands(run: Run) -> dict[str, tuple[float, float]]:
     return {s.name: own.get(s.name, (-np.inf, np.inf)) for s in run.loop.controller.commands}
 
 
-def range_used(u: np.ndarray, step: float, low: float, high: float) -> float:
-    """Half of the range that the smooth part of a command goes through on the run, at least LEAST_USED of half its own range."""
-    used = 0.5 * float(np.ptp(smoothed(u, step)))
+def range_used(smooth: np.ndarray, low: float, high: float) -> float:
+    """Half of the range that a command goes through on the run, chatter taken off; at least LEAST_USED of half its own range."""
+    used = 0.5 * float(np.ptp(smooth))
     return max(used, LEAST_USED * 0.5 * (high - low)) if np.isfinite(high - low) else used
 
 

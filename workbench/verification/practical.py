@@ -67,7 +67,7 @@ def check_practical(
     starts = drawn(run, claim.runs, claim.spread)
     modes = slowest_and_unstable(run)
     outcomes, duration = disturbed(claim, run, starts, allowed, modes, tick)
-    verdict = decided(run, known, starts, outcomes, duration, said)
+    verdict = decided(run, known, starts, outcomes, duration, said, modes)
     late = _late(claim, run, outcomes) if verdict.holds else None
     if late is not None:
         holds = None if claim.within is None else False

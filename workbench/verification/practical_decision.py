@@ -11,6 +11,7 @@ import math
 from workbench.contract.units import format_quantity as say
 from workbench.verification.disturbed import Outcome, restless
 from workbench.verification.ledger import has_ledger
+from workbench.verification.modes import Modes
 from workbench.verification.nominal import Nominal
 from workbench.verification.returned import (
     in_words,
@@ -19,11 +20,15 @@ from workbench.verification.returned import (
     share_given_back,
     slowest_return,
 )
-from workbench.verification.returning import severity
+from workbench.verification.returning import Return, severity
 from workbench.verification.verdict import Verdict
 
+SEEN = 0.99  # of its largest value: what a signal must have fallen by, to be on its way
 
-def decided(run, known: Nominal, starts, outcomes: list[Outcome], duration: float, said) -> Verdict:
+
+def decided(
+    run, known: Nominal, starts, outcomes: list[Outcome], duration: float, said, modes: Modes
+) -> Verdict:
     """The verdict, in the order of what weighs most; `said(holds, worst, …)` makes it of its parts."""
     run.kept["outcomes"] = outcomes
     ledger = has_ledger(run.loop)
@@ -45,6 +50,9 @@ def decided(run, known: Nominal, starts, outcomes: list[Outcome], duration: floa
     if worst.word in ("growing", "staying") and not worst.lenient:
         also = f"; it does not settle: {unrest}" if unrest else ""
         stays = f"{where}: {in_words(worst, duration)}{also}; it began with {starts[i].words}"
+        slow = comes_slowly(worst, modes, duration)
+        if slow:
+            return said(None, f"{stays}; {slow}; make the run longer (`longest`)", data=data)
         return said(False, stays, data=data)
     if unrest and not (known.stated and ledger):
         restive = f"does not settle: {unrest}; no bound was stated that could allow it"
@@ -64,6 +72,15 @@ def decided(run, known: Nominal, starts, outcomes: list[Outcome], duration: floa
         margin=share_given_back(outcomes),
         unit="1",
     )
+
+
+def comes_slowly(worst: Return, modes: Modes, duration: float) -> str:
+    """In words, why what stays may be on its way: a mode that decays, for longer than the run; else ""."""
+    mode = modes.slowest
+    falls = worst.word == "staying" and worst.last < SEEN * worst.largest
+    if not falls or mode is None or modes.unstable:
+        return ""
+    return f"linearised, a mode {mode.words}" if mode.settles > duration else ""
 
 
 def evidence(

@@ -1,0 +1,171 @@
+"""A law called from Python near a point of a run: its memory is found, its derivative is right, what has none says why."""
+
+import random
+from collections import deque
+
+import numpy as np
+import pytest
+from scipy.linalg import block_diag, expm
+
+from workbench import ClosedLoop, Delayed, Hold, InputError, Sampled, Scenario
+from workbench.contract.system import Plain
+from workbench.interop.linear_plant import LinearPlant
+from workbench.verification.called_law import Asked, numbers
+from workbench.verification.frozen_time import smooth
+from workbench.verification.linear_loop import Point
+from workbench.verification.modes import slowest_and_unstable
+from workbench.verification.run import run as simulated
+
+T = 0.02
+PLANT = LinearPlant((-1.3, 0.4, 0.0, -2.1), (0.7, 1.9), (1.0, 0.0), ("a", "b"), ("u",), ("a",))
+
+
+class PI:
+    """u = K_p e + K_i ∫e; the sum lies in an attribute, or in the memory it is handed."""
+
+    def __init__(self, K_p, K_i, own=True):
+        self.K_p, self.K_i, self.own, self.sum = K_p, K_i, own, 0.0
+
+    def initial(self):
+        return (0.0,)
+
+    def step(self, t, z, y, r):
+        e = r[0] - y[0]
+        if self.own:
+            self.sum += T * e
+            return z, [self.K_p * e + self.K_i * self.sum]
+        z = (z[0] + T * e,)
+        return z, [self.K_p * e + self.K_i * z[0]]
+
+
+class Late:
+    """u = K times the error three samples ago."""
+
+    def __init__(self, K):
+        self.K, self.line = K, deque([0.0] * 3, maxlen=3)
+
+    def step(self, t, z, y, r):
+        self.line.append(r[0] - y[0])
+        return z, [self.K * self.line[0]]
+
+
+def over(law, delay=0.0, duration=2.0, reference=0.2):
+    law = Sampled(Plain(law, references=("a_d",)), T_s=T)
+    loop = ClosedLoop(PLANT, Delayed(law, delay) if delay else law)
+    return simulated(loop, Scenario(duration, Hold("output", (reference,))))
+
+
+def matrix(run, row=-1):
+    row %= len(run.log.time)
+    loop = smooth(run.loop)
+    return Asked(loop, run).closed(Point([0.0, 0.0], [0.0], ""), row)
+
+
+def by_hand(K_p, K_i, memory):
+    """Eigenvalues of plant and sum over a sample: a_{k+1} = Φ a + Γ u, s⁺ = s − T a, u = −K_p a + K_i s⁺."""
+    A, B = np.reshape(PLANT.A, (2, 2)), np.reshape(PLANT.B, (2, 1))
+    held = expm(T * np.block([[A, B], [np.zeros((1, 3))]]))
+    Φ, Γ = held[:2, :2], held[:2, 2:]
+    c = np.array([[1.0, 0.0]])
+    whole = [[Φ - Γ @ c * (K_p + T * K_i), Γ * K_i], [-T * c, np.eye(1)]]
+    return block_diag(np.block(whole), np.zeros((memory, memory)))
+
+
+def spectrum(M):
+    return np.sort_complex(np.linalg.eigvals(M))
+
+
+@pytest.mark.parametrize("own", [True, False])
+@pytest.mark.parametrize("K_i", [3.0, -0.06])
+def test_the_loop_with_a_called_law_has_the_eigenvalues_of_the_same_by_hand(own, K_i):
+    found = matrix(over(PI(2.5, K_i, own)))[0]
+    wanted = by_hand(2.5, K_i, len(found) - 3)
+    assert spectrum(found) == pytest.approx(spectrum(wanted), abs=1e-8)
+
+
+def test_a_line_of_past_values_is_memory_and_a_dead_time_is_counted():
+    def radius(M):
+        return np.abs(np.linalg.eigvals(M)).max()
+
+    A, B = np.reshape(PLANT.A, (2, 2)), np.reshape(PLANT.B, (2, 1))
+    held = expm(T * np.block([[A, B], [np.zeros((1, 3))]]))
+    line = np.eye(5, k=-1)  # a_k, then what was measured one to five samples ago
+    for samples in (2, 4):
+        M = np.zeros((2 + samples, 2 + samples))
+        M[:2, :2] = held[:2, :2]
+        M[:2, -1:] = -6.0 * held[:2, 2:]
+        M[2:, 2:] = line[:samples, :samples]
+        M[2, 0] = 1.0
+        run = over(Late(6.0), delay=(samples - 2) * T)
+        assert radius(matrix(run)[0]) == pytest.approx(radius(M), abs=1e-8)
+
+
+def test_a_sum_that_grows_slowly_is_seen_in_the_modes():
+    """1/K of 103 s, in a run of 2 s; with the sign turned it decays as slowly."""
+    wanted = np.log(np.abs(spectrum(by_hand(2.5, -0.06, 0))).max()) / T
+    growing = slowest_and_unstable(over(PI(2.5, -0.06))).unstable[0]
+    assert growing.s.real == pytest.approx(wanted, rel=1e-5) and wanted > 0
+    found = slowest_and_unstable(over(PI(2.5, 0.06)))
+    assert not found.unstable and found.reasons == ()
+
+
+# ---- what has no derivative ---------------------------------------------------------------------
+def dithered(t, y, r):
+    return [r[0] - y[0] + 1e-6 * random.random()]
+
+
+def closed_over():
+    total = [0.0]
+
+    def law(t, y, r):
+        total[0] += r[0] - y[0]
+        return [r[0] - y[0] + total[0]]
+
+    return law
+
+
+def bent(t, y, r):
+    return [abs(y[0])]
+
+
+class Keeper:
+    """A law that keeps every measurement."""
+
+    def __init__(self):
+        self.kept = []
+
+    def step(self, t, z, y, r):
+        self.kept.append(y[0])
+        return z, [-y[0]]
+
+
+@pytest.mark.parametrize(
+    "law, words",
+    [
+        (dithered, "twice alike"),
+        (closed_over(), "twice alike"),
+        (bent, "bent"),
+        (Keeper(), "changes its shape"),
+    ],
+)
+def test_what_has_no_derivative_says_why(law, words):
+    run = over(law, reference=0.0, duration=1.0)
+    with pytest.raises(InputError, match=words):
+        matrix(run)
+    found = slowest_and_unstable(run)
+    assert found.places == () and words in found.words
+
+
+def test_every_float_is_found_and_written_back_where_it_stood():
+    class Thing:
+        def __init__(self):
+            self.a, self.count, self.b = 1.5, 3, {"x": (2.5, [3.5]), "y": np.array([[4.5, 5.5]])}
+
+    thing = Thing()
+    found = []
+    numbers(thing, lambda v: found.append(v) or v)
+    assert found == [1.5, 2.5, 3.5, 4.5, 5.5]
+    left = iter([10.0, 20.0, 30.0, 40.0, 50.0])
+    numbers(thing, lambda v: next(left))
+    assert (thing.a, thing.count, thing.b["x"]) == (10.0, 3, (20.0, [30.0]))
+    assert thing.b["y"].tolist() == [[40.0, 50.0]]

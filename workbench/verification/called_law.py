@@ -1,0 +1,207 @@
+"""What a law called from Python does near a point of a run, by differences: z⁺ = A z + B y, u = C z + D y.
+
+The law is given the measurements of the run once more, up to the point. What it remembers is every float that moves when the
+measurement does, in its memory or in its attributes. One more sample is then asked with each of these numbers, and each
+measurement, a little more and a little less:
+
+    ∂f/∂x ≈ (f(x + h) − f(x − h))/2h,   once more with h/2: their difference is the error
+
+A law that answers differently when it is asked the same again (random numbers, a function that changes what it closes over), one
+with a corner at the point, and one whose memory changes its shape have no derivative here: InputError, with the reason.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from types import FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from workbench.contract.errors import InputError
+from workbench.contract.system import innermost, names
+from workbench.contract.wrappers import Delayed
+from workbench.run.demand import Demand
+from workbench.run.hosted import running
+from workbench.run.simulate import start_state
+from workbench.verification.linear_loop import Point, flat
+from workbench.verification.run import Run
+from workbench.verification.sampled_data import sampled
+
+PROBES = 400  # samples with measurements off, in which all that the law remembers must move
+MOST = 200  # numbers that a law may remember
+OFF = 1e-3  # of what a measurement covered: by how much it is off
+SMALL = 1e-6  # of a number's size, and at least of 1: what it is off by where it covered less
+SMOOTH = 1e-3  # share by which slopes to both sides may differ
+MEND = "verify it by runs"
+
+
+def numbers(thing: Any, take: Callable[[float], float], seen: set[int] | None = None) -> Any:
+    """`thing` with take(v) in place of every float v in it, in a fixed order; what can be changed is changed in place."""
+    seen = set() if seen is None else seen
+    if isinstance(thing, float):
+        return take(thing)
+    if id(thing) in seen:
+        return thing
+    seen.add(id(thing))
+    if isinstance(thing, np.ndarray):
+        real = thing.dtype.kind == "f"
+        return (
+            np.array([take(float(v)) for v in thing.flat]).reshape(thing.shape) if real else thing
+        )
+    if isinstance(thing, tuple):
+        inside = [numbers(v, take, seen) for v in thing]
+        return tuple(inside) if type(thing) is tuple else type(thing)(*inside)
+    if isinstance(thing, list | deque):
+        keys: Any = range(len(thing))
+    elif isinstance(thing, dict):
+        keys = list(thing)
+    else:
+        return _of_attributes(thing, take, seen)
+    for key in keys:
+        thing[key] = numbers(thing[key], take, seen)
+    return thing
+
+
+def _of_attributes(thing: Any, take: Callable[[float], float], seen: set[int]) -> Any:
+    """`numbers` of an object's attributes; what has none is as it was."""
+    try:
+        own = vars(thing)
+    except TypeError:
+        return thing
+    if isinstance(thing, type | ModuleType | FunctionType):
+        return thing
+    for name, value in list(own.items()):
+        object.__setattr__(thing, name, numbers(value, take, seen))
+    return thing
+
+
+@dataclass(frozen=True, eq=False)
+class Memory:
+    """What a loop's law remembers at one instant: its wrappers' states, the law itself, and the memory it is handed."""
+
+    wrapped: list[float]
+    own: tuple[Any, Any]
+
+    def read(self) -> np.ndarray:
+        """Every float in it."""
+        found: list[float] = []
+        numbers([list(self.wrapped), copy.deepcopy(self.own)], lambda v: found.append(v) or v)  # type: ignore[func-returns-value]
+        return np.array(found)
+
+    def written(self, values: Sequence[float]) -> Memory:
+        """The same with other numbers."""
+        left = iter(map(float, values))
+        wrapped, own = numbers([list(self.wrapped), copy.deepcopy(self.own)], lambda _: next(left))
+        return Memory(wrapped, own)
+
+
+class Asked:
+    """The law of a run, asked sample by sample, without noise and rounding; `loop` as `frozen_time.smooth` makes it."""
+
+    def __init__(self, loop, run: Run):
+        self.loop = loop
+        controller = loop.controller
+        self.delay = float(controller.delay) if isinstance(controller, Delayed) else 0.0
+        self.law = running(controller.inner if isinstance(controller, Delayed) else controller)
+        self.inside = innermost(self.law)
+        self.time = run.log.time
+        self.y = np.column_stack([run.log.array(n) for n in names(self.law.measured)])
+        x0 = start_state(loop, run.scenario)
+        demand = Demand(loop, run.scenario, x0)
+        live = [i for i, n in enumerate(demand.live) if demand.kinds[n] != "disturbance"]
+        self.r = demand.at(self.time)[:, live]
+        z = self.law.start(0.0, self._begin(loop, x0), self.y[0].tolist(), self.r[0].tolist())
+        self.memory = Memory(list(z), (self.inside.law, self.inside.z))
+        self.row = 0
+
+    def _begin(self, loop, x0) -> list[float]:
+        return x0[len(x0) - len(self.law.states) :].tolist() if self.law.states else []
+
+    def step(self, memory: Memory, y: Sequence[float], row: int) -> tuple[Memory, np.ndarray]:
+        """(memory after the sample, command); `memory` is used up."""
+        self.inside.law, self.inside.z = memory.own
+        t, r = float(self.time[row]), self.r[row].tolist()
+        z = self.law.update(t, memory.wrapped, list(map(float, y)), r)
+        u = self.law.command(t, z, list(map(float, y)), r)
+        return Memory(list(z), (self.inside.law, self.inside.z)), np.array(u, float)
+
+    def until(self, row: int) -> Memory:
+        """What the law remembers before the sample of this row; rows are asked in rising order."""
+        while self.row < row:
+            self.memory, _ = self.step(self.memory, self.y[self.row], self.row)
+            self.row += 1
+        return Memory(list(self.memory.wrapped), copy.deepcopy(self.memory.own))
+
+    def closed(self, where: Point, row: int) -> list[np.ndarray]:
+        """The loop on (x, past commands, memory) from sample to sample near this row: by differences, and by half as large ones."""
+        A, B, C = flat(self.loop, where)
+        T = float(self.loop.period)
+        plant = sampled(A, B, C, np.zeros((len(C), B.shape[1])), T, self.delay)
+        found = []
+        for law in self.near(row):
+            n = law.shape[1] - len(C)
+            E, F, G, H = law[:n, :n], law[:n, n:], law[n:, :n], law[n:, n:]
+            M = [[plant.A + plant.B @ H @ plant.C, plant.B @ G], [F @ plant.C, E]]
+            found.append(np.block(M))
+        return found
+
+    def near(self, row: int) -> list[np.ndarray]:
+        """∂(memory after the sample, command)/∂(memory, measurement) by differences, and by half as large ones."""
+        memory = self.until(row)
+        y = self.y[row]
+        h_y = np.maximum(OFF * np.ptp(self.y, axis=0), SMALL * np.maximum(np.abs(y), 1.0))
+        whole = memory.read()
+        own, moved = self._moving(memory, whole, y, h_y, row)
+        h = np.concatenate(
+            [np.maximum(0.5 * moved, SMALL * np.maximum(np.abs(whole[own]), 1.0)), h_y]
+        )
+
+        def answer(x: np.ndarray) -> np.ndarray:
+            values = whole.copy()
+            values[own] = x[: len(own)]
+            after, u = self.step(memory.written(values), x[len(own) :], row)
+            return np.concatenate([_alike(after.read(), whole)[own], u])
+
+        at = np.concatenate([whole[own], y])
+        first, _, again = answer(at), answer(at + h), answer(at)
+        if not np.array_equal(first, again):
+            raise InputError("the law does not answer twice alike", mend=MEND)
+        return [_slope(answer, at, h * share) for share in (1.0, 0.5)]
+
+    def _moving(self, memory: Memory, whole, y, h_y, row: int):
+        """(which of the numbers the law remembers, by how much each moves) when measurements are off."""
+        rng = np.random.default_rng(1)
+        after = memory.written(whole)
+        moved = np.zeros(len(whole))
+        for _ in range(PROBES):
+            after, _ = self.step(after, y + h_y * rng.uniform(-1, 1, len(y)), row)
+            moved = np.maximum(moved, np.abs(_alike(after.read(), whole) - whole))
+        own = np.flatnonzero(moved > 0)
+        if len(own) > MOST:
+            raise InputError(f"the law remembers {len(own)} numbers", mend=MEND)
+        return own, moved[own]
+
+
+def _alike(values: np.ndarray, before: np.ndarray) -> np.ndarray:
+    if len(values) != len(before):
+        raise InputError("what the law remembers changes its shape", mend=MEND)
+    return values
+
+
+def _slope(answer: Callable, at: np.ndarray, h: np.ndarray) -> np.ndarray:
+    """∂answer/∂x by central differences; InputError where those to one side are others."""
+    middle = answer(at)
+    columns = []
+    for i, step in enumerate(h):
+        off = np.zeros(len(at))
+        off[i] = step
+        more, less = answer(at + off), answer(at - off)
+        bend = np.abs(more - 2 * middle + less)
+        if (bend > SMOOTH * np.abs(more - less) + 1e-9 * np.abs(middle)).any():
+            raise InputError("the law is bent at this point of the run", mend=MEND)
+        columns.append((more - less) / (2 * step))
+    return np.column_stack(columns)
