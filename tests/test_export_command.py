@@ -109,7 +109,6 @@ def test_a_report_has_a_chapter_on_the_code(part, monkeypatch, tmp_path):
         (["--fmu", "a.fmu", "--report", "axis.yaml"], "--report would overwrite the case file"),
         (["--fmu", "nowhere/a.fmu"], "no such directory"),
         (["--c", "nowhere/a"], "no such directory"),
-        (["--fmu", "a.fmu", "--part", "plant"], "line 2, plant: .* stiff flows"),
     ],
 )
 def test_what_cannot_be_written_is_said_and_nothing_is(words, said, monkeypatch, tmp_path, capsys):

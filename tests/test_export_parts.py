@@ -3,7 +3,7 @@
 import json
 import shutil
 import subprocess
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -13,10 +13,19 @@ from workbench import ClosedLoop, InputError, Sine
 from workbench.contract.wrappers import Delayed, Sampled
 from workbench.interop.export.checking import linted, sanitized
 from workbench.interop.export.system_command import UNFOLLOWED
-from workbench.interop.export.system_package import export_system, system_digest
+from workbench.interop.export.system_package import export_system, system_digest, system_text
 from workbench.interop.export.system_run import system_graph
+from workbench.numerics.adaptive import Adaptive, Fixed
 from workbench.numerics.compiler import compiler
 
+EXPLICIT = ("hiab-xs031-pid", "two-cylinders", "arm-imv-vdc", "excavator")
+MACHINES = (
+    *EXPLICIT,
+    "ieha-pid",
+    "ieha-friction",
+    "ieha-arm",
+    "four-bar",
+)  # the last have implicit steps
 needs_compiler = pytest.mark.skipif(compiler() is None, reason="no C compiler")
 
 
@@ -75,6 +84,60 @@ def test_the_shipped_program_has_no_undefined_behaviour(folders):
     assert linted(folder, UNFOLLOWED).well in (True, None)
 
 
+@dataclass(frozen=True)
+class Watched(Axis):
+    """Adaptive steps, which are small about the cushion's edge."""
+
+    @property
+    def adaptive(self):
+        return Adaptive((1e-8, 1e-6, 1e2), watched="x", edges=(self.x_end,))
+
+
+@dataclass(frozen=True)
+class Equal(Axis):
+    """Equal implicit steps."""
+
+    fixed = Fixed(5e-4)
+
+
+@dataclass(frozen=True)
+class Integrated(Axis):
+    """An integrator that no text has."""
+
+    integrator = staticmethod(lambda system, traced, compiled: None)
+
+
+STIFF = {"adaptive": Watched(), "fixed": Equal(), "implicit": Axis(τ=1e-9, stiff=())}
+WAVE = {"F": Sine("output", 30.0, 200.0, 90.0, ramp=0.01)}
+
+
+@needs_compiler
+@pytest.mark.parametrize("part, pushed", [("plant", WAVE), ("loop", {})], ids=["plant", "loop"])
+@pytest.mark.parametrize("kind", STIFF)
+def test_implicit_steps_are_those_of_the_run(kind, part, pushed, tmp_path):
+    """The run has power flows, the code has none: steps and states do not depend on these."""
+    loop = ClosedLoop(STIFF[kind], LOOP.controller)
+    graph, run = exported_part(part, loop, 0.03, disturbances=pushed)
+    assert graph.stiff and graph.driven == bool(pushed) and np.ptp(run.states[:, 0]) > 1e-5
+    folder = export_system(tmp_path / "c", graph, run, name="axis")
+    assert replayed(folder) == (0, "31 samples, states up to 0 apart\n")
+    text = (folder / "axis.c").read_text()
+    settings = {"adaptive": ("FIRST 1e-06", "FIRST 2e-06"), "fixed": ("GAMMA 0.25", "GAMMA 0.26")}
+    old, new = settings.get(kind, settings["fixed"])
+    assert old in text
+    (folder / "axis.c").write_text(text.replace(old, new))
+    assert replayed(folder)[0] == 1
+
+
+@needs_compiler
+def test_what_is_built_in_a_program_with_other_parameters_has_the_settings_of_steps():
+    graph, run = exported_part("plant", ClosedLoop(Watched(), LOOP.controller), 0.01)
+    text = system_text(graph, run, "axis")
+    assert len(graph.settings) == 3 + 1 + 1 + 1  # errors, period, edge, share of a state
+    for value in graph.settings:
+        assert f"= {float(value)!r};" in text.source()
+
+
 def in_flow(old, new):
     """A change of the first place in the flow."""
 
@@ -130,9 +193,9 @@ def test_draws_of_parameters_make_their_own_runs(tmp_path):
         ("loop", ClosedLoop(Axis(), lambda t, y, r: [0.0]), "called from Python"),
         ("plant", ClosedLoop(Axis(), Law()), "no samples"),
         ("plant", ClosedLoop(Axis(), Delayed(LOOP.controller, 0.4e-3)), "after a sample"),
-        ("plant", ClosedLoop(Axis(τ=1e-9, stiff=()), LOOP.controller), "implicit steps"),
+        ("plant", ClosedLoop(Integrated(), LOOP.controller), "brings an integrator of its own"),
     ],
-    ids=["python", "continuous", "delayed", "stiff"],
+    ids=["python", "continuous", "delayed", "integrated"],
 )
 def test_what_cannot_be_exported_is_said(part, loop, said):
     with pytest.raises(InputError, match=said):
@@ -145,18 +208,10 @@ def test_a_law_that_is_python_leaves_its_plant_to_be_exported():
     assert np.all(run.inputs[:, 0] == 1e-4) and graph.moving == 3
 
 
-def test_plants_with_an_integrator_of_their_own_are_refused():
-    from exported import exported_axis
-
-    case, _, _ = exported_axis("0.01 s")
-    with pytest.raises(InputError, match="method of its own for stiff flows"):
-        system_graph(case.loop, case.scenario, "plant")
-
-
 @needs_compiler
 @pytest.mark.long
 @pytest.mark.parametrize("part", ["plant", "loop"])
-@pytest.mark.parametrize("name", ["hiab-xs031-pid", "two-cylinders", "arm-imv-vdc", "excavator"])
+@pytest.mark.parametrize("name", MACHINES)
 def test_machines_make_their_runs_to_the_last_bit(name, part, tmp_path):
     from pathlib import Path
 

@@ -160,7 +160,7 @@ def test_steps_end_on_jumps(system, at, compiled):
         + 1.7 * np.clip(t - at, 0, 0.15 - at)
         - 0.4 * np.maximum(t - 0.15, 0)
     )
-    assert np.abs(np.array(log["x0"]) - exact).max() < 1e-14
+    assert np.abs(np.array(log["x0"]) - exact).max() < 1e-13  # roundings of 2,000 steps
 
 
 def test_a_jump_inside_a_step_would_cost_the_order():

@@ -369,7 +369,7 @@ def test_averages_and_pistons_one_by_one_agree(which):
 def compiled_flow(plant):
     """f(t, x) with X = 0.4 mm and its Jacobian, from the traced graph."""
     from workbench.numerics.calculus import trace
-    from workbench.numerics.stiff import slopes
+    from workbench.numerics.stiff_solver import slopes
 
     traced = trace(plant, ("X",))
     c, w, n = traced.constants(plant), np.array([4e-4]), len(plant.states)

@@ -27,7 +27,8 @@ from workbench.contract.system import names
 from workbench.numerics import stiff_vm
 from workbench.numerics.adaptive import Adaptive, adaptive
 from workbench.numerics.calculus import trace
-from workbench.numerics.stiff import StiffLoop, elimination, solver, stiff_loop
+from workbench.numerics.stiff import StiffLoop, stiff_loop
+from workbench.numerics.stiff_solver import elimination, solver
 
 CHUNK = importlib.import_module("workbench.run.fused")
 

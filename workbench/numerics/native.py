@@ -77,6 +77,8 @@ class Loop:
     (right to third order, which is enough: a kink missed by δ costs δ²), by LOOKS steps of false position.
     """
 
+    around = "driver.c"  # the C text around its functions
+
     def __init__(self, traced: Traced, compiled: bool | None = None) -> None:
         self.traced = traced
         self.offsets: tuple[float, ...] = (*OFFSETS[:-1], END)
@@ -106,7 +108,7 @@ class Loop:
         if text is None:
             return None
         named, sizes = text
-        lib = compiled(named, {**sizes, "LANES": 1}, own_text("driver.c"), NUMBERS)
+        lib = compiled(named, {**sizes, "LANES": 1}, own_text(self.around), NUMBERS)
         if lib is not None:
             p = ctypes.c_void_p
             l = ctypes.c_long

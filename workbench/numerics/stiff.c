@@ -6,10 +6,8 @@
  * behind an edge of the watched state. c is followed by the settings: errors of a step (NI), period, edges (NE), error
  * of a step as a share of the state. Equal steps
  * have none, and take their inputs at the stages themselves.
- * stiff_vm.py has the same text for the virtual machine.
+ * With COUNTED the library counts its steps. lanes.h and functions.h stand before it. stiff_vm.py has the same text for the virtual machine.
  */
-#include <math.h>
-typedef double real;
 #define N (NI + NQ)
 #define CALL(f, t_, x_, w_, y_) do { const real *arg[4] = {(t_), (x_), (w_), c}; real *res[1] = {(y_)}; f(arg, res, 0, work, 0); } while (0)
 
@@ -45,18 +43,20 @@ static const real *stage_inputs(const Inputs *in, int s, real t, real *w) {
 static void input_rate(const Inputs *in, real *dw) {
   for (int i = 0; i < NW; ++i) dw[i] = 0.0;
   for (int j = 0; j < NODES * (WSTRIDE > 0); ++j)
-    for (int i = 0; i < NW; ++i) dw[i] += slope_at[j] * in->rows[j * NW + i] / in->span;
+    for (int i = 0; i < NW; ++i) dw[i] += slope_at[j] * (in->rows[j * NW + i] - in->rows[i]) / in->span;
 }
 #else
+#if WSTRIDE > 0
 static const real POLY[NODES][NODES] = TABLE_POLY; /* rows of an interval → coefficients in (t − t0)/span */
+#endif
 
 static void fit_inputs(Inputs *in) {
 #if WSTRIDE > 0
   for (int k = 0; k < NODES; ++k)
     for (int i = 0; i < NW; ++i) {
       real sum = 0.0;
-      for (int j = 0; j < NODES; ++j) sum += POLY[k][j] * in->rows[j * NW + i];
-      in->poly[k * NW + i] = sum;
+      for (int j = 0; j < NODES; ++j) sum += POLY[k][j] * (in->rows[j * NW + i] - in->rows[i]);
+      in->poly[k * NW + i] = k ? sum : in->rows[i] + sum; /* an input that holds stays as it is */
     }
 #else
   (void)in;
@@ -127,7 +127,12 @@ static real rodas(real t, real h, const real *z, real *to, const Inputs *in, con
   return worst;
 }
 
+#if COUNTED
 static long tried, accepted;
+#define COUNT(what) (++what)
+#else
+#define COUNT(what) ((void)0) /* no memory of its own */
+#endif
 
 #if FIXED
 /* z from t to t1 in one step; *h is not used. Returns 0 when the flow leaves the numbers. */
@@ -137,9 +142,9 @@ static int advance(real t, real t1, real *z, const Inputs *in, const real *c, re
   input_rate(in, dw);
   const real *arg[5] = {&t, z, in->rows, dw, c}; real *res[2] = {J, ft};
   slope(arg, res, 0, work, 0);
-  ++tried;
+  COUNT(tried);
   if (rodas(t, t1 - t, z, to, in, J, ft, c, work) > 0.0) return 0;
-  ++accepted;
+  COUNT(accepted);
   for (int i = 0; i < NX + NQ; ++i) z[i] = to[i];
   project_state(t1, z, in->rows, c, work);
   return 1;
@@ -175,7 +180,7 @@ static int advance(real t, real t1, real *z, const Inputs *in, const real *c, re
     step = step < 0.5 * room ? step : step < room ? 0.5 * room : room;
     if (step < room && step < 1e-15 + 1e-14 * fabs(t)) return 0;
     real error = rodas(t, step, z, to, in, J, ft, c, work), grow = 0.9 * pow(fmax(error, 1e-12), -0.25);
-    ++tried;
+    COUNT(tried);
     if (!(error <= 1.0)) {
       /* where a smaller step did not help, the error is a fast state's: go down to its time scale */
       *h = step * (failed ? 0.25 : fmax(0.2, fmin(grow, 0.9)));
@@ -184,7 +189,7 @@ static int advance(real t, real t1, real *z, const Inputs *in, const real *c, re
     }
     real part = NE > 0 ? crossed(z[WATCHED], to[WATCHED], edges) : 1.0;
     if (part < 0.98 && looked < 2) { *h = step * fmax(part * 1.01, 1e-3); ++looked; continue; }
-    ++accepted;
+    COUNT(accepted);
     if (last > 0.0) grow = fmin(grow, 0.9 * step / last * pow(before / fmax(error * error, 1e-12), 0.25));
     grow = fmax(0.2, fmin(grow, failed ? 1.0 : 6.0));
     last = step;
@@ -250,8 +255,10 @@ long run(long first, long n, long every, int jumping, real T, long n1, real h1, 
   return n;
 }
 
+#if COUNTED
 /* steps tried and accepted since the library was loaded */
 void steps(long *out) { out[0] = tried; out[1] = accepted; }
+#endif
 
 void measure(real t, const real *x, const real *w, const real *c, real *y, real *work) { CALL(measured, &t, x, w, y); }
 void begin(real t, const real *x, const real *w, const real *c, real *y, real *work) { CALL(start, &t, x, w, y); }

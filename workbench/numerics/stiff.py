@@ -1,8 +1,7 @@
 """Stiff flows: RODAS with exact Jacobians and a linear solver made for the system's own pattern.
 
 A plant asks for it by having `adaptive` or `fixed` (`workbench.numerics.adaptive`). The method has six stages, order 4 with an
-embedded
-order 3, is L-stable and stiffly accurate, and takes flows that depend on time. Its stages need k in
+embedded order 3, is L-stable and stiffly accurate, and takes flows that depend on time. Its stages need k in
 
     (1/(h γ) − J) k = r,   J = ∂f/∂x, traced
 
@@ -40,6 +39,7 @@ from workbench.numerics.native import (
     renamed,
 )
 from workbench.numerics.samples import Samples
+from workbench.numerics.stiff_solver import slopes, solver
 
 NODES = (0.0, 0.25, 0.5, 0.75, END)
 POLY = np.linalg.inv(
@@ -83,70 +83,10 @@ SLOPE = tuple(
 )
 
 
-def elimination(pattern: np.ndarray) -> list[int]:
-    """Order of pivots on the diagonal of a square boolean pattern that fills little in (Markowitz)."""
-    P = pattern | np.eye(len(pattern), dtype=bool)
-    left = list(range(len(P)))
-    order = []
-    while left:
-        inside = P[np.ix_(left, left)]
-        cost = (inside.sum(axis=0) - 1) * (inside.sum(axis=1) - 1)
-        order.append(left.pop(int(np.argmin(cost))))
-        for i in (i for i in left if P[i, order[-1]]):
-            P[i, left] |= P[order[-1], left]
-    return order
-
-
-def solver(sparsity: ca.Sparsity) -> tuple[ca.Function, ca.Function]:
-    """(`lu`: nonzeros of J, g → factors of g − J;  `solve`: factors, r → (g − J)⁻¹ r) for a square pattern."""
-    n = sparsity.size1()
-    J = ca.SX.sym("J", sparsity.nnz())
-    g = ca.SX.sym("g")
-    r = ca.SX.sym("r", n)
-    W = {place: -J[k] for k, place in enumerate(zip(*sparsity.get_triplet()))}
-    W |= {(i, i): W.get((i, i), 0.0) + g for i in range(n)}
-    pattern = np.zeros((n, n), bool)
-    pattern[tuple(zip(*W))] = True
-    order = elimination(pattern)
-    for at, k in enumerate(order):
-        rest = order[at + 1 :]
-        W[k, k] = 1 / W[k, k]
-        for i in (i for i in rest if (i, k) in W):
-            W[i, k] = W[i, k] * W[k, k]
-            for j in (j for j in rest if (k, j) in W):
-                W[i, j] = W.get((i, j), 0.0) - W[i, k] * W[k, j]
-    L = ca.SX.sym("L", len(W))
-    F = {place: L[i] for i, place in enumerate(W)}
-    x = [r[i] for i in range(n)]
-    for at, k in enumerate(order):
-        for i in (i for i in order[at + 1 :] if (i, k) in F):
-            x[i] = x[i] - F[i, k] * x[k]
-    for at, k in reversed(list(enumerate(order))):
-        for j in (j for j in order[at + 1 :] if (k, j) in F):
-            x[k] = x[k] - F[k, j] * x[j]
-        x[k] = x[k] * F[k, k]
-    return ca.Function("lu", [J, g], [ca.vertcat(*W.values())]), ca.Function(
-        "solve", [L, r], [ca.vertcat(*x)]
-    )
-
-
-def slopes(traced: Traced) -> tuple[ca.Function, ca.Sparsity]:
-    """(t, x, w, ẇ, c) → nonzeros of J = ∂[ẋ, powers]/∂[x, energies], and d/dt of the flow at a standing x; J's pattern."""
-    f = traced.motion
-    t, x, w, c = (ca.SX.sym(n, f.size1_in(i)) for i, n in enumerate("txwc"))
-    dw = ca.SX.sym("dw", f.size1_in(2))
-    y = f(t, x, w, c)
-    J = ca.horzcat(ca.jacobian(y, x)[:, : traced.n_moving], ca.SX(y.numel(), traced.n_powers))
-    rate = ca.jtimes(y, t, ca.SX(1)) + (ca.jtimes(y, w, dw) if w.numel() else 0)
-    nonzeros = ca.vertcat(*J.nonzeros()) if J.nnz() else ca.SX(0, 1)
-    return ca.Function(
-        "slope", [t, x, w, dw, c], ca.cse([nonzeros, ca.densify(rate)])
-    ), J.sparsity()
-
-
 class StiffLoop(Loop):
     """`native.Loop` with adaptive steps, or equal ones where nothing adaptive is wanted: the same `run`, `begin` and rows."""
 
+    around = "stiff.c"
     FIRST = 1e-6  # s, step after a jump or an edge
     NEAR = 2e-6  # s before an edge that one step may take; farther away, half of what is left
     RELATIVE = 1e-9  # of a state, added to the error a step may make: what grows without bound shall not stall
@@ -159,7 +99,7 @@ class StiffLoop(Loop):
         compiled: bool | None = None,
     ) -> None:
         self.slope, self.pattern = slopes(traced)
-        self.lu, self.solve = solver(self.pattern)
+        self.lu, self.solve = solver(self.pattern, traced.n_powers)
         self.fixed = wanted is None
         self.edges = 0 if wanted is None else len(wanted.edges)
         self.watched = states.index(wanted.watched) if wanted and wanted.watched else 0
@@ -177,17 +117,31 @@ class StiffLoop(Loop):
             :moving
         ]  # memory of a continuous law comes after the plant's states
         errors = [tolerance * error for error in errors]
-        return np.concatenate(
-            [
-                self.traced.constants(system),
-                errors,
-                [wanted.period],
-                wanted.edges,
-                [max(tolerance * self.RELATIVE, LEAST)],
-            ]
-        )
+        relative = max(tolerance * self.RELATIVE, LEAST)
+        own = self.traced.constants(system)
+        return np.concatenate([own, errors, [wanted.period], wanted.edges, [relative]])
 
     def _build(self) -> Any:
+        text = self.text()
+        if text is None:
+            return None
+        named, sizes = text
+        # Sines and their like are those of explicit loops, so that a law's commands do not rest on the integrator.
+        counted = {**sizes, "LANES": 1, "COUNTED": 1}
+        lib = library(generated(named, counted, own_text(self.around), NUMBERS))
+        if lib is not None:
+            p = ctypes.c_void_p
+            l = ctypes.c_long
+            d = ctypes.c_double
+            lib.run.argtypes = [l, l, l, ctypes.c_int, d, l, d, l, d, p, p, p, p, p, p]
+            lib.run.restype = l
+            lib.measure.argtypes = lib.begin.argtypes = [d, p, p, p, p, p]
+            lib.steps.argtypes = [p]
+            self.work = max(f.sz_w() for f in named) + 1
+        return lib
+
+    def text(self) -> tuple[list[ca.Function], dict[str, object]] | None:
+        """(functions that stiff.c calls, by name; its #defines); None where they are too long for a compiler."""
         t = self.traced
         parts = {
             "flow": t.motion,
@@ -234,18 +188,7 @@ class StiffLoop(Loop):
             "TABLE_SLOPE": row(map(float, SLOPE)),
             "TABLE_POLY": table(POLY.tolist()),
         }
-        # Sines and their like are those of explicit loops, so that a law's commands do not rest on the integrator.
-        lib = library(generated(named, {**defines, "LANES": 1}, own_text("stiff.c"), NUMBERS))
-        if lib is not None:
-            p = ctypes.c_void_p
-            l = ctypes.c_long
-            d = ctypes.c_double
-            lib.run.argtypes = [l, l, l, ctypes.c_int, d, l, d, l, d, p, p, p, p, p, p]
-            lib.run.restype = l
-            lib.measure.argtypes = lib.begin.argtypes = [d, p, p, p, p, p]
-            lib.steps.argtypes = [p]
-            self.work = max(f.sz_w() for f in named) + 1
-        return lib
+        return named, defines
 
     def begin(self, t0: Scalar, x: Vector, w: Vector, c: Any) -> np.ndarray:
         return super().begin(t0, x, w, c[: self.n_c])

@@ -131,7 +131,9 @@ class _Inputs:
             other = _K != l
             slope[other] = (slope[other] * (s - l) + value[other]) / (_K[other] - l)
             value[other] = value[other] * ((s - l) / (_K[other] - l))
-        return value @ self.rows, slope @ self.rows * _K[-1] / self.span
+        first = self.rows[0]
+        change = self.rows - first
+        return first + value @ change, slope @ change * _K[-1] / self.span
 
 
 class _Stages(_Inputs):
@@ -140,7 +142,8 @@ class _Stages(_Inputs):
     def at(self, t: Scalar, stage: Any = 0) -> Any:
         if self.rows.ndim == 1:
             return self.rows, np.zeros_like(self.rows)
-        return self.rows[stiff.ROW[stage]], np.array(stiff.SLOPE) @ self.rows / self.span
+        change = self.rows - self.rows[0]
+        return self.rows[stiff.ROW[stage]], np.array(stiff.SLOPE) @ change / self.span
 
 
 def _rodas(

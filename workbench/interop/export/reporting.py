@@ -53,10 +53,12 @@ def _of_system(text: SystemText) -> list[tuple[str, str]]:
     graph = text.graph
     steps = graph.grid.n1 + graph.grid.n2
     each = "one step" if steps == 1 else f"{steps} steps"
+    if graph.settings.size:
+        each += " or more"
     return [
         ("part", f"{graph.part}: {type(graph.system.plant).__name__}, as C99 with doubles"),
         ("sample time", f"{format_quantity(graph.sample_time, 's')}, {each} of the integrator"),
-        ("operations", f"{text.operations} in the flow, of which a step takes four or five"),
+        ("operations", f"{text.operations} in the flow, of which a step takes {graph.evaluations}"),
         ("numbers", f"{len(graph.parameters)} parameters, {len(graph.constants)} constants"),
         ("memory", f"{len(graph.states)} doubles of the caller, nothing allocated"),
     ]

@@ -10,9 +10,11 @@ import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Leaf, leaves
-from workbench.contract.system import ClosedLoop, Signal, System
+from workbench.contract.system import ClosedLoop, Signal, System, names
+from workbench.numerics.adaptive import adaptive, fixed
 from workbench.numerics.calculus import Traced
-from workbench.numerics.native import OFFSETS, Loop
+from workbench.numerics.native import Loop
+from workbench.numerics.stiff import StiffLoop
 from workbench.run.grid import Grid
 
 
@@ -23,6 +25,7 @@ class SystemGraph:
     grid      samples of the run, and the steps within one
     start     x before the first sample
     driven    whether inputs change between samples in the run, so that a step takes them at its stages
+    stiff     whether its steps are those of `workbench.numerics.stiff`; tolerance: share of the errors that they may make
     """
 
     part: str
@@ -31,6 +34,8 @@ class SystemGraph:
     grid: Grid
     start: np.ndarray
     driven: bool
+    stiff: bool = False
+    tolerance: float = 1.0
 
     @property
     def states(self) -> tuple[Signal, ...]:
@@ -72,16 +77,43 @@ class SystemGraph:
 
     @property
     def constants(self) -> np.ndarray:
+        """Those of the flow, behind them the integrator's settings, where it has some."""
+        method = self.method
+        if isinstance(method, StiffLoop):
+            return method.constants(self.system, self.tolerance)
         return self.traced.constants(self.system)
+
+    @property
+    def settings(self) -> np.ndarray:
+        """The integrator's, which no parameter of the flow changes."""
+        return self.constants[self.traced.flow.size1_in(3) :]
 
     @property
     def sample_time(self) -> float:
         return float(self.grid.T)
 
     @property
+    def evaluations(self) -> str:
+        """Of the flow in a step, in words."""
+        return "six, and its Jacobian" if self.stiff else "four or five"
+
+    @property
     def stages(self) -> int:
         """Instants within a sample at which a flow that is driven needs its inputs."""
-        return len(OFFSETS) * (self.grid.n1 + self.grid.n2)
+        return len(self.method.offsets) * (self.grid.n1 + self.grid.n2)
+
+    @cached_property
+    def method(self) -> Loop:
+        """The integrator, of the flow alone, without energies."""
+        t = self.traced
+        given = [ca.SX.sym(t.motion.name_in(i), t.motion.size1_in(i)) for i in range(4)]
+        motion = ca.Function("motion", given, [t.motion(*given)[: t.n_moving]])
+        nothing = ca.Function("logged", given, [ca.SX(0, 1)])
+        alone = replace(t, n_powers=0, motion=motion, log=nothing)
+        if not self.stiff:
+            return Loop(alone, compiled=False)
+        wanted = None if fixed(self.system) else adaptive(self.system)
+        return StiffLoop(alone, wanted, names(self.states), compiled=False)
 
     @cached_property
     def outcome(self) -> ca.Function:
@@ -96,15 +128,11 @@ class SystemGraph:
 
     @cached_property
     def functions(self) -> tuple[list[ca.Function], dict[str, object]]:
-        """What driver.c calls, by name, and its #defines: the flow alone, without energies.
+        """What the integrator's text calls, by name, and its #defines.
 
         Raises InputError where these are too long for a compiler.
         """
-        t = self.traced
-        given = [ca.SX.sym(t.motion.name_in(i), t.motion.size1_in(i)) for i in range(4)]
-        motion = ca.Function("motion", given, [t.motion(*given)[: t.n_moving]])
-        nothing = ca.Function("logged", given, [ca.SX(0, 1)])
-        found = Loop(replace(t, n_powers=0, motion=motion, log=nothing), compiled=False).text()
+        found = self.method.text()
         if found is None:
             raise InputError(
                 f"the {self.part} has more operations than a C compiler bears",

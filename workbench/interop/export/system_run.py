@@ -13,14 +13,13 @@ from workbench.interop.export.replay import every_sample
 from workbench.interop.export.system_graph import SystemGraph
 from workbench.numerics.adaptive import adaptive, fixed
 from workbench.numerics.calculus import trace
-from workbench.numerics.native import END, OFFSETS
 from workbench.run.demand import Demand
 from workbench.run.grid import Grid
 from workbench.run.log import Log
 from workbench.run.scenario import Scenario
 from workbench.run.simulate import start_state
 
-ALONE = "export --part controller, or give a plant that is integrated in equal explicit steps"
+ALONE = "export --part controller, or give a plant whose equations are written in its text"
 
 
 @dataclass(frozen=True)
@@ -50,18 +49,19 @@ class SystemRun:
 def system_graph(loop: ClosedLoop, scenario: Scenario, part: str) -> tuple[SystemGraph, SystemRun]:
     """The plant, or the loop, with its run through the scenario; part: "plant" or "loop".
 
-    Raises InputError for what has no explicit steps of equal length, no equations or no samples, and for a run that ends early.
+    Raises InputError for what has no equations, no steps of this package or no samples, and for a run that ends early.
     """
     check_part(loop, part)
     log = every_sample(loop, scenario)
-    _check_pace(log, part)
+    pace = log.provenance["pace"]
     g = Grid(**log.provenance["grid"])
     demand = Demand(loop, scenario, start_state(loop, scenario))
     system = loop if part == "loop" else loop.plant
     start = demand.start[: len(system.states)]
     traced = trace(system, names(system.inputs))
     pushed = any(demand.kinds[name] == "disturbance" for name in demand.live)
-    graph = SystemGraph(part, system, traced, g, start, pushed)
+    stiff = bool(pace["implicit"] or fixed(loop) or adaptive(loop))
+    graph = SystemGraph(part, system, traced, g, start, pushed, stiff, pace["tolerance"])
     return graph, _run(graph, demand, log)
 
 
@@ -75,11 +75,9 @@ def check_part(loop: ClosedLoop, part: str) -> None:
         raise InputError(
             f"{who} is called from Python and has no equations to export", key="plant", mend=ALONE
         )
-    if plant.integrator is not None or adaptive(loop) or fixed(loop):
+    if plant.integrator is not None:
         raise InputError(
-            f"{who} is integrated by a method of its own for stiff flows, which is not exported",
-            key="plant",
-            mend=ALONE,
+            f"{who} brings an integrator of its own, which has no C here", key="plant", mend=ALONE
         )
     if loop.period is None:
         raise InputError(
@@ -95,23 +93,13 @@ def check_part(loop: ClosedLoop, part: str) -> None:
         )
 
 
-def _check_pace(log: Log, part: str) -> None:
-    pace = log.provenance["pace"]
-    if pace["implicit"]:
-        raise InputError(
-            f"the {part} is stiff, and its run took implicit steps, which are not exported: {pace['why']}",
-            key="plant",
-            mend=ALONE,
-        )
-
-
 def _run(graph: SystemGraph, demand: Demand, log: Log) -> SystemRun:
     """Inputs and states at every sample."""
     g = graph.grid
     given = demand.at(log.time)
     stages = None
     if graph.driven:
-        times = g.stages(0, len(log), (*OFFSETS[:-1], END))
+        times = g.stages(0, len(log), graph.method.offsets)
         within = demand.at(times.ravel(), noise=False).reshape(*times.shape, -1)
         held = [i for i, name in enumerate(demand.live) if demand.kinds[name] != "disturbance"]
         within[:, :, held] = given[:, None, held]

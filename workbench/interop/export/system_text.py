@@ -1,6 +1,6 @@
 """A plant, or a loop, as C99: its functions one operation a line, and around them the integrator that runs are made with.
 
-The integrator is the text of workbench/numerics/driver.c itself, so a step is that of `simulate`.
+The integrator is the text of workbench/numerics/driver.c itself, or of stiff.c, so a step is that of `simulate`.
 """
 
 from __future__ import annotations
@@ -25,10 +25,12 @@ from workbench.numerics.native import NUMBERS, own_text
 
 INNER = "static int {0}(const real **arg, real **res, casadi_int *iw, real *w, int mem)"
 UNUSED = "(void)arg; (void)res; (void)iw; (void)w; (void)mem;"
-_OWN = """\
-typedef long long int casadi_int;
+_LANES = """\
 static void run_lanes(long, long *, long, int, double, long, double, long, double, real *, const real *, const real *, const real *,
                       real *, real *);
+"""
+_OWN = """\
+typedef long long int casadi_int;
 static long run(long, long, long, int, double, long, double, long, double, real *, const real *, const real *, const real *, real *,
                 real *);
 static void measure(real, const real *, const real *, const real *, real *, real *);
@@ -157,6 +159,7 @@ class SystemText:
             struct(n, "outputs", "double", g.outputs, self.words),
         ]
         along = _DECLARED_ALONG.format(n=n, N=N) if g.driven else ""
+        at_least = ", at least" if g.settings.size else ""
         return "\n".join(
             [
                 *comment(self.about),
@@ -168,9 +171,9 @@ class SystemText:
                 "#endif",
                 "",
                 f"#define {N}_SAMPLE_TIME {DOUBLE.number(g.sample_time)} /* s */",
-                f"#define {N}_STEPS {g.grid.n1 + g.grid.n2} /* of the integrator in a sample */",
+                f"#define {N}_STEPS {g.grid.n1 + g.grid.n2} /* of the integrator in a sample{at_least} */",
                 f"#define {N}_STAGES {g.stages} /* of these steps */",
-                f"#define {N}_OPERATIONS {self.operations} /* of the flow, of which a step takes four or five */",
+                f"#define {N}_OPERATIONS {self.operations} /* of the flow, of which a step takes {g.evaluations} */",
                 f'#define {N}_DIGEST "{self.digest}"',
                 "",
                 *(line for members in structs for line in (*members, "")),
@@ -204,8 +207,9 @@ class SystemText:
                 *(f"#define {name} {value}" for name, value in {**sizes, "LANES": 1}.items()),
                 NUMBERS,
                 _OWN,
+                *([] if g.stiff else [_LANES]),
                 *(line for name in self.programs for line in self._inner(name)),
-                own_text("driver.c"),
+                own_text(g.method.around),
                 _CALLS.format(n=n, N=n.upper(), along=along, **steps),
             ]
         )
@@ -234,16 +238,20 @@ class SystemText:
         n = self.name
         program = straight(self.graph.traced.prelude)
         words = self.words["parameters"]
-        places = [[f"k->c[{i}]" for i in range(len(self.graph.constants))]]
+        known = len(self.graph.constants) - len(self.graph.settings)
+        places = [[f"k->c[{i}]" for i in range(known)]]
         body = statements(program, DOUBLE, lambda argument, place: f"p->{words[place]}", places)
         head = f"void {n}_prepare(const {n}_parameters *p, {n}_constants *k)"
-        return [head, "{", "  (void)p; (void)k;", *(f"  {line}" for line in body), "}"]
+        told = [f"k->c[{i}] = {_number(v)};" for i, v in enumerate(self.graph.settings, known)]
+        return [head, "{", "  (void)p; (void)k;", *(f"  {line}" for line in (*body, *told)), "}"]
 
     def _inner(self, name: str) -> list[str]:
         """A function of the graph as driver.c calls it."""
         program = self.programs[name]
-        places = [o.operands[1] for o in program.operations if o.target is None]
-        results = [[f"res[0][{i}]" for i in range(max(places, default=-1) + 1)]]
+        written = [o.operands for o in program.operations if o.target is None]
+        size = lambda r: max((place for result, place, _ in written if result == r), default=-1) + 1
+        most = max((result for result, _, _ in written), default=-1) + 1
+        results = [[f"res[{r}][{i}]" for i in range(size(r))] for r in range(most)]
         reads = lambda argument, place: f"arg[{argument}][{place}]"
         body = statements(program, DOUBLE, reads, results)
         return [
@@ -258,7 +266,11 @@ class SystemText:
 
 
 def _told(values: Iterable[float]) -> str:
-    return ", ".join(DOUBLE.number(float(v)) for v in values) or "0"
+    return ", ".join(map(_number, values)) or "0"
+
+
+def _number(value: float) -> str:
+    return DOUBLE.number(float(value))
 
 
 def _path(leaf: Leaf) -> str:
