@@ -58,6 +58,27 @@ def test_a_requirement_on_a_run_that_is_known(text, holds, margin, time):
         assert f"at t = {time:g} s" in verdict.worst
 
 
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("always (x0 > 2 implies x0 < 0)", "x0 > 2 was never true"),
+        ("always (not (x0 > 2 and x0 > 0) or x0 < 0)", "x0 > 2 and x0 > 0 was never true"),
+        ("always (x0 < 3) and always (x0 < -1 implies eventually[0 s, 1 s] (x0 > 0))", "x0 < -1"),
+        ("always[1 s, 2 s] historically[3 s, 4 s] (x0 < 0)", "held no sample"),
+    ],
+)
+def test_what_was_never_put_to_the_test_is_undecided(text, words):
+    """The logic calls these true; nothing that was seen speaks for them."""
+    verdict = asked(text)
+    assert verdict.holds is None and verdict.strength is None and words in verdict.worst
+    assert check_requirement(Requirement(text), simulated(DECAY, SCENARIO)).holds is True
+
+
+def test_a_condition_that_is_met_once_is_enough():
+    assert asked("always (x0 > 0.99 implies eventually[0 s, 3 s] (x0 < 0.1))").holds is True
+    assert asked("always (x0 > 0.99 implies x0 > 1.5)").holds is False
+
+
 def test_requirements_are_no_claim_about_stability():
     verdicts = verify(DECAY, SCENARIO, [Requirement("always (x0 <= 1.1)", "below")])
     assert verdicts[0].holds and not answers_stability(verdicts)

@@ -20,6 +20,7 @@ from workbench.verification.analysis import analysis, plain, reaches
 from workbench.verification.beside import beside
 from workbench.verification.ledger import has_ledger
 from workbench.verification.report_arrays import report_arrays
+from workbench.verification.requirement_claims import put_to_the_test
 from workbench.verification.run import Run
 from workbench.verification.run import run as simulated
 from workbench.verification.too_long import TooLong
@@ -92,7 +93,7 @@ def _studied(loop, scenario, claims, progress, ahead) -> Study:
     run = simulated(loop, scenario)
     bar.tick("simulating", 4)
     verdicts, drawn = _judged(claims, run, bar, ahead)
-    verdicts = within_accuracy(run, verdicts)
+    verdicts = within_accuracy(run, [put_to_the_test(v) for v in verdicts])
     return Study(_with_cause(run, _with_energy(run, plain(verdicts))), run.told, drawn, run)
 
 

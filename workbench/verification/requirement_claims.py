@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, final
 
 import numpy as np
@@ -88,6 +88,22 @@ def check_requirement(claim: Requirement, run: Any) -> Verdict:
     )
 
 
+def put_to_the_test(verdict: Verdict) -> Verdict:
+    """The verdict on a requirement; one that holds because nothing was asked is undecided.
+
+    So is a sentence whose `implies` never had its condition met, and one whose intervals held no sample. A search goes by
+    the verdict as it was: a run that meets the condition is what it looks for.
+    """
+    if not verdict.holds or not verdict.key.startswith("requirements"):
+        return verdict
+    idle = verdict.data["idle"]
+    if not idle and verdict.data["time"] is not None:
+        return verdict
+    why = f"{idle[0]} was never true" if idle else "its intervals held no sample"
+    worst = f"nothing was asked: {why} in this run; run what puts it to the test"
+    return replace(verdict, holds=None, strength=None, margin=None, worst=worst)
+
+
 def missing_in(found: dict) -> str:
     """Why signals that a sentence names cannot be judged, or ""."""
     for name, values in found.items():
@@ -133,6 +149,7 @@ def told(answer: Answer) -> dict:
         "time": answer.time,
         "slopes": dict(answer.slopes),
         "mixed": answer.mixed,
+        "idle": list(answer.idle),
         "clauses": [
             {"text": c.text, "holds": c.holds, "margin": c.margin, "unit": c.unit}
             for c in answer.clauses

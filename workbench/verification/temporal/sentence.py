@@ -50,6 +50,7 @@ class Answer:
     slopes    signal → change of the margin with it, at that instant
     series    robustness asked at every sample: bounds low ≤ ρ ≤ up (N,)
     curve     margin of the deciding comparison at every sample (N,), its opposite where `not` turns it
+    idle      words of every condition of an `implies` that is false at every sample
     """
 
     holds: bool | None
@@ -64,6 +65,7 @@ class Answer:
     clauses: tuple[Clause, ...]
     series: Bounds
     curve: np.ndarray | None = None
+    idle: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +118,8 @@ class Sentence:
             Clause(self.piece(self.formula), holds, number, unit),
         )
         answer = Answer(holds, number, unit, self.mixed, "", None, None, "", {}, clauses, bounds)
+        never = [c for c in S.conditions(self.formula) if (monitor.bounds(c).up < 0).all()]
+        answer = replace(answer, idle=tuple(self.piece(c) for c in never))
         if at is None:
             return answer
         c, k = at.comparison, at.sample

@@ -160,6 +160,13 @@ def comparisons(formula: Formula) -> list[Comparison]:
     return [found for part in parts_of(formula) for found in comparisons(part)]
 
 
+def conditions(formula: Formula) -> list[Formula]:
+    """What `a implies b`, which is `not a or b`, makes its condition: every such a, in the order of the sentence."""
+    turned = formula.parts if isinstance(formula, Junction) and formula.kind == "or" else ()
+    own = [part.part for part in turned if isinstance(part, Not)]
+    return own + [found for part in parts_of(formula) for found in conditions(part)]
+
+
 def looks_ahead(formula: Formula) -> bool:
     """Whether a formula says anything of later instants than the one at which it is asked."""
     ahead = isinstance(formula, Timed | Until) and not formula.past and formula.interval.end > 0
