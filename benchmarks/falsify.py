@@ -6,7 +6,7 @@ A problem is a machine under a law, what may vary, and a sentence whose limit is
 exceed it. With 2 of 3200, uniform search needs more than 500 runs on average (95 % confidence, Clopper–Pearson, one-sided). Then
 every search looks for a violation in at most `--budget` runs of the same loops, with the same score:
 
-    ours         what `workbench falsify` does
+    ours         what `workbench falsify` does; a slope along n directions counts as n + 1 runs
     uniform      draws of another seed
     SciPy        differential_evolution, a population of 16, in batches
     psy-taliro   its DualAnnealing, called by its own `staliro`, where it is installed (pip install psy-taliro)
@@ -29,6 +29,7 @@ from scipy.stats import beta, qmc
 
 from workbench.verification.search.minimise import GENERATION, minimise
 from workbench.verification.search.search import Search
+from workbench.verification.search.slopes import Slopes
 
 
 # ---- searches ----------------------------------------------------------------------------------------------------------
@@ -38,8 +39,17 @@ class Done(Exception):
 
 def ours(problem: Problem, budget: int, seed: int) -> int | None:
     search = problem.search()
-    minimise(len(search.along), search.values, budget, seed, lambda s: bool(np.min(s) < 0))
-    return first(search)
+    slopes = Slopes(search)
+    spent = []  # (runs before a slope, what it counts as)
+
+    def slope(point: np.ndarray) -> np.ndarray | None:
+        found = slopes(point)
+        spent.append((len(search.scores), 0 if found is None else len(point) + 1))
+        return found
+
+    minimise(len(search.along), search.values, budget, seed, lambda s: bool(np.min(s) < 0), slope)
+    at = first(search)
+    return None if at is None else at + sum(count for before, count in spent if before < at)
 
 
 def uniform(problem: Problem, budget: int, seed: int) -> int | None:

@@ -23,10 +23,11 @@ from workbench.verification.search.pictures import described, pictures, tried
 from workbench.verification.search.score import requirements, verdicts
 from workbench.verification.search.search import Kept, Search
 from workbench.verification.search.shrink import shrunk
+from workbench.verification.search.slopes import Slopes
 from workbench.verification.verdict import Verdict
 
 KEY = "falsify"
-SOURCE = "corners, an even spread and CMA-ES over what may vary; requirements as margins"
+SOURCE = "corners, an even spread, slopes and CMA-ES over what may vary; requirements as margins"
 
 
 def along(claim, loop: System, scenario: Scenario) -> tuple[Direction, ...]:
@@ -53,7 +54,7 @@ def check_falsify(claim, run: Run, claims, tick=None, kept: Kept | None = None) 
         return said(None, why, counted=False)
     search = Search(run, asked, nominal, varied, tick, kept)
     enough = lambda scores: bool(np.min(scores) < 0)
-    minimise(len(varied), search.values, claim.budget, claim.seed, enough)
+    minimise(len(varied), search.values, claim.budget, claim.seed, enough, Slopes(search))
     return _told(claim, search, said)
 
 

@@ -61,13 +61,17 @@ class Search:
 
     def values(self, points: np.ndarray) -> np.ndarray:
         """Scores of runs at points of the box [−1, 1]ⁿ, low to high; their places are kept."""
-        ends = [(float(d.low < d.nominal), float(d.nominal < d.high)) for d in self.along]
-        below, above = np.array(ends).T
-        places = -below + (points + 1) / 2 * (below + above)
+        places = self.place(points)
         found = self.judged(places)
         self.places += list(places)
         self.scores += found
         return np.array([s.value for s in found])
+
+    def place(self, points: np.ndarray) -> np.ndarray:
+        """Places of points of the box."""
+        ends = [(float(d.low < d.nominal), float(d.nominal < d.high)) for d in self.along]
+        below, above = np.array(ends).T
+        return -below + (points + 1) / 2 * (below + above)
 
     def violates(self, place: np.ndarray) -> bool:
         return self.judged(place[None, :])[0].violated
