@@ -65,7 +65,7 @@ def beside(case, asked, c, runs: int) -> int:
     rng = np.random.default_rng(1)
     corners = np.array(np.meshgrid(*[(-1, 1)] * len(half))).reshape(len(half), -1).T
     shares = np.vstack([corners, rng.uniform(-1, 1, (max(0, runs - len(corners)), len(half)))])
-    X = np.linalg.inv(c.R)
+    reach = c.reach[:, 0, c.section]
     moving = ~c.flow.still()[c.section]
     hull = np.zeros(c.z.shape)
     left = 0
@@ -73,11 +73,9 @@ def beside(case, asked, c, runs: int) -> int:
         offset = dict(zip(half, share * list(half.values())))
         x = simulate(case.loop, replace(case.scenario, offset=offset)).values[:, c.section]
         z = np.where(moving, x, np.vstack([c.z[:1], x[:-1]]))[1:]  # memory as before the sample
-        e = z - c.z[1 : len(z) + 1]
-        ξ = np.linalg.norm(np.einsum("kij,kj->ki", X[1 : len(z) + 1], e), axis=1)
-        left += bool((ξ > c.ρ[1 : len(z) + 1] * (1 + 1e-6)).any())
-        hull[1 : len(z) + 1] = np.maximum(hull[1 : len(z) + 1], np.abs(e))
-    reach = c.ρ[:, None] * np.linalg.norm(c.R, axis=2)
+        e = np.abs(z - c.z[1 : len(z) + 1])
+        left += bool((e > reach[1 : len(z) + 1] * (1 + 1e-6)).any())
+        hull[1 : len(z) + 1] = np.maximum(hull[1 : len(z) + 1], e)
     transient = slice(1, int(0.5 / c.T))
     ratio = np.median(reach[transient] / np.maximum(hull[transient], 1e-300), axis=0)
     said = ", ".join(f"{c.names[i]} {r:.1f}" for i, r in zip(c.section, ratio))

@@ -248,7 +248,7 @@ def test_a_file_of_odd_arrays_ends_without_a_traceback(certificate, tmp_path, ca
         "z": np.array("text"),
         "order": np.zeros(3),
         "jump.codes": arrays["jump.codes"].astype(float),
-        "ρ": arrays["ρ"][None],
+        "reach": arrays["reach"][None],
     }
     for name, value in odd.items():
         path = tmp_path / "odd.npz"

@@ -9,7 +9,7 @@ import numpy as np
 
 from workbench.verification.run import Run, run_many
 from workbench.verification.tube.checker.data import Tube
-from workbench.verification.tube.checker.judge import Found
+from workbench.verification.tube.checker.judge import Seen
 
 KEPT = "tube"  # where the run keeps it
 RUNS = 40  # beside the tube, corners first
@@ -17,27 +17,27 @@ CORNERS = 16
 ROWS = 800  # instants drawn
 
 
-def pictured(run: Run, c: Tube, rows: Found, half: dict[str, float], states: tuple) -> dict:
+def pictured(run: Run, c: Tube, seen: Seen, half: dict[str, float], states: tuple) -> dict:
     """Arrays of the figure: instants, half-widths and hulls of what moves, what every sample adds, and where it is tight."""
     moving = [j for j, i in enumerate(c.section) if not c.flow.still()[i]]
     starts = shares(sum(1 for value in half.values() if value))
-    seen = hull(run, half, starts, [int(c.section[j]) for j in moving])[: len(c.z)]
-    reach = c.ρ[:, None] * np.linalg.norm(c.R, axis=-1)
-    grown = np.zeros(len(c.z))
-    np.maximum.at(grown, rows.node, (rows.added + rows.defect) / c.ρ[c.after[rows.node]])
+    others = hull(run, half, starts, [int(c.section[j]) for j in moving])[: len(c.z)]
+    reach = c.reach[:, 0, c.section]
+    with np.errstate(all="ignore"):
+        share = np.where(reach > 0, (seen.added + seen.defect) / reach, 0.0)
+    grown = share.max(axis=1)
     tightest = int(np.argmax(grown))
-    parts = np.nan_to_num(rows.parts[rows.node == tightest].sum(axis=0), posinf=0.0)
     own = [states[c.section[j]] for j in moving]
-    kept = drawn(np.arange(len(seen)))
+    kept = drawn(np.arange(len(others)))
     return {
         "t": kept * c.T,
         "width": dict(zip(own, reach[kept][:, moving].T)),
-        "hull": dict(zip(own, seen[kept].T)),
+        "hull": dict(zip(own, others[kept].T)),
         "grown": grown[kept],
         "tight": {
             "t": tightest * c.T,
             "grown": grown[tightest],
-            "by": states[int(parts.argmax())],
+            "by": states[c.section[int(share[tightest].argmax())]],
             "edges": len(np.unique(c.splits[:, 0])) if c.splits.size else 0,
         },
         "size": {

@@ -19,8 +19,8 @@ from workbench.contract.units import quantity
 from workbench.verification.tube.beside import KEPT, pictured
 from workbench.verification.tube.checker.data import Tube
 from workbench.verification.tube.checker.file import digests
-from workbench.verification.tube.checker.judge import distances, judge
-from workbench.verification.tube.checker.section import MOST_MOVED, Refused
+from workbench.verification.tube.checker.judge import Seen, distances, judge
+from workbench.verification.tube.checker.section import Refused
 from workbench.verification.tube.end import closing, narrowed, pace
 from workbench.verification.tube.posed import Posed, posed
 from workbench.verification.tube.progress import Share
@@ -61,13 +61,13 @@ def _judged(claim: Any, run: Any, share: Share) -> Verdict:
             assumptions=notes(question),
             instant=found.failed * question.tube.T,
         )
-    certificate = stated(found.tube, found.rows)
+    certificate = stated(found.tube, found.seen)
     try:
-        rows = judge(certificate)
+        seen = judge(certificate)
     except Refused as why:
         return said(None, worst=f"the checker refuses it: {why}", assumptions=notes(question))
-    run.kept[KEPT] = pictured(run, certificate, rows, half, question.states)
-    return decided(claim, question, certificate, rows, said)
+    run.kept[KEPT] = pictured(run, certificate, seen, half, question.states)
+    return decided(claim, question, certificate, seen, said)
 
 
 def widths(claim: Any, loop: Any) -> dict[str, float]:
@@ -84,10 +84,6 @@ def widths(claim: Any, loop: Any) -> dict[str, float]:
     moved = sum(1 for value in found.values() if value)
     if not moved:
         raise InputError("starts: no state may start elsewhere", mend="give one a width above 0")
-    if moved > MOST_MOVED:
-        raise InputError(
-            f"starts: {moved} states, and {MOST_MOVED} are the most", mend="name fewer"
-        )
     return found
 
 
@@ -159,16 +155,15 @@ def reason(question: Posed, found: Result) -> str:
     """Where the search ended, and what is largest there."""
     c = question.tube
     text = f"t = {found.failed * c.T:.4g} s: {found.why}"
-    if found.rows is None:
+    if found.seen is None:
         return text
-    at = np.flatnonzero(found.rows.node == found.failed)
-    if not len(at):
-        return text
-    k = int(at[0])
     text += unsettled(question, found)
-    parts = np.nan_to_num(found.rows.parts[k], posinf=0.0)
+    wide = found.tube.reach[found.failed, 0, c.section]
+    with np.errstate(all="ignore"):
+        parts = np.nan_to_num(found.seen.added[found.failed] / wide, nan=0.0)
     if parts.any():
-        text += f", most by what changes d{question.states[int(parts.argmax())]}/dt"
+        name = question.states[c.section[int(parts.argmax())]]
+        text += f", most by what is added to {name} in a sample"
     split = found.tube.splits
     if split.size and (split[:, 0] == found.failed).any():
         name = question.states[int(split[split[:, 0] == found.failed][0, 1])]
@@ -179,11 +174,11 @@ def reason(question: Posed, found: Result) -> str:
 def unsettled(question: Posed, found: Result) -> str:
     """Says so where what the run misses, as it enters the part that repeats, is most of what its samples miss."""
     first = int(question.tube.after[-1])
-    enters = found.rows.node == first - 1
-    if first < 1 or not enters.any():
+    if first < 1:
         return ""
-    missed = np.nan_to_num(found.rows.defect, posinf=0.0)
-    if not missed[enters].max() > 10 * missed[~enters].max(initial=0.0):
+    missed = (np.nan_to_num(found.seen.defect) / question.scale).max(axis=1)
+    others = np.delete(missed, first - 1)
+    if not missed[first - 1] > 10 * others.max(initial=0.0):
         return ""
     return f"; at {first * question.tube.T:.4g} s the run is not yet on what repeats, a longer duration brings it closer"
 
@@ -198,17 +193,17 @@ def smaller(question: Posed, share: Share) -> str:
     return f"nor does one from {SMALLER[-1]:g} times these starts"
 
 
-def stated(c: Tube, rows: Any) -> Tube:
+def stated(c: Tube, seen: Seen) -> Tube:
     """The tube with the bounds that its boxes keep."""
-    low = np.nextafter(rows.low.min(axis=0), -np.inf)
-    high = np.nextafter(rows.high.max(axis=0), np.inf)
+    low = np.nextafter(seen.low.min(axis=0), -np.inf)
+    high = np.nextafter(seen.high.max(axis=0), np.inf)
     c = replace(c, low=low, high=high)
     return replace(c, error=distances(c).max(axis=0, initial=0.0))
 
 
-def decided(claim: Any, question: Posed, c: Tube, rows: Any, said: Any) -> Verdict:
+def decided(claim: Any, question: Posed, c: Tube, seen: Seen, said: Any) -> Verdict:
     """The verdict on a tube that the checker accepts: whether what else is asked follows from it."""
-    reach = c.ρ[:, None] * np.linalg.norm(c.R, axis=-1)
+    reach = c.reach[:, 0, c.section]
     missed = [
         f"{name} is only known to stay between {c.low[i]:.6g} and {c.high[i]:.6g}"
         for name, (low, high) in claim_bounds(claim, question).items()
@@ -221,12 +216,12 @@ def decided(claim: Any, question: Posed, c: Tube, rows: Any, said: Any) -> Verdi
             missed.append("no output has a reference of its name")
         elif not worst <= claim_error(claim, question):
             missed.append(f"the error is only known to stay below {worst:.6g}")
-    lap = closing(c, rows)
+    lap = closing(c, seen)
     if lap is not None and not lap < 1 - NEUTRAL:
         missed.append("the end of the tube is neutral to rounding")
     if lap is None:
         missed += narrowed(question.states, c.section, reach)
-    data = told(question, c, rows, reach)
+    data = told(question, c, reach)
     common = dict(assumptions=notes(question), data=data)
     if missed:
         return said(None, worst="; ".join(missed), **common)
@@ -263,7 +258,7 @@ def in_words(question: Posed, c: Tube, reach: np.ndarray, error: float) -> str:
     return text
 
 
-def told(question: Posed, c: Tube, rows: Any, reach: np.ndarray) -> dict:
+def told(question: Posed, c: Tube, reach: np.ndarray) -> dict:
     """Numbers for reports: half-widths over time, bounds of every state."""
     step = max(1, len(c.z) // 400)
     own = [question.states[i] for i in c.section]

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from workbench.verification.tube.checker.data import Tube
+from workbench.verification.tube.checker.judge import Seen
 
 
-def closing(c: Tube, rows: Any) -> float | None:
-    """By how much a lap of the tube's end brings runs closer, what stages add included; None without such a lap."""
-    first = int(c.after[-1])
-    if first < 0:
-        return None
-    each = np.zeros(len(c.z))
-    np.maximum.at(each, rows.node, rows.growth + rows.added / c.ρ[rows.node])
-    return float(np.exp(np.log(each[first:]).sum()))
+def closing(c: Tube, seen: Seen) -> float | None:
+    """By how much a lap of the tube's end brings runs closer, what is added on it included; None without such a lap."""
+    return None if int(c.after[-1]) < 0 else seen.returns / c.σ
 
 
 def pace(c: Tube, lap: float) -> float:
@@ -28,9 +23,11 @@ def pace(c: Tube, lap: float) -> float:
 def narrowed(states: Sequence[str], section: np.ndarray, reach: np.ndarray) -> list[str]:
     """Why a tube that ends with the run says nothing about stability: states whose half-width is no smaller at its end.
 
-    reach: half-widths, (nodes, states of the section). A loop that grows slowly has a tube over any run, too.
+    reach: half-widths, (nodes, states of the section). A loop that grows slowly has a tube over any run, too. A state that
+    starts nowhere else is to have lost half of its largest half-width.
     """
-    wide = np.flatnonzero(~(reach[-1] < reach[0]))
+    first = np.where(reach[0] > 0, reach[0], reach.max(axis=0) / 2)
+    wide = np.flatnonzero(~(reach[-1] < first))
     if not len(wide):
         return []
     named = ", ".join(states[section[j]] for j in wide)

@@ -19,7 +19,7 @@ ORDER = 4
 
 @dataclass(frozen=True, eq=False)
 class Posed:
-    """A tube without measure: `R` and `ρ` of `tube` are not chosen yet. ends: "rest", "period" or "horizon"."""
+    """A tube without measure: `R`, `σ` and `reach` of `tube` are not chosen yet. ends: "rest", "period" or "horizon"."""
 
     tube: Tube
     states: tuple[str, ...]
@@ -50,9 +50,7 @@ def posed(run: Any, half: dict[str, float], substeps: int = 1) -> Posed:
     begun = np.array(traced.start(0.0, x0, w[0], traced.constants(loop))).ravel()[:n]
     Z = before(X, begun, traced)[:, section]
     known = names(loop.states)
-    widths = np.zeros(n)
-    for name, value in half.items():
-        widths[known.index(name)] = value
+    widths = np.array([half.get(name, 0.0) for name in known])
     end, keep, after, slack = ending(w, Z, times)
     if programs["flow"].depends()[:, 1 + n : 1 + n + w.shape[1]].any() and np.ptp(w, axis=0).any():
         raise InputError(
@@ -60,6 +58,7 @@ def posed(run: Any, half: dict[str, float], substeps: int = 1) -> Posed:
             mend="give a disturbance that is constant (Hold), or none",
         )
     K = len(keep)
+    pairs = followed(loop, run.demand.live)
     tube = Tube(
         **programs,
         out=program(traced.out),
@@ -72,7 +71,8 @@ def posed(run: Any, half: dict[str, float], substeps: int = 1) -> Posed:
         order=ORDER,
         z=Z[keep],
         R=np.broadcast_to(np.eye(len(section)), (K, len(section), len(section))).copy(),
-        ρ=np.ones(K),
+        σ=1.0,
+        reach=np.zeros((K, 1, n)),
         w=w[keep],
         slack=slack,
         after=after,
@@ -81,7 +81,7 @@ def posed(run: Any, half: dict[str, float], substeps: int = 1) -> Posed:
         half=widths,
         low=np.full(n, -np.inf),
         high=np.full(n, np.inf),
-        pairs=(pairs := followed(loop, run.demand.live)),
+        pairs=pairs,
         error=np.full(len(pairs), np.inf),
         names=np.array(known),
     )

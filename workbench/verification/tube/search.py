@@ -1,10 +1,7 @@
-"""The search for a tube: measures and sizes in floats, until the checker's inequalities hold at every sample.
+"""The search for a tube: reaches in floats, until the checker's inequalities hold at every sample.
 
-What stages add, q(ρ), grows faster than ρ. So with a guess ρ⁰ that is large enough
-
-    ρ_{k+1} = (‖·‖_k + q_k(ρ⁰)/ρ⁰_k) ρ_k + d_k ≤ ρ⁰_{k+1}   everywhere
-
-is a tube. The guess begins with q = 0 and is enlarged until this is so, or nothing is left.
+What stages add grows faster than the reaches that are taken for granted. So these begin a little above those of the linear
+loop, and are enlarged to what the sets need until they suffice, or nothing is left.
 """
 
 from __future__ import annotations
@@ -15,33 +12,40 @@ import numpy as np
 
 from workbench.verification.tube.checker.data import Tube
 from workbench.verification.tube.checker.interval import Interval
-from workbench.verification.tube.checker.judge import Found, begun, constants, walked
+from workbench.verification.tube.checker.judge import Seen, followed
+from workbench.verification.tube.checker.samples import Rows, constants, walked
 from workbench.verification.tube.checker.section import released
 from workbench.verification.tube.checker.steps import gradient
 from workbench.verification.tube.measure import measure, rate
 from workbench.verification.tube.posed import Posed
 from workbench.verification.tube.progress import Share
 
-SHARES = (0.5, 0.25, 0.75)  # of the rate at which runs come closer
+SHARE = (
+    0.5  # of the rate at which runs come closer: what the coordinates of merged sets are made for
+)
 ROUNDS = 12
-SMALLER = 4
 NEWTON = 2
-ROOM = 1e-7  # by which a size is larger than what is needed
+SMALLER = 3
+ROOM = 1.2  # by which reaches are first larger than those of the linear loop
+MORE = 1.1  # and then than what was needed
+LAP = 4.0  # times what a lap adds to the ball where laps begin, for want of a smaller one
+CLOSE = 1.01  # by which the last reaches are larger than what is needed
+FLOOR = 1e-200  # what never moves is given this, more than the least that rounding adds
 
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """A tube that the checker's rows bear out, or the last that was tried, and the node where that one failed."""
+    """A tube that the checker bears out, or the last that was tried, and the node where that one failed."""
 
     tube: Tube
-    rows: Found | None
+    seen: Seen | None
     failed: int | None
     rate: float
     why: str = ""
 
 
 def searched(question: Posed, progress: Share) -> Result:
-    """The first measure with which a tube is found; the one that gets farthest where there is none."""
+    """A tube, or where and why there is none."""
     question = closed(question)
     linear = matrices(question)
     progress.step()
@@ -49,19 +53,16 @@ def searched(question: Posed, progress: Share) -> Result:
     if not np.isfinite(linear).all():
         k = int(np.argmax(~np.isfinite(linear).all(axis=(1, 2))))
         return Result(c, None, k, np.nan, unbounded(c))
-    question = replace(question, scale=envelope(question, linear))
     with np.errstate(all="ignore"):
         λ = rate(linear, c.after, c.T)
     if not λ > 0:
         return Result(c, None, len(linear) - 1, λ, "runs side by side do not come closer")
-    best = None
-    for share in SHARES:
-        found = sized(question, linear, share * λ, λ, progress)
-        if found.failed is None:
-            return found
-        if best is None or found.failed > best.failed:
-            best = found
-    return best
+    size = envelope(question, linear)
+    try:
+        R = measure(linear, c.after, SHARE * λ, c.T, 1 / size**2)
+    except np.linalg.LinAlgError:
+        return Result(c, None, 0, λ, "no measure was found")
+    return sized(replace(tiny(question), R=R), λ, progress)
 
 
 def closed(question: Posed) -> Posed:
@@ -71,8 +72,8 @@ def closed(question: Posed) -> Posed:
         first = int(c.after[-1])
         if first < 0:
             return question
-        found = walked(tiny(question), np.arange(first, len(c.z)))
-        M = found.M / question.scale
+        found = samples(tiny(question), np.arange(first, len(c.z)))
+        M = found.M[:, -1, c.section]
         missed = found.centre - c.z[c.after[found.node]]
         if not np.isfinite(M).all() or not np.isfinite(missed).all():
             return question
@@ -96,15 +97,25 @@ def closed(question: Posed) -> Posed:
 def tiny(question: Posed) -> Tube:
     """The tube with next to no width."""
     c = question.tube
-    R = np.broadcast_to(np.diag(question.scale), c.R.shape).copy()
-    return replace(c, R=R, ρ=np.full(len(c.z), 1e-9))
+    size = np.full(c.states, 1e-12 * question.scale.min())
+    size[c.section] = 1e-12 * question.scale
+    return replace(c, reach=np.broadcast_to(size, (len(c.z), c.stages + 1, c.states)))
+
+
+def samples(c: Tube, nodes: np.ndarray | None = None) -> Rows:
+    """All samples at once."""
+    found = list(walked(c, nodes))
+    names = Rows.__dataclass_fields__
+    return Rows(**{name: np.concatenate([getattr(p, name) for p in found]) for name in names})
 
 
 def matrices(question: Posed) -> np.ndarray:
     """The derivative of every sample along the nominal run, in physical coordinates."""
-    found = walked(tiny(question))
-    found.M[found.node[~np.isfinite(found.added)]] = np.nan
-    return found.M / question.scale
+    c = question.tube
+    found = samples(tiny(question))
+    M = found.M[:, -1, c.section]
+    M[~np.isfinite(found.error).all(axis=(1, 2))] = np.nan
+    return M
 
 
 def unbounded(c: Tube) -> str:
@@ -144,44 +155,48 @@ def gradient_of_start(c: Tube) -> np.ndarray:
     return K[0, c.section]
 
 
-def sized(question: Posed, linear: np.ndarray, α: float, λ: float, progress: Share) -> Result:
-    """The tube in the measure that wants runs to come closer at the rate α."""
-    c = question.tube
-    try:
-        R = measure(linear, c.after, α, c.T, 1 / question.scale**2)
-    except np.linalg.LinAlgError:
-        return Result(c, None, 0, λ, "no measure was found")
-    c = replace(c, R=R)
-    c = replace(c, ρ=np.full(len(c.z), 1e-9))
-    first = begun(c) * (1 + ROOM)
-    found = walked(c)
-    guess = 1.2 * forward(c, found, np.zeros(len(found.node)), first)
+def sized(c: Tube, λ: float, progress: Share) -> Result:
+    """The tube whose reaches suffice, from one that has next to no width."""
     held = c.flow.still() & ~released(c) & driving(c)
-    failed = 0
+    seen = followed(c)
+    progress.step()
+    if not seen.contracts < 1:
+        return Result(c, seen, len(c.z) - 1, λ, "runs side by side do not come closer")
+    c = replace(c, reach=ROOM * seen.need + FLOOR, σ=ball(seen, 0.0))
     for _ in range(ROUNDS):
-        c = replace(c, ρ=guess, splits=splits(found, held))
-        found = walked(c)
+        c = replace(c, splits=splits(seen, held))
+        seen = followed(c)
         progress.step()
-        extra = found.added / guess[found.node]
-        bad = ~np.isfinite(extra + found.growth + found.defect)
-        if bad.any():
-            return Result(
-                c,
-                found,
-                int(found.node[np.argmax(bad)]),
-                λ,
-                "the box of the tube is too wide to enclose a sample",
-            )
-        ρ = forward(c, found, extra, first)
-        if (ρ <= guess).all():
-            return settled(c, found, ρ, guess, first, λ)
-        over = ~(ρ <= 1e6 * guess)
-        failed = int(np.argmax(ρ > guess))
-        if over.any() or not np.isfinite(ρ).all():
-            failed = int(np.argmax(over))
-            return Result(c, found, failed, λ, "the tube grows without end")
-        guess = 1.1 * np.maximum(ρ, guess)
-    return Result(c, found, failed, λ, "the tube grows with every round")
+        if not np.isfinite(seen.need).all():
+            return Result(c, seen, seen.failed, λ, "the tube is too wide to enclose a sample")
+        if seen.failed is None and max(seen.enters, seen.returns) <= c.σ:
+            return settled(c, seen, λ)
+        needed = ball(seen, c.σ) if c.after[-1] >= 0 else c.σ
+        if (seen.need > 1e6 * c.reach).any() or not np.isfinite(needed):
+            return Result(c, seen, seen.failed, λ, "the tube grows without end")
+        c = replace(c, reach=np.maximum(c.reach, MORE * seen.need), σ=needed)
+    failed = len(c.z) - 1 if seen.failed is None else seen.failed
+    return Result(c, seen, failed, λ, "the tube grows with every round")
+
+
+def ball(seen: Seen, σ: float) -> float:
+    """A size of the ball where laps begin: what enters it, and several times what a lap adds."""
+    added = seen.returns - seen.contracts * σ
+    if seen.contracts >= 1:
+        return np.inf
+    return max(MORE * seen.enters, LAP * added / (1 - seen.contracts), σ, 1e-12)
+
+
+def settled(c: Tube, seen: Seen, λ: float) -> Result:
+    """The reaches that are needed instead of those that suffice, where the checker bears them out, too."""
+    less = replace(c, reach=np.minimum(c.reach, CLOSE * seen.need + FLOOR))
+    for _ in range(SMALLER):
+        found = followed(less)
+        if found.failed is None and max(found.enters, found.returns) <= less.σ:
+            return Result(less, found, None, λ)
+        wider = np.maximum(less.reach, CLOSE * found.need)
+        less = replace(less, reach=np.minimum(c.reach, wider))
+    return Result(c, seen, None, λ)
 
 
 def driving(c: Tube) -> np.ndarray:
@@ -193,58 +208,10 @@ def driving(c: Tube) -> np.ndarray:
     return reads
 
 
-def settled(
-    c: Tube, found: Found, ρ: np.ndarray, guess: np.ndarray, first: float, λ: float
-) -> Result:
-    """The smallest sizes that the rows bear out: those that follow from a guess, or else the guess itself."""
-    for _ in range(SMALLER):
-        smaller = replace(c, ρ=np.minimum(guess, ρ * 1.001))
-        rows = walked(smaller)
-        if borne_out(smaller, rows):
-            return Result(smaller, rows, None, λ)
-        extra = rows.added / smaller.ρ[rows.node]
-        ρ = np.minimum(guess, 1.01 * np.maximum(ρ, forward(smaller, rows, extra, first)))
-    whole = replace(c, ρ=guess)
-    if borne_out(whole, found):
-        return Result(whole, found, None, λ)
-    k = int(found.node[np.argmax(found.needed(guess) > guess[c.after[found.node]])])
-    return Result(whole, found, k, λ, "the tube does not close")
-
-
-def borne_out(c: Tube, rows: Found) -> bool:
-    return bool((rows.needed(c.ρ) <= c.ρ[c.after[rows.node]]).all()) and begun(c) <= c.ρ[0]
-
-
-def forward(c: Tube, found: Found, extra: np.ndarray, first: float) -> np.ndarray:
-    """Sizes from node to node, and around the loop at the end."""
-    nodes = len(c.z)
-    growth = np.zeros(nodes)
-    np.maximum.at(growth, found.node, found.growth + extra)
-    defect = np.zeros(nodes)
-    np.maximum.at(defect, found.node, found.defect)
-    ρ = np.zeros(nodes)
-    ρ[0] = max(first, 1e-12)
-    last = int(c.after[-1])
-    with np.errstate(over="ignore"):
-        sweep(ρ, growth, defect, 0)
-        for _ in range(60 if last >= 0 else 0):
-            back = (growth[-1] * ρ[-1] + defect[-1]) * (1 + ROOM)
-            if back <= ρ[last]:
-                break
-            ρ[last] = back * (1.05 if last == nodes - 1 else 1.01)
-            sweep(ρ, growth, defect, last)
-    return ρ
-
-
-def sweep(ρ: np.ndarray, growth: np.ndarray, defect: np.ndarray, first: int) -> None:
-    for k in range(first, len(ρ) - 1):
-        ρ[k + 1] = (growth[k] * ρ[k] + defect[k]) * (1 + 1e-10) + 1e-15
-
-
-def splits(found: Found, held: np.ndarray) -> np.ndarray:
+def splits(seen: Seen, held: np.ndarray) -> np.ndarray:
     """Both sides of zero for every held command that may change its sign at a node."""
     rows = []
     for i in np.flatnonzero(held):
-        crossing = (found.low[:, i] < 0) & (found.high[:, i] > 0)
-        rows += [(k, i, 0.0) for k in np.unique(found.node[crossing])]
+        crossing = (seen.low[:, i] < 0) & (seen.high[:, i] > 0)
+        rows += [(k, i, 0.0) for k in np.flatnonzero(crossing)]
     return np.array(sorted(rows), float).reshape(-1, 3)

@@ -3,8 +3,9 @@
     z            state of the loop just before a sample, as far as the sample reads it (`section`: which states these are)
     jump         x⁺ = J(t, z, w) at the sample, w the references of that sample
     flow         ẋ = f(t, x, w) from then on;  release: x⁺ once more, `lag` after the sample
-    tube         node k: z = z_k + R_k ξ, |ξ| ≤ ρ_k
-    transitions  from node i to node `after[i]` with references w_i: every node has one, so that the tube never ends
+    tube         node k: |z − z_k| ≤ reach[k, 0]; reach[k, s]: the same of every state, s stages of the sample later
+    transitions  from node i to node `after[i]` with references w_i: every node has one where the tube never ends
+    R, σ         coordinates in which sets are made simpler, and the ball |R⁻¹(z − z_i)| ≤ σ at i = after[−1], where laps begin
     out          what is measured;  `pairs`, `error`: how far it is from its reference at every sample, at most
     starts       z(0) = start(0, x_0 + δ, w_0), |δ| ≤ `half`
 
@@ -20,7 +21,7 @@ import numpy as np
 
 from .program import Program
 
-FORMAT = "tube-certificate-1"
+FORMAT = "tube-certificate-2"
 PROGRAMS = ("prelude", "jump", "release", "flow", "start", "out")
 WHOLE = ("section", "substeps", "after", "pairs", "codes", "left", "right", "outputs")
 PARTS = ("codes", "left", "right", "number", "outputs", "inputs")
@@ -28,7 +29,7 @@ PARTS = ("codes", "left", "right", "number", "outputs", "inputs")
 
 @dataclass(frozen=True, eq=False)
 class Tube:
-    """See the module. All arrays of floats but for `section`, `after`, `splits` and `every`."""
+    """See the module. All arrays of floats but for `section`, `after` and `substeps`."""
 
     prelude: Program
     jump: Program
@@ -45,7 +46,8 @@ class Tube:
     order: int
     z: np.ndarray
     R: np.ndarray
-    ρ: np.ndarray
+    σ: float
+    reach: np.ndarray
     w: np.ndarray
     slack: np.ndarray  # of every reference: how far the stored numbers may be off
     after: np.ndarray
@@ -57,6 +59,11 @@ class Tube:
     pairs: np.ndarray  # (output, reference) that it is to follow
     error: np.ndarray  # bounds of their distances at the samples
     names: np.ndarray  # of the states
+
+    @property
+    def stages(self) -> int:
+        """How many stages a sample has: its jump, the release, and steps of the flow."""
+        return 1 + int(self.substeps[1]) + (1 + int(self.substeps[0]) if self.lag > 0 else 0)
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Everything as arrays by name, for a file."""
@@ -86,7 +93,7 @@ class Tube:
             raise ValueError(f"the certificate has no {missing}") from None
         whole = ("states", "order")
         given |= {name: int(given[name]) for name in whole}
-        return Tube(**given | {name: float(given[name]) for name in ("T", "lag")})
+        return Tube(**given | {name: float(given[name]) for name in ("T", "lag", "σ")})
 
 
 def kept(name: str, value: Any) -> np.ndarray:

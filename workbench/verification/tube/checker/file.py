@@ -61,7 +61,7 @@ def rounded(x: float, up: bool) -> str:
 
 def proved(c: Tube) -> str:
     """What a certificate that was not refused proves, in words; digits are rounded to the safe side."""
-    reach = c.ρ[:, None] * np.linalg.norm(c.R, axis=-1) * (1 + 1e-12)
+    reach = c.reach[:, 0, c.section]
     moved = ", ".join(f"{c.names[i]} ± {rounded(c.half[i], False)}" for i in np.flatnonzero(c.half))
     last = int(c.after[-1])
     lap = len(c.z) - last

@@ -1,215 +1,142 @@
 """The inequalities of a tube certificate, all of them.
 
-    node k → i = after[k]      (‖R_i⁻¹ M_k R_k‖ ρ_k + Σ_s Σ_j |R_i⁻¹ Ψ_s e_j| r_{s,j} + |R_i⁻¹ d_k|) ≤ ρ_i
-    starts                     |R_0⁻¹(start(x_0 + δ) − z_0)| ≤ ρ_0 for |δ| ≤ half
-    errors                     |out(z_k + R_k ξ) − w_k| ≤ error, |ξ| ≤ ρ_k
-    bounds                     every box that a run crosses, between samples too, lies in [low, high]
+    the set at node k            Z_0 = {start(x_0 + δ) − z_0, |δ| ≤ half},   Z_i = M_S Z_k ⊕ {|a| ≤ error_S + |centre − z_i|}
+    which the stages are held to max |(M_s e)_j| over Z_k + error_sj ≤ reach[k, s, j]
+    where laps begin             i = after[−1]:  Z_i ⊂ {|R_i⁻¹ e| ≤ σ}, from which one lap leads back into it
+    errors                       |out(z_k + e) − w_k| ≤ error, |e| ≤ reach[k, 0]
+    bounds                       every box that a run crosses, between samples too, lies in [low, high]
 
-M_k is the product of the stages' matrices, Ψ_s what follows stage s, r_s what stage s may add (`steps`), d_k where the
-centre goes less z_i. Where a split is given both sides of it are looked at: the derivative of a sample from any state of
-the tube is a mean of derivatives on either side, and a norm of a mean is at most the larger norm.
+M_s and error_s are those of `samples`, which take the reaches for granted: stage by stage, and by induction from sample to
+sample, they are then known. Z is a sum of segments and of a ball (`zonotope`).
 """
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 
 import numpy as np
 
 from . import interval as iv
-from .balls import Balls, inverse, norm, up
+from .balls import inverse
 from .data import Tube
 from .interval import Interval
+from .samples import Rows, as_it_is, begun, constants, moment, united, walked
 from .section import Refused, check_shape
-from .series import Series
-from .steps import Runs, around, as_series, flowed, gradient, jumped
-
-ROWS = 1000  # that are looked at together
+from .zonotope import Deviations
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
-    """Per row: node, growth ‖·‖, what stages add, the defect; and the boxes of every node."""
+class Seen:
+    """What came of following the sets, per node.
 
-    node: np.ndarray
-    growth: np.ndarray
+    need          the reaches that the stages need, (nodes, stages + 1, states); 0 where nothing is read
+    added, defect what a sample adds to a set, and where its centre ends, (nodes, section)
+    low, high     between which runs stay after every node, (nodes, states)
+    enters, returns  |R⁻¹e| at most where laps begin: at first, and after a lap
+    contracts     what a lap leaves of a deviation, if nothing were added
+    failed        the first node whose reaches do not hold its runs, or None
+    """
+
+    need: np.ndarray
     added: np.ndarray
     defect: np.ndarray
     low: np.ndarray
     high: np.ndarray
-    M: np.ndarray
-    parts: np.ndarray
-    centre: np.ndarray
-
-    def needed(self, ρ: np.ndarray) -> np.ndarray:
-        """The least ρ of the next node, one a row."""
-        return up(self.growth * ρ[self.node] + self.added + self.defect)
+    enters: float
+    returns: float
+    contracts: float
+    failed: int | None
 
 
-def constants(c: Tube) -> list:
-    """What the loop's parameters give, as intervals."""
-    return c.prelude.run(iv, [Interval(float(p)) for p in c.parameters], lambda x: x)
+def followed(c: Tube) -> Seen:
+    """The sets of deviations from node to node, held against what the certificate says they reach."""
+    K, n = c.z.shape
+    need = np.zeros(c.reach.shape)
+    added = np.zeros((K, n))
+    defect = np.zeros((K, n))
+    low = np.full((K, c.states), np.inf)
+    high = np.full((K, c.states), -np.inf)
+    lap = Lap(c)
+    Z = begun(c)
+    for rows in walked(c):
+        ones = united(rows)
+        at = ones.node
+        added[at] = ones.error[:, -1, c.section]
+        defect[at] = ones.defect
+        low[at] = ones.low
+        high[at] = ones.high
+        for r, k in enumerate(at):
+            Z = lap.entered(k, Z)
+            Z.merged(c.R[k])
+            need[k] = stages(Z, ones, r)
+            if k == K - 1:
+                lap.closes(Z, rows, ones)
+            elif not np.isfinite(need[k]).all():
+                return Seen(need, added, defect, low, high, np.inf, np.inf, np.inf, int(k))
+            Z.moved(*sample(c, ones, r))
+    if lap.first < 0:
+        need[-1, 0, c.section] = Z.reach
+    bad = ~(need <= c.reach).all(axis=(1, 2))
+    failed = int(np.argmax(bad)) if bad.any() else None
+    return Seen(need, added, defect, low, high, *lap.sizes, failed)
 
 
-def rows_of(c: Tube, nodes: np.ndarray) -> tuple:
-    """(node, lower side, upper side) of every row: a node without splits has one, with m of them 2^m."""
-    at = []
-    low = []
-    high = []
-    for k in nodes:
-        own = c.splits[c.splits[:, 0] == k] if c.splits.size else []
-        for sides in itertools.product((0, 1), repeat=len(own)):
-            bottom = np.full(c.states, -np.inf)
-            top = np.full(c.states, np.inf)
-            for side, (_, state, number) in zip(sides, own):
-                i = int(state)
-                bottom[i] = max(bottom[i], number) if side else bottom[i]
-                top[i] = top[i] if side else min(top[i], number)
-            at.append(k)
-            low.append(bottom)
-            high.append(np.maximum(top, bottom))
-    return np.array(at, int), np.array(low), np.array(high)
+def stages(Z: Deviations, rows: Rows, r: int) -> np.ndarray:
+    """How far every state gets from the centre before every stage and after the last, from the deviations of a row's node."""
+    M = rows.M[r]
+    wide = M.reshape(-1, M.shape[-1])
+    return Z.along(wide, rows.off[r].reshape(wide.shape)).reshape(M.shape[:-1]) + rows.error[r]
 
 
-def sampled(c: Tube, node: np.ndarray, sides: tuple) -> Found:
-    """One sample from every row."""
-    fixed = constants(c)
-    time = node * c.T
-    w = [
-        Interval(c.w[node, j] - c.slack[j], c.w[node, j] + c.slack[j])
-        if c.slack[j]
-        else Interval(c.w[node, j])
-        for j in range(c.w.shape[1])
-    ]
-
-    def given(clock):
-        """The inputs of a program at these states, in the kind of number that the states are."""
-
-        def at(x: list) -> list:
-            lift = as_series if isinstance(x[0], Series) else as_it_is
-            return [lift(clock), *x, *map(lift, w), *map(lift, fixed)]
-
-        return at
-
-    rows = len(node)
-    n = c.section.size
-    centre = [Interval(np.zeros(rows)) for _ in range(c.states)]
-    M = np.zeros((rows, c.states, n))
-    for j, i in enumerate(c.section):
-        centre[i] = Interval(c.z[node, j])
-        M[:, i, :] = c.R[node, j, :]
-    free = (np.full_like(sides[0], -np.inf), np.full_like(sides[1], np.inf))
-    runs = Runs(
-        centre,
-        Balls.exact(M),
-        np.zeros((rows, c.states)),
-        c.ρ[node],
-        free,
-        np.searchsorted(np.unique(node), node),
-    )
-    nothing = np.zeros(c.states, bool)
-    jumped(c.jump, runs, given(moment(time, 0.0, 0.0)), nothing)
-    runs.sides = sides
-    spans = ((0.0, c.lag, c.substeps[0]), (c.lag, c.T - c.lag, c.substeps[1]))
-    for first, span, many in spans:
-        if span == 0:
-            continue
-        if first > 0:
-            jumped(c.release, runs, given(moment(time, first, first)), c.flow.still()[: c.states])
-        h = float(span / many)
-        for _ in range(many):
-            flowed(c.flow, runs, given(moment(time, 0.0, c.T)), h, c.order)
-    return concluded(c, node, runs)
-
-
-def as_it_is(x: Interval) -> Interval:
-    return x
-
-
-def moment(time: np.ndarray, first: float, last: float) -> Interval:
-    """The time after a sample, between `first` and `last`."""
-    return Interval(time, time) + Interval(first, last) + Interval(-1e-12, 1e-12)
-
-
-def concluded(c: Tube, node: np.ndarray, runs: Runs) -> Found:
-    """What the stages of a sample come to, in the measure of the next node."""
-    after = c.after[node]
-    X, η = inverse(c.R[after])
-    shrink = np.where(η < 0.5, 1 - np.minimum(η, 0.5) * (1 + 1e-12), 0.0)
-    M = Balls(runs.M.mid[:, c.section], runs.M.rad[:, c.section])
-    growth = norm(Balls.exact(X) @ M)
-    Ψ = Balls.exact(X) @ Balls.exact(np.broadcast_to(chosen(c), (len(node), *chosen(c).shape)))
-    added = np.zeros(len(node))
-    parts = np.zeros((len(node), c.states))
-    for Φ, w in zip(reversed(runs.maps), reversed(runs.errors)):
-        each = up(Ψ.columns() * w)
-        parts += each
-        added = up(added + each.sum(axis=-1))
-        Ψ = Ψ @ Balls.exact(Φ)
-    off = [runs.centre[i] - Interval(c.z[after, j]) for j, i in enumerate(c.section)]
-    mid = np.stack([np.where(np.isfinite(o.rad), o.mid, 0.0) for o in off], axis=-1)
-    rad = np.stack([np.broadcast_to(o.rad, node.shape) for o in off], axis=-1)
-    d = Balls.exact(X) @ Balls(mid[..., None], rad[..., None])
-    with np.errstate(all="ignore"):
-        defect = up(d.columns()[..., 0] / shrink)
-        grown = up(growth / shrink)
-        extra = up(added / shrink)
-    return Found(node, grown, extra, defect, runs.low, runs.high, M.mid, parts, mid + c.z[after])
-
-
-def chosen(c: Tube) -> np.ndarray:
-    """The matrix that takes the section out of the state."""
-    S = np.zeros((c.section.size, c.states))
-    S[np.arange(c.section.size), c.section] = 1.0
-    return S
-
-
-def walked(c: Tube, nodes: np.ndarray | None = None) -> Found:
-    """Samples from all nodes, or from these, so many rows at a time."""
-    with np.errstate(all="ignore"):
-        asked = np.flatnonzero(c.after >= 0) if nodes is None else nodes
-        pieces = []
-        for i in range(0, len(asked), ROWS):
-            node, low, high = rows_of(c, asked[i : i + ROWS])
-            pieces.append(sampled(c, node, (low, high)))
-    names = Found.__dataclass_fields__
-    return Found(**{name: np.concatenate([getattr(p, name) for p in pieces]) for name in names})
-
-
-def begun(c: Tube) -> float:
-    """The least ρ_0 that holds every start."""
-    fixed = constants(c)
-    w = [Interval(np.array([v - s]), np.array([v + s])) for v, s in zip(c.w[0], c.slack)]
-    clock = Interval(np.zeros(1))
-    centre = [Interval(np.array([v])) for v in c.x0]
-    box = around(centre, c.half[None, :])
-    with np.errstate(all="ignore"):
-        _, K, radius = gradient(c.start, [clock, *box, *w, *fixed], 1, c.states, 1)
-        value = c.start.run(iv, [clock, *centre, *w, *fixed], lambda x: x)
-    X, η = inverse(c.R[:1])
+def sample(c: Tube, rows: Rows, r: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(M, what it is off by, what is added): of a whole sample, as the section sees it."""
     S = c.section
-    off = [value[i] - Interval(c.z[:1, j]) for j, i in enumerate(S)]
-    mid = np.stack([o.mid for o in off], axis=-1)
-    extra = np.stack([np.broadcast_to(o.rad, (1,)) for o in off], axis=-1)
-    extra = up(extra + np.einsum("rij,j->ri", radius[:, S], c.half))
-    moving = np.flatnonzero(c.half)
-    K = Balls.exact(K[:, S][..., moving])
-    worst = 0.0
-    for signs in itertools.product((-1.0, 1.0), repeat=len(moving)):
-        corner = K @ Balls.exact(np.array(signs)[:, None] * c.half[moving][:, None])
-        place = corner.mid + mid[..., None]
-        rounded = 1e-15 * (np.abs(corner.mid) + np.abs(mid[..., None]))
-        e = Balls(place, up(corner.rad + extra[..., None] + rounded))
-        worst = max(worst, float((Balls.exact(X) @ e).columns()[0, 0]))
-    return float(up(worst / (1 - η[0]))) if η[0] < 0.5 else np.inf
+    return rows.M[r, -1, S], rows.off[r, -1, S], rows.error[r, -1, S] + rows.defect[r]
+
+
+class Lap:
+    """The part that repeats: where deviations enter it, and what one lap makes of the ball {|R⁻¹e| ≤ σ}."""
+
+    def __init__(self, c: Tube):
+        self.c = c
+        self.first = int(c.after[-1])
+        self.sizes = (0.0, 0.0, 0.0)  # enters, returns, contracts
+        X, η = inverse(c.R[self.first :][:1])
+        self.X = X[0]
+        self.share = 1 - float(η[0]) * (1 + 1e-12) if η[0] < 0.5 else 0.0
+
+    def entered(self, k: int, Z: Deviations) -> Deviations:
+        """The ball instead of the deviations that come to where laps begin; these elsewhere."""
+        if k != self.first:
+            return Z
+        self.sizes = (self.size(Z)[1], np.inf, np.inf)
+        return Deviations.ball(self.c.R[k] * self.c.σ)
+
+    def closes(self, Z: Deviations, rows: Rows, ones: Rows) -> None:
+        """The last sample of a lap; where it is the only one the sides of a split need not be taken together."""
+        if self.first == len(self.c.z) - 1:
+            ones = rows
+        ends = []
+        for r in np.flatnonzero(ones.node == len(self.c.z) - 1):
+            after = Deviations(Z.G, Z.kept, Z.B)
+            after.moved(*sample(self.c, ones, r))
+            ends.append(self.size(after))
+        ball, whole = np.max(ends, axis=0)
+        self.sizes = (self.sizes[0], whole, ball / self.c.σ)
+
+    def size(self, Z: Deviations) -> tuple[float, float]:
+        """|R⁻¹e| at most where laps begin: of the ball, and of everything."""
+        if not self.share:
+            return np.inf, np.inf
+        ball, straight = Z.measured(self.X)
+        return ball / self.share, (ball + straight) / self.share * (1 + 1e-15)
 
 
 def distances(c: Tube) -> np.ndarray:
     """How far every output of `pairs` may be from its reference, (nodes, pairs)."""
     fixed = constants(c)
     with np.errstate(all="ignore"):
-        reach = up(c.ρ[:, None] * Balls.exact(c.R).rows())
+        reach = c.reach[:, 0, c.section]
         state = [Interval(np.zeros(len(c.z))) for _ in range(c.states)]
         for j, i in enumerate(c.section):
             state[i] = Interval(c.z[:, j]) + Interval(-reach[:, j], reach[:, j])
@@ -220,23 +147,23 @@ def distances(c: Tube) -> np.ndarray:
     return np.stack([np.broadcast_to(size, len(c.z)) for size in sizes], axis=-1)
 
 
-def judge(c: Tube) -> Found:
-    """The rows of a certificate that proves what it says; raises Refused with the reason."""
+def judge(c: Tube) -> Seen:
+    """What a certificate that proves what it says was seen to do; raises Refused with the reason."""
     check_shape(c)
-    needed = begun(c)
-    if not needed <= c.ρ[0]:
-        raise Refused(f"starts: ρ = {c.ρ[0]:.6g}, and the starts need {needed:.6g}")
-    found = walked(c)
-    asked = found.needed(c.ρ)
-    missing = ~(asked <= c.ρ[c.after[found.node]])
-    if missing.any():
-        k = int(found.node[np.flatnonzero(missing)[0]])
-        raise Refused(f"sample {k}: the tube does not hold its runs until the next sample")
+    seen = followed(c)
+    if seen.failed is not None:
+        raise Refused(
+            f"sample {seen.failed}: the tube does not hold its runs until the next sample"
+        )
+    if c.after[-1] >= 0 and not (seen.enters <= c.σ and seen.returns <= c.σ):
+        raise Refused(
+            f"laps: σ = {c.σ:.6g}, and {max(seen.enters, seen.returns):.6g} is needed where they begin"
+        )
     if len(c.pairs) and not (distances(c) <= c.error).all():
         raise Refused("error: an output is farther from its reference than is said")
-    within = (found.low >= c.low).all() and (found.high <= c.high).all()
-    if not within:
-        bad = (found.low < c.low) | (found.high > c.high) | ~(np.isfinite(found.low + found.high))
-        k, i = np.argwhere(bad)[0] if bad.any() else (0, 0)
-        raise Refused(f"bounds: state {i} leaves them after sample {int(found.node[k])}")
-    return found
+    low, high = seen.low, seen.high
+    if not ((low >= c.low).all() and (high <= c.high).all()):
+        bad = (low < c.low) | (high > c.high) | ~np.isfinite(low + high)
+        k, i = np.argwhere(bad)[0]
+        raise Refused(f"bounds: state {i} leaves them after sample {int(k)}")
+    return seen

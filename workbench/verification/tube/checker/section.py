@@ -7,7 +7,6 @@ import numpy as np
 from .data import Tube
 
 MOST_STATES = 100  # the share that rounding is given in `steps` is for no more
-MOST_MOVED = 12  # states that start elsewhere: all corners of the box are looked at
 
 
 class Refused(Exception):
@@ -22,7 +21,7 @@ def check_shape(c: Tube) -> None:
     expected = {
         "section": (n,),
         "R": (K, n, n),
-        "ρ": (K,),
+        "reach": (K, c.stages + 1, c.states),
         "w": (K, c.w.shape[-1]),
         "slack": (c.w.shape[-1],),
         "after": (K,),
@@ -38,7 +37,7 @@ def check_shape(c: Tube) -> None:
     for name, shape in expected.items():
         if getattr(c, name).shape != shape:
             raise Refused(f"{name}: shape {getattr(c, name).shape}, expected {shape}")
-    for name in ("z", "R", "ρ", "w", "slack", "parameters", "x0", "half"):
+    for name in ("z", "R", "σ", "reach", "w", "slack", "parameters", "x0", "half"):
         if not np.isfinite(getattr(c, name)).all():
             raise Refused(f"{name}: not a number")
     if not K or not n or n > c.states:
@@ -69,10 +68,10 @@ def check_numbers(c: Tube) -> None:
         or not ((c.section >= 0) & (c.section < c.states)).all()
     ):
         raise Refused("section: not places of states")
-    if not (c.ρ > 0).all() or not (c.half >= 0).all() or not (c.slack >= 0).all():
-        raise Refused("ρ, half, slack: expected ρ > 0, half and slack ≥ 0")
-    if np.count_nonzero(c.half) > MOST_MOVED:
-        raise Refused(f"half: more than {MOST_MOVED} states start elsewhere")
+    if not (c.reach >= 0).all() or not c.σ > 0:
+        raise Refused("reach, σ: expected reach ≥ 0 and σ > 0")
+    if not (c.half >= 0).all() or not (c.slack >= 0).all():
+        raise Refused("half, slack: expected numbers ≥ 0")
     if not (c.T > 0 and 0 <= c.lag < c.T) or not 2 <= c.order <= 12:
         raise Refused("T, lag, order: expected 0 ≤ lag < T and an order from 2 to 12")
     if not ((c.substeps >= (1 if c.lag > 0 else 0, 1)) & (c.substeps < 1000)).all():

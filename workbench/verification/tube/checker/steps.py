@@ -22,7 +22,7 @@ import numpy as np
 
 from . import interval as iv
 from . import series, slope
-from .balls import UNIT, Balls, up
+from .balls import UNIT, up
 from .interval import Interval
 from .program import Program
 from .series import Series
@@ -43,19 +43,15 @@ class Runs:
     """Many runs side by side, rows first.
 
     centre   bounds of the state, one Interval a state, of the run from the centre of the start
-    M        derivative of the state by ξ, z = z_k + R_k ξ, but for what is in `errors`
-    error    what that is off by, |x − centre − Mξ|, one bound a state;  ρ: |ξ| ≤ ρ
-    sides    between which bounds the states of a row are, where a split cuts them;  group: rows of one node, split or not
-    maps, errors    every stage's matrix and what it added
+    reaches  |x − centre| before every stage and after the last one, as the certificate says, (rows, stages + 1, states)
+    sides    between which bounds the states of a row are, where a split cuts them
+    maps, errors    every stage's matrix, and what it may add to that
     low, high       between which every run stays, extended as they go on
     """
 
     centre: list
-    M: Balls
-    error: np.ndarray
-    ρ: np.ndarray
+    reaches: np.ndarray
     sides: tuple[np.ndarray, np.ndarray]
-    group: np.ndarray
     maps: list = field(default_factory=list)
     errors: list = field(default_factory=list)
     low: Any = None
@@ -63,22 +59,17 @@ class Runs:
 
     @property
     def reach(self) -> np.ndarray:
-        """|x − centre| of every state, (rows, states)."""
-        return up(self.ρ[:, None] * self.M.rows() + self.error)
+        """|x − centre| of every state before the next stage, (rows, states)."""
+        return self.reaches[:, len(self.maps)]
 
     @property
-    def widest(self) -> np.ndarray:
-        """The reach of all rows of the same node: a run of one side differs from the centre by means over all sides."""
-        found = np.zeros_like(self.error)
-        np.maximum.at(found, self.group, self.reach)
-        return found[self.group]
+    def beyond(self) -> np.ndarray:
+        """|x − centre| after the next stage."""
+        return self.reaches[:, len(self.maps) + 1]
 
     def take(self, centre: list, Φ: np.ndarray, added: np.ndarray) -> None:
-        """Go on: x → Φ x, less than `added` off."""
+        """Go on: e → Φ e, less than `added` off."""
         self.centre = centre
-        self.M = Balls.exact(Φ) @ self.M
-        carried = np.einsum("rij,rj->ri", np.abs(Φ), self.error)
-        self.error = up(carried + added)
         self.maps.append(Φ)
         self.errors.append(added)
 
@@ -91,8 +82,9 @@ class Runs:
         self.sides = low, high
 
     def seen(self, box: list) -> None:
-        low = np.stack([np.broadcast_to(b.lo, self.ρ.shape) for b in box], axis=-1)
-        high = np.stack([np.broadcast_to(b.hi, self.ρ.shape) for b in box], axis=-1)
+        rows = len(self.reaches)
+        low = np.stack([np.broadcast_to(b.lo, rows) for b in box], axis=-1)
+        high = np.stack([np.broadcast_to(b.hi, rows) for b in box], axis=-1)
         self.low = low if self.low is None else np.minimum(self.low, low)
         self.high = high if self.high is None else np.maximum(self.high, high)
 
@@ -133,8 +125,8 @@ def jumped(program: Program, runs: Runs, given: Any, held: np.ndarray) -> None:
     """A jump of the state, smooth or with kinks; `given(states)` makes the program's inputs. held: what then stays."""
     n = len(runs.centre)
     reach = runs.reach
-    box = around(runs.centre, runs.widest, runs.sides)
-    values, Φ, radius = gradient(program, given(box), 1, n, len(runs.ρ))
+    box = around(runs.centre, reach, runs.sides)
+    values, Φ, radius = gradient(program, given(box), 1, n, len(reach))
     Φ = Φ[:, :n]
     added = up(np.einsum("rij,rj->ri", radius[:, :n], reach))
     centre = program.run(iv, given(runs.centre), lambda x: x)[:n]
@@ -185,14 +177,14 @@ def flowed(program: Program, runs: Runs, given: Any, h: float, order: int) -> No
     """A step of the flow over h; `given(states)` makes the program's inputs."""
     n = len(runs.centre)
     E = runs.reach
-    start = around(runs.centre, runs.widest, runs.sides)
+    start = around(runs.centre, E, runs.sides)
     box = picard(program, given, start, h)
     runs.seen(box)
     rates, A, D = gradient(program, given(box), 1, n, len(E))
     A = A[:, :n]
     D = D[:, :n]
     Φ, Q, truncated = exponential(A, E, h)
-    added = deviation(runs, A, D, Φ, Q, truncated, E, h)
+    added = deviation(runs.beyond, A, D, Q, truncated, E, h)
     runs.take(advanced(program, runs.centre, given, h, order), Φ, added)
 
 
@@ -211,11 +203,9 @@ def exponential(A: np.ndarray, E: np.ndarray, h: float) -> tuple:
     return Φ, up(Q), up(np.einsum("rij,rj->ri", N, v))
 
 
-def deviation(runs, A, D, Φ, Q, truncated, E, h) -> np.ndarray:
-    """Bounds of |e(h) − Φ e(0)|, see the module."""
+def deviation(end, A, D, Q, truncated, E, h) -> np.ndarray:
+    """Bounds of |e(h) − Φ e(0)|, see the module; |Φ e(0)| ≤ end."""
     N = up(h * np.abs(A))
-    end = up(runs.ρ[:, None] * (Balls.exact(Φ) @ runs.M).rows())
-    end = end + np.einsum("rij,rj->ri", np.abs(Φ), runs.error)
     bent = np.einsum("rij,rj->ri", N, np.einsum("rij,rj->ri", N, Q)) / 8
     P = np.minimum(Q, up(np.maximum(E, end) + bent + ROUNDED * Q))
     direct = up(h * np.einsum("rij,rj->ri", D, P) + truncated)

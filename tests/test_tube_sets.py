@@ -1,0 +1,119 @@
+"""Sets of deviations from sample to sample: points inside stay inside, whatever was moved, merged or measured."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.test_tube import ASKED, asked, loop
+from workbench.verification.tube.checker import file as files
+from workbench.verification.tube.checker import zonotope
+from workbench.verification.tube.checker.judge import followed, judge
+from workbench.verification.tube.checker.samples import united, walked
+from workbench.verification.tube.checker.section import Refused
+from workbench.verification.tube.checker.zonotope import Deviations
+
+MOVES = 40
+
+
+def moved(monkeypatch, most: int) -> tuple[Deviations, np.ndarray]:
+    """A set after some maps, merged now and then, and points that went through maps within what these are off by."""
+    monkeypatch.setattr(zonotope, "MOST", most)
+    rng = np.random.default_rng(5)
+    V = np.array([[1.0, 0.3, 0.0], [0.0, 1.0, -0.4], [0.2, 0.0, 1.0]])
+    Z = Deviations.box(np.array([[1.0], [0.5], [-0.2]]), np.array([0.1, 0.0, 0.05]))
+    Z.B = np.diag([0.2, 0.1, 0.3])
+    many = 600
+    u = rng.normal(size=(3, many))
+    u /= np.linalg.norm(u, axis=0)
+    e = Z.G @ rng.choice([-1.0, 1.0], (Z.G.shape[1], many)) + Z.B @ u
+    for _ in range(MOVES):
+        M = 0.9 * np.linalg.qr(rng.normal(size=(3, 3)))[0] + 0.05 * rng.normal(size=(3, 3))
+        off = np.full((3, 3), 0.01)
+        added = np.array([0.02, 0.0, 0.01])
+        push = rng.choice([-1.0, 1.0], (3, many))
+        e = np.stack([(M + off * rng.choice([-1, 1], (3, 3))) @ x for x in e.T], axis=1)
+        e = e + added[:, None] * push
+        Z.merged(V)
+        Z.moved(M, off, added)
+    return Z, e
+
+
+@pytest.mark.parametrize("most", (12, 1000))
+def test_points_that_were_inside_are_inside_after_maps_and_merging(monkeypatch, most):
+    Z, e = moved(monkeypatch, most)
+    L = np.random.default_rng(6).normal(size=(50, 3))
+    seen = np.abs(L @ e).max(axis=1)
+    bound = Z.along(L, np.zeros_like(L))
+    assert (seen <= bound).all() and (np.abs(e).max(axis=1) <= Z.reach).all()
+    X = np.diag([1.0, 2.0, 0.5])
+    ball, straight = Z.measured(X)
+    assert np.linalg.norm(X @ e, axis=0).max() <= ball + straight
+    assert (Z.G.shape[1] <= 30) == (most == 12)
+
+
+def test_of_linear_maps_alone_the_reach_is_the_exact_one(monkeypatch):
+    """Segments and ball turned many times: as wide as the corners that are farthest, no wrapping."""
+    angle = 0.3
+    M = np.array([[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]])
+    Z = Deviations.box(np.diag([2.0, 0.5]), np.zeros(2))
+    whole = np.eye(2)
+    for _ in range(200):
+        Z.moved(M, np.zeros((2, 2)), np.zeros(2))
+        whole = M @ whole
+    assert Z.reach == pytest.approx(np.abs(whole) @ [2.0, 0.5], rel=1e-9)
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory):
+    path = str(tmp_path_factory.mktemp("tube") / "sets.npz")
+    assert asked(loop(), replace(ASKED, certificate=path)).holds
+    return files.load(path)
+
+
+def test_every_stage_and_state_is_held_to_its_reach(certificate):
+    """Any reach that moves, taken below what is needed, is refused at its sample."""
+    c = certificate
+    need = judge(c).need
+    rng = np.random.default_rng(2)
+    moving = np.argwhere(need > 1e-12)
+    for k, s, i in moving[rng.choice(len(moving), 12, replace=False)]:
+        reach = c.reach.copy()
+        reach[k, s, i] = 0.999 * need[k, s, i]
+        with pytest.raises(Refused, match="sample"):
+            judge(replace(c, reach=reach))
+
+
+def test_a_matrix_that_is_wrong_is_seen_in_what_is_needed(certificate, monkeypatch):
+    """Were a sample's matrix 5 % larger than it is the reaches would no longer do: they have little slack."""
+    import workbench.verification.tube.checker.judge as judge_of
+
+    def wrong(rows):
+        found = united(rows)
+        return replace(found, M=found.M * (1 + 0.05 * (found.node == 60))[:, None, None, None])
+
+    assert followed(certificate).failed is None
+    monkeypatch.setattr(judge_of, "united", wrong)
+    assert followed(certificate).failed is not None
+
+
+def test_a_lap_must_lead_back_into_its_ball(certificate):
+    """The ball where laps begin, much too large: what is added grows with its square, or bounds are left."""
+    for factor in (1e-3, 1e5):
+        with pytest.raises(Refused):
+            judge(replace(certificate, σ=factor * certificate.σ))
+
+
+def test_both_sides_of_a_split_are_within_what_becomes_of_them(certificate):
+    seen = followed(certificate)
+    held = list(certificate.names).index("u_held")
+    middle = (seen.low[:, held] + seen.high[:, held]) / 2
+    cut = [(float(k), float(held), middle[k]) for k in (5, 40)]
+    c = replace(certificate, splits=np.array(cut))
+    for rows in walked(c, np.array([5, 6, 40])):
+        assert len(rows.node) == 5
+        ones = united(rows)
+        for r, k in enumerate(ones.node):
+            for own in np.flatnonzero(rows.node == k):
+                assert (np.abs(rows.M[own] - ones.M[r]) <= ones.off[r]).all()
+                assert (rows.error[own] <= ones.error[r]).all()

@@ -1,0 +1,197 @@
+"""Samples of the loop from many nodes: matrices of their stages, what may be added to these, and where centres go.
+
+    |e| ≤ reach[k, s] before every stage s, e = z − z_k at first    ⇒    e_s = M_s e + a,  |a| ≤ error_s
+
+M_s is the product of the stages' matrices (`steps`). Where a split is given both sides of it are looked at: the
+derivative of a sample from any state of the tube is a mean of derivatives on either side.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import interval as iv
+from .balls import Balls, up
+from .data import Tube
+from .interval import Interval
+from .series import Series
+from .steps import Runs, around, as_series, flowed, gradient, jumped
+from .zonotope import Deviations
+
+ROWS = 1000  # that are looked at together
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Samples from some nodes, one a row and side of a split.
+
+    M        (rows, stages + 1, states, section): the state before every stage is M e + a, and `off` what M is off by
+    error    |a| at most, (rows, stages + 1, states)
+    defect   |centre − z_i| at the end, of the section's states
+    low, high  between which every run stays
+    """
+
+    node: np.ndarray
+    M: np.ndarray
+    off: np.ndarray
+    error: np.ndarray
+    defect: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    centre: np.ndarray
+
+
+def constants(c: Tube) -> list:
+    """What the loop's parameters give, as intervals."""
+    return c.prelude.run(iv, [Interval(float(p)) for p in c.parameters], lambda x: x)
+
+
+def rows_of(c: Tube, nodes: np.ndarray) -> tuple:
+    """(node, lower side, upper side) of every row: a node without splits has one, with m of them 2^m."""
+    at = []
+    low = []
+    high = []
+    for k in nodes:
+        own = c.splits[c.splits[:, 0] == k] if c.splits.size else []
+        for sides in itertools.product((0, 1), repeat=len(own)):
+            bottom = np.full(c.states, -np.inf)
+            top = np.full(c.states, np.inf)
+            for side, (_, state, number) in zip(sides, own):
+                i = int(state)
+                bottom[i] = max(bottom[i], number) if side else bottom[i]
+                top[i] = top[i] if side else min(top[i], number)
+            at.append(k)
+            low.append(bottom)
+            high.append(np.maximum(top, bottom))
+    return np.array(at, int), np.array(low), np.array(high)
+
+
+def sampled(c: Tube, node: np.ndarray, sides: tuple) -> Rows:
+    """One sample from every row."""
+    fixed = constants(c)
+    time = node * c.T
+    w = [
+        Interval(c.w[node, j] - c.slack[j], c.w[node, j] + c.slack[j])
+        if c.slack[j]
+        else Interval(c.w[node, j])
+        for j in range(c.w.shape[1])
+    ]
+
+    def given(clock):
+        """The inputs of a program at these states, in the kind of number that the states are."""
+
+        def at(x: list) -> list:
+            lift = as_series if isinstance(x[0], Series) else as_it_is
+            return [lift(clock), *x, *map(lift, w), *map(lift, fixed)]
+
+        return at
+
+    centre = [Interval(np.zeros(len(node))) for _ in range(c.states)]
+    for j, i in enumerate(c.section):
+        centre[i] = Interval(c.z[node, j])
+    runs = Runs(
+        centre, c.reach[node], (np.full_like(sides[0], -np.inf), np.full_like(sides[1], np.inf))
+    )
+    nothing = np.zeros(c.states, bool)
+    jumped(c.jump, runs, given(moment(time, 0.0, 0.0)), nothing)
+    runs.sides = sides
+    spans = ((0.0, c.lag, c.substeps[0]), (c.lag, c.T - c.lag, c.substeps[1]))
+    for first, span, many in spans:
+        if span == 0:
+            continue
+        if first > 0:
+            jumped(c.release, runs, given(moment(time, first, first)), c.flow.still()[: c.states])
+        h = float(span / many)
+        for _ in range(many):
+            flowed(c.flow, runs, given(moment(time, 0.0, c.T)), h, c.order)
+    return concluded(c, node, runs)
+
+
+def as_it_is(x: Interval) -> Interval:
+    return x
+
+
+def moment(time: np.ndarray, first: float, last: float) -> Interval:
+    """The time after a sample, between `first` and `last`."""
+    return Interval(time, time) + Interval(first, last) + Interval(-1e-12, 1e-12)
+
+
+def concluded(c: Tube, node: np.ndarray, runs: Runs) -> Rows:
+    """What the stages of a sample come to."""
+    S = c.section
+    n = S.size
+    start = np.zeros((len(node), c.states, n))
+    start[:, S, np.arange(n)] = 1.0
+    each = [Balls.exact(start)]
+    errors = [np.zeros((len(node), c.states))]
+    for Φ, added in zip(runs.maps, runs.errors):
+        each.append(Balls.exact(Φ) @ each[-1])
+        errors.append(up(np.einsum("rij,rj->ri", np.abs(Φ), errors[-1]) + added))
+    ends = c.after[node]
+    off = [runs.centre[i] - Interval(c.z[ends, j]) for j, i in enumerate(S)]
+    defect = np.stack([np.broadcast_to(up(o.size), node.shape) for o in off], axis=-1)
+    middle = np.stack([np.broadcast_to(o.mid, node.shape) for o in off], axis=-1)
+    return Rows(
+        node,
+        np.stack([b.mid for b in each], axis=1),
+        np.stack([b.rad for b in each], axis=1),
+        np.stack(errors, axis=1),
+        defect,
+        runs.low,
+        runs.high,
+        middle + c.z[ends],
+    )
+
+
+def walked(c: Tube, nodes: np.ndarray | None = None) -> Iterator[Rows]:
+    """Samples from all nodes, or from these, so many at a time."""
+    asked = np.flatnonzero(c.after >= 0) if nodes is None else nodes
+    for i in range(0, len(asked), ROWS):
+        node, low, high = rows_of(c, asked[i : i + ROWS])
+        with np.errstate(all="ignore"):
+            yield sampled(c, node, (low, high))
+
+
+def united(rows: Rows) -> Rows:
+    """One row a node: of both sides of a split the mean matrix, farther off, and the larger errors."""
+    node, first = np.unique(rows.node, return_index=True)
+    if len(node) == len(rows.node):
+        return rows
+
+    def over(join, x: np.ndarray) -> np.ndarray:
+        return join.reduceat(x, first, axis=0)
+
+    many = np.diff([*first, len(rows.node)])[:, None, None, None]
+    M = over(np.add, rows.M) / many
+    spread = np.abs(rows.M - np.repeat(M, many.ravel(), axis=0)) + rows.off
+    return Rows(
+        node,
+        M,
+        up(over(np.maximum, spread) + 1e-15 * np.abs(M)),
+        *(over(np.maximum, x) for x in (rows.error, rows.defect)),
+        over(np.minimum, rows.low),
+        over(np.maximum, rows.high),
+        rows.centre[first],
+    )
+
+
+def begun(c: Tube) -> Deviations:
+    """Where the starts are, z(0) − z_0."""
+    fixed = constants(c)
+    w = [Interval(np.array([v - s]), np.array([v + s])) for v, s in zip(c.w[0], c.slack)]
+    clock = Interval(np.zeros(1))
+    centre = [Interval(np.array([v])) for v in c.x0]
+    box = around(centre, c.half[None, :])
+    with np.errstate(all="ignore"):
+        _, K, radius = gradient(c.start, [clock, *box, *w, *fixed], 1, c.states, 1)
+        value = c.start.run(iv, [clock, *centre, *w, *fixed], lambda x: x)
+        S = c.section
+        off = [float(np.ravel((value[i] - Interval(c.z[:1, j])).size)[0]) for j, i in enumerate(S)]
+        moving = np.flatnonzero(c.half)
+        spread = np.where(c.half > 0, radius[0, S], 0.0)  # what does not move adds nothing
+        extra = up(np.array(off) + spread @ c.half + 1e-15 * np.abs(K[0, S]) @ c.half)
+    return Deviations.box(K[0][np.ix_(S, moving)] * c.half[moving], extra)

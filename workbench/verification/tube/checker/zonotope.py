@@ -1,0 +1,81 @@
+"""Sets of deviations that go from sample to sample: sums of segments and of a ball.
+
+    Z = {G ζ + B u : |ζ_i| ≤ 1, |u| ≤ 1}         max of c e over Z = Σ_j |(c G)_j| + |c B|
+
+A linear map moves both matrices; what is added within bounds is one segment more a state. Nothing is enclosed anew, so that
+nothing wraps. Where there are too many segments, all but those of the start become one a state, in coordinates V in
+which runs come closer (a parallelotope).
+
+    fl(M G) − M G, row by row, summed over the columns   ≤ γ |M| Σ_j |G_j|,  γ = (n + 2) 2⁻⁵²
+
+Source: [Girard05] for zonotopes; [Rump10] for the rounding of products.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .balls import UNIT, Balls, inverse, norm, up
+
+MOST = 1000  # segments that are kept
+
+
+@dataclass(eq=False)
+class Deviations:
+    """Segments G (n, ·), of which the first `kept` are never merged, and the ball B (n, n)."""
+
+    G: np.ndarray
+    kept: int
+    B: np.ndarray
+
+    @staticmethod
+    def box(G: np.ndarray, extra: np.ndarray) -> Deviations:
+        """Segments, and `extra` a state besides."""
+        n = len(G)
+        return Deviations(np.hstack([G, np.diag(extra)]), G.shape[1], np.zeros((n, n)))
+
+    @staticmethod
+    def ball(B: np.ndarray) -> Deviations:
+        return Deviations(np.zeros((len(B), 0)), 0, B)
+
+    @property
+    def reach(self) -> np.ndarray:
+        """|e_i| at most."""
+        return up(np.abs(self.G).sum(axis=1) + np.sqrt((self.B**2).sum(axis=1)))
+
+    def along(self, L: np.ndarray, off: np.ndarray) -> np.ndarray:
+        """max |l e| of every row l of a matrix that L is within `off` of."""
+        reach = self.reach
+        lost = off + (L.shape[1] + 2) * UNIT * np.abs(L)
+        straight = np.abs(L @ self.G).sum(axis=1)
+        return up(straight + np.sqrt(((L @ self.B) ** 2).sum(axis=1)) + lost @ reach)
+
+    def moved(self, M: np.ndarray, off: np.ndarray, added: np.ndarray) -> None:
+        """e → M' e + a with |M' − M| ≤ off, |a| ≤ added."""
+        lost = off + (M.shape[1] + 2) * UNIT * np.abs(M)
+        more = up(added + lost @ self.reach)
+        self.G = np.hstack([M @ self.G, np.diag(more)])
+        self.B = M @ self.B
+
+    def merged(self, V: np.ndarray) -> None:
+        """All segments but the kept ones as one a column of V, if there are too many: H = V X H + (1 − V X) H."""
+        if self.G.shape[1] <= MOST:
+            return
+        H = self.G[:, self.kept :]
+        X = inverse(V[None])[0][0]
+        n = len(V)
+        sums = np.abs(H).sum(axis=1)
+        widths = up(np.abs(X @ H).sum(axis=1) + (n + 2) * UNIT * np.abs(X) @ sums)
+        whole = Balls.exact(V) @ Balls.exact(X)
+        left = up(whole.rad + np.abs(whole.mid - np.eye(n)) + UNIT * (np.abs(whole.mid) + 1))
+        lost = up(left @ sums + 2 * UNIT * np.abs(V) @ widths)
+        self.G = np.hstack([self.G[:, : self.kept], V * widths, np.diag(lost)])
+
+    def measured(self, X: np.ndarray) -> tuple[float, float]:
+        """Bounds of |X e|: what the ball gives, and what the segments give, row by row."""
+        straight = Deviations(self.G, self.kept, np.zeros_like(self.B))
+        rows = straight.along(X, np.zeros_like(X))
+        round_part = norm(Balls.exact(X[None]) @ Balls.exact(self.B[None]))[0]
+        return float(round_part), float(up(np.sqrt((rows**2).sum())))
