@@ -77,6 +77,7 @@ def test_a_report_has_a_chapter_on_the_code(part, monkeypatch, tmp_path):
     from pypdf import PdfReader
 
     from reports import Content, rendered
+    from reports.page.document import page
 
     seen = []
     write = lambda path, case, study: seen.append((path, study))
@@ -91,6 +92,9 @@ def test_a_report_has_a_chapter_on_the_code(part, monkeypatch, tmp_path):
     digest = json.loads((folder / f"{name}.json").read_text())["digest"]
     assert path == "r.pdf" and "Exported code" in text and digest in text
     assert "sanitizers well" in text and "sample time 1 ms" in text
+    shown = page(content)
+    assert 'id="exported"' in shown and digest in shown and ">well</span>" in shown
+    assert 'id="exported"' not in page(replace(content, analysis={}))
     empty = PdfReader(BytesIO(rendered(replace(content, analysis={})))).pages
     assert all("Exported code" not in page.extract_text() for page in empty)
 

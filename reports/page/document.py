@@ -18,6 +18,7 @@ from reports import tables
 from reports.document import Content
 from reports.page import film, plots
 from reports.page.embedded import as_json
+from reports.page.exported import exported_section
 from reports.page.machines import machine3
 from reports.page.panels.closest import called
 from reports.style import clean
@@ -65,6 +66,7 @@ def page(content: Content) -> str:
         "title": escape(clean(content.title, 300)),
         "heading": escape(clean(content.title, 300).replace(" · ", "\u00a0· ")),
         "verdicts": verdict_rows(content),
+        "exported": exported_section(content),
         "case": escape(clean(content.case_text, 200_000)),
         "foot": _foot(content),
         "data": as_json(data(content)),

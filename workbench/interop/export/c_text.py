@@ -74,7 +74,7 @@ class CText:
         ]
         structs = [
             struct(n, "parameters", self.language.real, parameters, self.words),
-            _array(n, "constants", self.language.real, len(g.constants)),
+            array_struct(n, "constants", self.language.real, len(g.constants)),
             *signal_structs(self, self.language.real),
         ]
         functions = [
@@ -167,7 +167,7 @@ def header_of(
     period = DOUBLE.number(float(text.graph.controller.period or 0.0))
     return "\n".join(
         [
-            *_comment(text.about),
+            *comment(text.about),
             f"#ifndef {guard}",
             f"#define {guard}",
             "",
@@ -266,7 +266,8 @@ def struct(
     return ["typedef struct {", *(lines or ["  char none;"]), f"}} {name}_{kind};"]
 
 
-def _array(name: str, kind: str, real: str, count: int) -> list[str]:
+def array_struct(name: str, kind: str, real: str, count: int) -> list[str]:
+    """A struct of numbers without names of their own."""
     return [
         "/* What follows from the parameters alone, worked out once. */",
         "typedef struct {",
@@ -275,7 +276,8 @@ def _array(name: str, kind: str, real: str, count: int) -> list[str]:
     ]
 
 
-def _comment(lines: Sequence[str]) -> list[str]:
+def comment(lines: Sequence[str]) -> list[str]:
+    """Lines as a comment of C; nothing in them ends it."""
     return ["/*", *(f" * {_plain(line)}".rstrip() for line in lines), " */"] if lines else []
 
 

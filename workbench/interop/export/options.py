@@ -51,6 +51,6 @@ def export_options(parser: Any) -> None:
     parser.add_argument(
         "--report",
         metavar="FILE",
-        help="write the report as PDF, with a chapter on the exported code",
+        help="write the report (PDF or HTML), with a chapter on the exported code",
     )
     parser.add_argument("--quiet", action="store_true", help="print nothing")

@@ -58,11 +58,11 @@ def manifest(text: Any, files: Mapping[str, str], verdicts: Any) -> dict[str, An
         "allowed": text.allowed,
         "parameters": [leaf.path for leaf in graph.parameters],
         "constants": len(graph.constants),
-        "memory": [_signal(s) for s in graph.memory],
+        "memory": [signal(s) for s in graph.memory],
         "initial": [float(v) for v in graph.initial],
-        "measured": [_signal(s) for s in graph.measured],
-        "references": [_signal(s) for s in graph.references],
-        "commands": [_signal(s) for s in graph.commands],
+        "measured": [signal(s) for s in graph.measured],
+        "references": [signal(s) for s in graph.references],
+        "commands": [signal(s) for s in graph.commands],
         "verdicts": verdicts,
         "sha256": {name: hashlib.sha256(body.encode()).hexdigest() for name, body in files.items()},
     }
@@ -77,7 +77,8 @@ def wrappers(controller: Any) -> list[str]:
     return found
 
 
-def _signal(s: Signal) -> dict[str, str]:
+def signal(s: Signal) -> dict[str, str]:
+    """A signal as plain data."""
     return {"name": s.name, "unit": s.unit, "meaning": s.meaning, "kind": s.kind}
 
 
@@ -112,7 +113,7 @@ def export_law(
         others["case.yaml"] = case
     data = manifest(text, code, verdicts)
     others[MANIFEST] = json.dumps(data, ensure_ascii=False, indent=1) + "\n"
-    return _written(Path(folder), {**code, **others})
+    return put(Path(folder), {**code, **others})
 
 
 def free(folder: str | os.PathLike) -> None:
@@ -125,7 +126,8 @@ def free(folder: str | os.PathLike) -> None:
         )
 
 
-def _written(folder: Path, files: Mapping[str, str]) -> Path:
+def put(folder: Path, files: Mapping[str, str]) -> Path:
+    """Write files by their names into a new folder, all of them or nothing; InputError where that cannot be done."""
     free(folder)
     try:
         beside = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.absolute().parent))

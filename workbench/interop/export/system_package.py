@@ -12,9 +12,7 @@ from typing import Any
 import numpy as np
 
 from workbench.interop.export.identifiers import identifier
-from workbench.interop.export.package import REPLAYED, RUN, digest_of
-from workbench.interop.export.package import _signal as signal
-from workbench.interop.export.package import _written as put
+from workbench.interop.export.package import REPLAYED, RUN, digest_of, put, signal
 from workbench.interop.export.programs import CMAKE
 from workbench.interop.export.system_graph import SystemGraph
 from workbench.interop.export.system_run import SystemRun

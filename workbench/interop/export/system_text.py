@@ -13,9 +13,7 @@ import casadi as ca
 
 from workbench.contract.parameters import Leaf
 from workbench.contract.system import Signal
-from workbench.interop.export.c_text import _array as array_struct
-from workbench.interop.export.c_text import _comment as comment
-from workbench.interop.export.c_text import struct
+from workbench.interop.export.c_text import array_struct, comment, struct
 from workbench.interop.export.identifiers import identifiers
 from workbench.interop.export.languages import DOUBLE, statements
 from workbench.interop.export.law_graph import short
