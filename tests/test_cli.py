@@ -266,6 +266,18 @@ def test_the_report_gets_everything(folder, monkeypatch, capsys):
         and type(content.controller).__name__ == "Sampled"
     )
     assert main(["report", "crane.yaml", "-o", "r.pdf"]) == 0, "a report is made, whatever it says"
+    told.clear()
+    assert verify_stability(["crane.yaml", "--report", "r.pdf", "--report", "r.html"]) == 1
+    assert [path for path, _ in told] == ["r.pdf", "r.html"], "both are written"
+    assert verify_stability(["crane.yaml", "--report", "r.pdf", "--report", "./r.pdf"]) == 3
+    assert "--report would overwrite --report" in capsys.readouterr().err
+
+
+def test_an_option_for_one_value_is_given_once(folder, capsys):
+    with pytest.raises(SystemExit) as ended:
+        verify_stability(["crane.yaml", "--json", "a.json", "--json", "b.json"])
+    assert ended.value.code == 3
+    assert "--json is given twice, a.json and b.json: give it once" in capsys.readouterr().err
 
 
 OUT = (

@@ -200,6 +200,22 @@ def test_a_counter_example_moves_beside_the_run_and_can_be_hidden(opened):
     assert button.get_attribute("aria-pressed") == "false" and settled(it) != both
 
 
+def test_names_stand_beside_bodies_and_cylinders_and_go_with_them(opened):
+    it = opened("mechanism")
+    settled(it)
+    shown = it.locator(".names span")
+    assert {"boom", "arm", "bucket"} <= set(shown.all_inner_texts())
+    places = [label.bounding_box() for label in shown.all()]
+    it.keyboard.press("End")
+    settled(it)
+    assert places != [label.bounding_box() for label in shown.all()]
+    view = it.locator("#view").bounding_box()
+    for box in (label.bounding_box() for label in shown.all()):
+        assert view["x"] <= box["x"] and box["x"] + box["width"] <= view["x"] + view["width"] + 1
+    it.locator("#stage-tools button", has_text="names").click()
+    assert it.locator(".names").is_hidden()
+
+
 def test_text_of_users_runs_nothing(opened):
     it = opened("hostile")
     assert it.locator("h1").inner_text() == HOSTILE and it.locator("img").count() == 0

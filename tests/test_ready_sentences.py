@@ -8,6 +8,7 @@ import pytest
 from test_requirements import TIME, ran
 
 from workbench.contract.machine_limits import Limit
+from workbench.contract.units import as_shown, quantity
 from workbench.verification import oscillation, overshoot, shares
 from workbench.verification.machine import check_machine_limits
 from workbench.verification.run_claims import MachineLimits, Overshoot
@@ -140,3 +141,13 @@ def test_what_grows_is_beyond_any_floor():
     assert sentence.on(TIME, seen.columns).holds is False
     calm = oscillation.Oscillations(run, {}, {})
     assert sentence.on(TIME, calm.columns).holds and calm.worst(0.05) is None
+
+
+def test_small_angles_are_written_in_milliradians_and_read_back():
+    for value, text in ((1e-4, "0.1 mrad"), (float(np.radians(0.02)), "0.02 deg")):
+        assert ready.written(value, "rad") == text and quantity(text, "rad") == value
+
+
+def test_default_sizes_are_those_that_are_read():
+    for value, unit, text in ((0.0349066, "rad", "2 deg"), (0.00012345, "m", "0.123 mm")):
+        assert ready.written(as_shown(value, unit), unit) == text

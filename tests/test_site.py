@@ -132,6 +132,8 @@ def test_indices_powers_and_roots_are_elements():
     assert "<msqrt><mrow><mn>2</mn>" in mathml("y = √(2 x) z")
     root = next(ElementTree.fromstring(mathml("y = √(2 x) z")).iter("msqrt"))
     assert said(root) == "2x"
+    root = next(ElementTree.fromstring(mathml("y = x/√max(a, b_1) c")).iter("msqrt"))
+    assert said(root) == "maxa,b1"
     assert mathml("what is no equation stays text") is None
 
 

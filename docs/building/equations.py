@@ -152,7 +152,11 @@ def _letter(token: str) -> str:
 
 
 def _under(text: str, at: int) -> tuple[str, int]:
-    """(a root with what is under it, where to go on)."""
+    """(a root with what is under it, where to go on): a bracket, a function with its bracket, or one letter or number."""
+    called = re.match(r"[a-z]+(?=\()", text[at:])
+    if called:
+        end = _closes(text, at + called.end(), ")")
+        return f"<msqrt>{_set(text[at : end + 1])}</msqrt>", end + 1
     closing = CLOSING.get(text[at : at + 1])
     if closing is None:
         found = TOKEN.match(text, at)

@@ -122,12 +122,12 @@ def _referred(cls: type, text: str) -> Iterator[tuple[str, str]]:
     """(name, docstring) of the bases and modules of plants that a text names, where they have equations."""
     named = set(re.findall(r"`([\w.]+)`", text))
     for base in cls.__mro__[1:]:
-        if base.__name__ in named and "\n    " in docstring(base):
+        if base.__name__ in named and "{equations}" in markdown(docstring(base)):
             yield base.__name__, docstring(base)
     for name in sorted(n for n in named if re.fullmatch(r"(plants|controllers)(\.\w+)+", n)):
         if (Path(DOCS.parent, *name.split(".")).with_suffix(".py")).exists():
             found = docstring(importlib.import_module(name))
-            if "\n    " in found and name != cls.__module__:
+            if "{equations}" in markdown(found) and name != cls.__module__:
                 yield name, found
 
 

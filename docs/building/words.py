@@ -92,7 +92,8 @@ def _part(kind: str, lines: list[str], keys: Collection[str]) -> str:
         return _code(lines)
     if kind == "rows":
         return _rows(lines, keys)
-    return plain(_without(" ".join(line.strip() for line in lines), keys))
+    items = re.split(r"\n(?=\d+\. )", "\n".join(line.strip() for line in lines))
+    return "\n".join(plain(_without(" ".join(item.splitlines()), keys)) for item in items)
 
 
 def _code(lines: list[str]) -> str:

@@ -32,6 +32,7 @@ SCRIPTS = (  # in this order, in one scope
     "clock",
     "poses",
     "shapes",
+    "names",
     "stage",
     "stage_flat",
     "plots",

@@ -16,7 +16,7 @@ from contextlib import suppress
 from workbench.commands import verbs
 from workbench.commands.grammar import verify_parser, workbench_parser
 from workbench.commands.guard import _guarded, few_collections
-from workbench.commands.outputs import _check_outputs, _command, _today, _write_json
+from workbench.commands.outputs import _check_outputs, _command, _today, _write_json, every_path
 from workbench.commands.verbs import read_case
 from workbench.contract.trust import trusting
 
@@ -79,15 +79,14 @@ def _verify(options, arguments, judged: bool = True) -> int:
             terminal.say(line)
         terminal.say(terminal.table(study.verdicts, room, terminal.coloured()))
     written = []
-    for name, path in outputs.items():
-        if path:
-            try:
-                made[name](path)
-            except BaseException:
-                if written:
-                    terminal.complain("written: " + ", ".join(written))
-                raise
-            written.append(path)
+    for name, path in every_path(outputs):
+        try:
+            made[name](path)
+        except BaseException:
+            if written:
+                terminal.complain("written: " + ", ".join(written))
+            raise
+        written.append(path)
     if not options.quiet:
         terminal.say(terminal.tally(study.verdicts, written, code))
     return code
@@ -117,7 +116,7 @@ def _report(options, arguments) -> int:
     given = argparse.Namespace(
         file=options.file,
         set=options.set,
-        report=options.output,
+        report=[options.output],
         json=None,
         log=None,
         quiet=options.quiet,
@@ -126,13 +125,13 @@ def _report(options, arguments) -> int:
 
 
 class _Pages:
-    """The report on a case: its figures are drawn while the last claims are checked, and it is written at the end."""
+    """The reports on a case: figures are drawn while the last claims are checked, and all are written at the end."""
 
-    def __init__(self, case, arguments, path):
+    def __init__(self, case, arguments, paths):
         from reports.page import is_page
 
         self.case, self.arguments, self.drawn = case, arguments, None
-        self.moves = is_page(path)
+        self.moves = all(map(is_page, paths))
 
     def begin(self, study) -> None:
         """Draw what does not rest on claims that are still checked; what fails here fails again where it is written."""

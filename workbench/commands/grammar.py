@@ -67,9 +67,8 @@ def workbench_parser(acts: Mapping[str, Callable]) -> _Parser:
 
 def _verify_options(p: argparse.ArgumentParser) -> None:
     case_argument(p)
-    p.add_argument(
-        "--report", metavar="FILE", help="write a report a colleague can check: .pdf, or .html"
-    )
+    what = "write a report a colleague can check: .pdf, or .html; can be repeated"
+    p.add_argument("--report", action="append", default=[], metavar="FILE", help=what)
     p.add_argument("--json", metavar="FILE", help="write the verdicts as JSON")
     p.add_argument("--log", metavar="NC", help="write the run as NetCDF")
     _quiet(p, "print nothing; the exit code is the answer")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Mapping, Sequence
 
 from workbench.contract.errors import InputError
 
@@ -37,24 +38,34 @@ def _write_json(path, case, study, code) -> None:
     write_atomic(path, lambda stream: stream.write(text.encode("utf-8", "replace") + b"\n"))
 
 
-def _check_outputs(outputs: dict[str, str | None], source: str) -> None:
+Outputs = Mapping[str, str | Sequence[str] | None]  # option → path, or several
+
+
+def every_path(outputs: Outputs) -> list[tuple[str, str]]:
+    """(option, path) of every file that is asked for."""
+    several = {
+        name: [given] if isinstance(given, str) else given for name, given in outputs.items()
+    }
+    return [(name, path) for name, paths in several.items() for path in paths or ()]
+
+
+def _check_outputs(outputs: Outputs, source: str) -> None:
     """Refuse, before long work, outputs that cannot be written or would overwrite the input or each other."""
     from workbench.files.atomic import check_writable
 
     taken = {os.path.realpath(source): "the case file"}
-    for name, path in outputs.items():
-        if path is None:
-            continue
+    for name, path in every_path(outputs):
         check_writable(path)
-        other = taken.setdefault(os.path.realpath(path), f"--{name}")
-        if other != f"--{name}":
+        other = taken.get(os.path.realpath(path))
+        taken[os.path.realpath(path)] = f"--{name}"
+        if other is not None:
             raise InputError(
                 f"--{name} would overwrite {other}", file=path, mend="give it a name of its own"
             )
     _check_installed(outputs)
 
 
-def _check_installed(outputs: dict[str, str | None]) -> None:
+def _check_installed(outputs: Outputs) -> None:
     """Refuse outputs whose libraries are not there."""
     from importlib.util import find_spec
 
@@ -64,10 +75,11 @@ def _check_installed(outputs: dict[str, str | None]) -> None:
         "animation": ("matplotlib", "PIL"),
         "drawing": ("matplotlib",),
     }
-    if (outputs.get("report") or "").endswith((".html", ".htm")):
-        needed.pop("report")  # a page needs nothing beside the package
+    asked = every_path(outputs)
+    pages = [path for name, path in asked if name == "report" and path.endswith((".html", ".htm"))]
+    wanted = {name for name, path in asked if path not in pages}  # a page needs no library
     for name, modules in needed.items():
-        missing = [module for module in modules if outputs.get(name) and find_spec(module) is None]
+        missing = [module for module in modules if name in wanted and find_spec(module) is None]
         missing = [{"PIL": "pillow"}.get(module, module) for module in missing]
         if missing:
             raise InputError(

@@ -9,6 +9,18 @@ from typing import Any, NoReturn
 from workbench.commands.guard import BAD
 
 
+class _Once(argparse._StoreAction):
+    """An option that takes one value: a second one is refused, where the last would win unseen."""
+
+    def __call__(self, parser, namespace, values, option_string=None):  # type: ignore[no-untyped-def]
+        given = vars(namespace).setdefault("_given", set())
+        if option_string is not None and self.dest in given:
+            before = getattr(namespace, self.dest)
+            parser.error(f"{option_string} is given twice, {before} and {values}: give it once")
+        given.add(self.dest)
+        super().__call__(parser, namespace, values, option_string)
+
+
 class _Parser(argparse.ArgumentParser):
     """Wrong usage is exit code 3 (2 means undecided), with the nearest option; every command has --version."""
 
@@ -16,6 +28,7 @@ class _Parser(argparse.ArgumentParser):
         from workbench import __version__
 
         super().__init__(*given, **options)
+        self.register("action", None, _Once)
         version = f"fluidproof {__version__}"
         what = "say which version this is and end"
         self.add_argument("--version", action="version", version=version, help=what)

@@ -226,6 +226,11 @@ def format_quantity(value: float | None, unit: str = "1", digits: int = 4) -> st
     return text if name in ("1", "") else f"{text} {pretty(name)}"
 
 
+def as_shown(value: float, unit: str, digits: int = 3) -> float:
+    """The SI number that is read where people see this one to so many digits."""
+    return float(quantity(format_quantity(value, unit, digits), unit))
+
+
 def pretty(unit: str) -> str:
     """The unit with raised powers: 'kg m²'."""
     return re.sub(r"\^(-?\d)(?![.\d])", lambda power: power[1].translate(_RAISED), unit)

@@ -14,6 +14,7 @@ from workbench.cases.form import kebab
 from workbench.contract.capabilities import HasPassivity, HasUniqueness, HasValveAccount
 from workbench.contract.errors import InputError
 from workbench.contract.system import System, innermost
+from workbench.contract.units import as_shown
 from workbench.run.demand import Demand
 from workbench.run.deviated import undeviated
 from workbench.run.reference import Hold, Sine, Waypoints
@@ -167,20 +168,22 @@ def _limits(about: _Loop, size: float, unasked: list) -> list:
     if about.jointed or has_ledger(about.loop):
         return [C.SampleTimeLimit(), C.DelayLimit()]
     if about.metered and about.length > SHORT:
-        return [C.SampleTimeLimit(**({"error": ON_SCAN * size} if size else {}))]
+        error = {"error": as_shown(ON_SCAN * size, error_unit(about.loop))} if size else {}
+        return [C.SampleTimeLimit(**error)]
     return []
 
 
 def _requirements(about: _Loop, size: float, unasked: list) -> list:
     plant = about.plant
     law = about.predictive
+    unit = error_unit(about.loop)
     found: list = []
     if about.closed and not about.followed:
         unasked.append(("tracking", "neither scenario nor law says where the outputs should be"))
     elif about.jointed and about.closed:
         found.append(run_claims.Tracking())
     elif about.closed:
-        error = {"error": ON_PATH * size} if size else {}
+        error = {"error": as_shown(ON_PATH * size, unit)} if size else {}
         found.append(run_claims.Tracking(**error, settle=_settle(about)))
     if plant.pressure_names and (plant.p_top is not None or plant.pressure_limits):
         found.append(run_claims.Pressures(*plant.pressure_limits))
@@ -192,7 +195,7 @@ def _requirements(about: _Loop, size: float, unasked: list) -> list:
         planned = law is not None and not about.jointed  # a predictive law plans for its limits
         found.append(run_claims.Saturation(counted=not planned))
     if about.closed:
-        floor = {"floor": STILL * size} if size and not about.jointed else {}
+        floor = {"floor": as_shown(STILL * size, unit)} if size and not about.jointed else {}
         found.append(run_claims.Settled(**floor, rest=law is None))
     return found
 

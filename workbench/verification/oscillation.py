@@ -15,6 +15,7 @@ from workbench.run.reference import Sine, Waypoints
 from workbench.verification.requirements import joint_errors
 from workbench.verification.run import Run
 from workbench.verification.scales import signal_floor
+from workbench.verification.temporal.ready import written
 
 
 def small(run: Run, floor: float) -> str:
@@ -22,7 +23,7 @@ def small(run: Run, floor: float) -> str:
         f"{1e3 * floor:g} mrad or mm"
         if run.loop.plant.cylinders
         else ", ".join(
-            dict.fromkeys(say(floor, run.log.signal(n).unit, 3) for n in joint_errors(run))
+            dict.fromkeys(written(floor, run.log.signal(n).unit) for n in joint_errors(run))
         )
     )
 

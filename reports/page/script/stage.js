@@ -33,11 +33,12 @@ function stage3(holder, scene) {
   }
   const ground = surroundings(world, scene, box, basis, paint);
   const eye = camera(canvas, box, scene.view, draw);
+  const named = names(holder, machines[0].anchors);
   let due = false;
   function draw() {
     if (due) return;
     due = true;
-    requestAnimationFrame(() => { due = false; renderer.render(world, eye.camera); });
+    requestAnimationFrame(() => { due = false; renderer.render(world, eye.camera); named.place(eye.camera); });
   }
   function resize() {
     const { clientWidth: w, clientHeight: h } = holder;
@@ -55,6 +56,7 @@ function stage3(holder, scene) {
     show(now) { machines.forEach((m) => m.show(now)); draw(); },
     look(name) { eye.look(name); draw(); },
     others(on) { machines.slice(1).forEach((m) => { m.group.visible = on; }); draw(); },
+    names(on) { named.show(on); draw(); },
     nearer(factor) { eye.nearer(factor); draw(); },
   };
 }
@@ -115,6 +117,18 @@ function machine(scene, film, size, paint, ghost) {
     group.add(part);
     return part;
   });
+  const anchors = [];
+  const anchor = (name, on, pushes) => {
+    const at = new THREE.Group();
+    on.add(at);
+    if (name) anchors.push({ name, at, pushes });
+    return at;
+  };
+  scene.solids.forEach((solid, k) => {
+    const at = anchor(solid.name, solids[k]);
+    solid.points.forEach((p) => at.position.addScaledVector(new THREE.Vector3(...p), 1 / solid.points.length));
+  });
+  const middles = scene.rams.map((spec) => anchor(spec.name, group, spec.kind === "cylinder"));
   const rams = scene.rams.map((spec) => { const made = ram(spec, size, material); group.add(made.group); return made; });
   const axis = new THREE.Quaternion().setFromUnitVectors(Y, new THREE.Vector3(...scene.axis).normalize());
   const first = film.at(film.t[0]);
@@ -131,7 +145,7 @@ function machine(scene, film, size, paint, ghost) {
   if (trace) group.add(trace.mesh);
   const a = new THREE.Vector3(), b = new THREE.Vector3();
   return {
-    group,
+    group, anchors,
     show(now) {
       const pose = film.at(now);
       solids.forEach((part, k) => {
@@ -139,6 +153,7 @@ function machine(scene, film, size, paint, ghost) {
         part.quaternion.set(...pose.solids.subarray(7 * k + 3, 7 * k + 7));
       });
       rams.forEach((r, k) => r.pose(a.set(...pose.rams.subarray(6 * k, 6 * k + 3)), b.set(...pose.rams.subarray(6 * k + 3, 6 * k + 6))));
+      middles.forEach((at, k) => at.position.addVectors(a.set(...pose.rams.subarray(6 * k, 6 * k + 3)), b.set(...pose.rams.subarray(6 * k + 3, 6 * k + 6))).divideScalar(2));
       pins.forEach((pin, k) => pin.position.set(...pose.pins.subarray(3 * k, 3 * k + 3)));
       if (tip) tip.position.set(...pose.tip);
       if (trace) trace.until(pose.index);

@@ -26,13 +26,15 @@ function tools(view) {
     button.addEventListener("click", () => act(button));
     $("stage-tools").append(button);
   };
+  const toggled = (text, act, on) => add(text, (button) => {
+    const next = button.getAttribute("aria-pressed") !== "true";
+    button.setAttribute("aria-pressed", String(next));
+    act(next);
+  }, on);
   if (DATA.scene.runs.length > 1) {
-    add(DATA.scene.runs[1].name, (button) => {
-      const on = button.getAttribute("aria-pressed") !== "true";
-      button.setAttribute("aria-pressed", String(on));
-      view.others(on);
-    }, true);
+    toggled(DATA.scene.runs[1].name, view.others, true);
   }
+  toggled("names", view.names, true);
   Object.keys(VIEWS).forEach((name) => add(name, () => view.look(name)));
 }
 

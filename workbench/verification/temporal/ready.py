@@ -96,4 +96,7 @@ def written(value: float, unit: str) -> str:
                 return text
         except InputError:  # a unit of no table, shown in a form that is not read
             break
+    small = f"{1e3 * value:.{MOST_DIGITS}g} mrad"
+    if unit == "rad" and abs(value) < 1e-2 and quantity(small, unit) == value:
+        return small
     return f"{value!r} {unit}" if unit != "1" else repr(value)
