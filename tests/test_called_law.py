@@ -169,3 +169,48 @@ def test_every_float_is_found_and_written_back_where_it_stood():
     numbers(thing, lambda v: next(left))
     assert (thing.a, thing.count, thing.b["x"]) == (10.0, 3, (20.0, [30.0]))
     assert thing.b["y"].tolist() == [[40.0, 50.0]]
+
+
+@pytest.mark.parametrize("bend, refused", [(5e-4, False), (1.5e-3, True)])
+def test_a_corner_counts_from_a_thousandth_of_the_slope_on(bend, refused):
+    run = over(lambda t, y, r: [-y[0] - bend * abs(y[0])], reference=0.0, duration=1.0)
+    if refused:
+        with pytest.raises(InputError, match="bent"):
+            matrix(run)
+    else:
+        assert np.abs(np.linalg.eigvals(matrix(run)[0])).max() < 1
+
+
+def test_the_law_is_started_and_asked_at_the_instants_of_the_run():
+    class Timed:
+        def __init__(self):
+            self.seen = []
+
+        def start(self, t, z, y, r):
+            return (t, list(y), list(r))
+
+        def step(self, t, z, y, r):
+            self.seen.append((t, z))
+            return z, [0.0]
+
+    run = over(Timed(), duration=0.2)
+    law = Asked(smooth(run.loop), run)
+    memory = law.until(5)
+    seen = memory.own[0].seen
+    assert [t for t, _ in seen] == pytest.approx([0.0, T, 2 * T, 3 * T, 4 * T])
+    begun, y, r = seen[0][1]
+    assert begun == 0.0 and y == run.log.array("a")[:1].tolist() and r == [0.2]
+
+
+def test_more_numbers_than_can_be_asked_are_refused():
+    class Many:
+        def __init__(self):
+            self.line = [0.0] * 200  # and the command that is held
+
+        def step(self, t, z, y, r):
+            self.line = [y[0], *self.line[:-1]]
+            return z, [-y[0]]
+
+    run = over(Many(), duration=0.4)
+    with pytest.raises(InputError, match="201 numbers"):
+        matrix(run)

@@ -1,6 +1,7 @@
 """What grows at rest in the linearised loop: contained by the nonlinearity, a limit cycle of its size, or not seen."""
 
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import Annotated
 
 import numpy as np
@@ -9,8 +10,10 @@ from small import Feedback
 
 from workbench import ClosedLoop, Hold, Scenario, Signal, System
 from workbench.contract.parameters import Unit
+from workbench.run.log import Log, Status
+from workbench.verification import contained
 from workbench.verification.contained import containment
-from workbench.verification.modes import Modes, slowest_and_unstable
+from workbench.verification.modes import Mode, Modes, Place, slowest_and_unstable
 from workbench.verification.run import run
 from workbench.verification.starts import Start
 
@@ -96,3 +99,65 @@ def test_what_grows_only_on_the_way_is_contained_where_every_start_came_back():
 
 def test_where_nothing_grows_there_is_nothing_to_contain():
     assert asked(Swing(a=-0.15), {"y": 0.05}) is None
+
+
+# ---- a mode of the law's memory, and which mode is held against runs ----------------------------------------------------
+def held(**columns):
+    """A run of twelve seconds with these columns."""
+    time = np.linspace(0.0, 12.0, 1201)
+    log = Log(
+        time,
+        np.column_stack([given(time) for given in columns.values()]),
+        tuple(Signal(name, "1") for name in columns),
+        {},
+        Status(True, "completed", 12.0),
+    )
+    return SimpleNamespace(log=log)
+
+
+@pytest.mark.parametrize(
+    "given, holds",
+    [
+        (lambda t: np.exp(0.5 * t), False),
+        (lambda t: 1e-9 * np.exp(0.5 * t), False),
+        (lambda t: t, True),
+        (lambda t: np.exp(-0.5 * t), True),
+        (lambda t: np.where(t < 8.0, 0.0, t - 8.0), False),
+        (lambda t: np.where(t < 9.0, t * t, 0.0), True),  # falls back to where it was
+        (lambda t: t**1.3, True),  # no faster from third to third than a slow drift
+    ],
+)
+def test_what_the_law_remembers_must_not_grow_on(given, holds):
+    """From third to third of the time after 3 s the way it moves becomes longer by half at least, or it does not grow."""
+    found = contained._unseen(held(c_0=given), "a mode", 3.0, ("c_0",))
+    assert found.holds is holds and ("c_0 grows on" in found.words) is not holds
+
+
+def test_memory_that_is_in_no_log_is_undecided_and_any_of_several_decides():
+    still, grows = lambda t: 0 * t, lambda t: np.exp(t)
+    assert contained._unseen(held(c_0=still), "a mode", 3.0, ("the law's memory",)).holds is None
+    both = contained._unseen(held(c_0=still, c_1=grows), "a mode", 3.0, ("c_0", "c_1"))
+    assert both.holds is False and "c_1 grows on" in both.words
+
+
+def at(growth, rests, frequency=0.0, where="at the end"):
+    mode = Mode(complex(growth, frequency), 1e-6, ("y",), where, 1.0)
+    return Place(1.0, where, rests, (mode,))
+
+
+def test_the_slowest_mode_that_grows_at_rest_is_held():
+    """Growth of 1/200 s asks for 1000 s, more than the 30 s allowed, whatever grows faster or turns elsewhere."""
+    run_of_ten = SimpleNamespace(scenario=Scenario(duration=10.0), loop=None)
+    places = (
+        at(0.5, True, 0.1, "fast"),
+        at(0.005, True, 3.0, "slow"),
+        at(0.001, False, 0.0, "way"),
+    )
+    found = containment(run_of_ten, Modes(places), None, 1e-3, 30.0)
+    assert found.holds is None and "slow:" in found.words and "200 s" in found.words
+
+
+def test_what_grows_on_the_way_alone_is_contained_where_all_came_back():
+    places = (at(-0.5, True), at(0.2, False, where="on the way"))
+    found = containment(None, Modes(places), None, 1e-3, 30.0)
+    assert found.holds is True and found.words.startswith("on the way")

@@ -137,3 +137,15 @@ def test_pressures_that_stay_are_named_with_the_verdict(monkeypatch):
     (named,) = decided(monkeypatch, outcome(back(), HELD)).assumptions
     assert "p_a1 stay up to 5 bar" in str(named)
     assert decided(monkeypatch, outcome(back())).assumptions == ()
+
+
+@pytest.mark.parametrize(
+    "known, others, holds", [(1.0, 12.0, False), (12.0, 1.0, False), (2.0, 4.0, True)]
+)
+def test_the_largest_v_of_all_runs_is_held_against_the_bound(monkeypatch, known, others, holds):
+    """It decides before what stays away; the margin is what is left to the bound of 10 J."""
+    runs = outcome(back(), v=others), outcome(back(), v=0.5)
+    found = decided(monkeypatch, *runs, ledger=True, v=known)
+    assert found.holds is holds and found.margin == pytest.approx(10.0 - max(known, others))
+    stays = outcome(back(word="staying"), v=others)
+    assert ("stays" in decided(monkeypatch, stays, ledger=True, v=known).worst) is holds

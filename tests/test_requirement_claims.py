@@ -74,6 +74,26 @@ def test_what_was_never_put_to_the_test_is_undecided(text, words):
     assert check_requirement(Requirement(text), simulated(DECAY, SCENARIO)).holds is True
 
 
+@pytest.mark.parametrize(
+    "text, words, not_said",
+    [
+        ("always[0 s, 20 s] (x0 < 2)", "so far x0 = 1 at t = 0 s", "decides"),
+        ("eventually[0 s, 20 s] (x0 < 0.001)", "so far x0 = 0.00674 at t = 5 s", "decides"),
+        (
+            "always (x0 < 0.5 implies always[0 s, 1 s] (x0 < 0.6))",
+            "after the run's end at 5 s decides: run it longer",
+            "so far",
+        ),
+        ("always (1 / (x0 - 1) < 5)", "not a number at t = 0 s", "run it longer"),
+        ("always (time < 60 s and x0 < 3)", "allows: always (time < 60 s): 55 s", "x0 < 3):"),
+        ("always (x0 < 3 and x0 < 4)", "x0 = 1", "share of what"),
+    ],
+)
+def test_the_words_say_what_was_seen_so_far_and_what_is_missing(text, words, not_said):
+    worst = asked(text).worst
+    assert words in worst and not_said not in worst
+
+
 def test_a_condition_that_is_met_once_is_enough():
     assert asked("always (x0 > 0.99 implies eventually[0 s, 3 s] (x0 < 0.1))").holds is True
     assert asked("always (x0 > 0.99 implies x0 > 1.5)").holds is False

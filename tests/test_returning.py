@@ -1,6 +1,7 @@
 """Other starts, and whether a loop comes back from them: laws with closed forms, both sides."""
 
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import Annotated
 
 import numpy as np
@@ -20,7 +21,16 @@ from workbench.verification import run_claims
 from workbench.verification.disturbed import disturbed, stands_still, stirred
 from workbench.verification.judge import default_claims
 from workbench.verification.modes import slowest_and_unstable
-from workbench.verification.returning import Judged, returns, worst_of
+from workbench.verification.returning import (
+    Judged,
+    Return,
+    _fall,
+    curves,
+    followed,
+    returns,
+    severity,
+    worst_of,
+)
 from workbench.verification.run import run
 from workbench.verification.scales import Scale
 from workbench.verification.starts import Start, drawn, pose, positions, sizes
@@ -334,3 +344,45 @@ def test_a_bound_on_v_is_refused_where_no_law_states_one(tmp_path):
     assert [c.runs for c in asked] == [4]
     with pytest.raises(InputError, match="accompanying function"):
         loads(text % "bound: 1 J")
+
+
+# ---- numbers beside the words -------------------------------------------------------------------------------------------
+def come(word, last=1.0, after=2.0, pressure=False, name="a"):
+    signal = Judged(name, (name,), "m", 0.1, pressure)
+    return Return(signal, word, 4.0, last, after, 1.0, True)
+
+
+def test_what_weighs_more_comes_first():
+    held = come("staying", pressure=True)
+    order = [None, held, come("back", after=1.0), come("back", after=3.0)]
+    order += [come("returning", 3.9), come("staying", 1.0), come("staying", 2.0)]
+    order += [come("growing", 1.0), come("growing", pressure=True, last=2.0)]
+    weights = [severity(one) for one in order]
+    assert weights == sorted(weights) and len(set(weights)) == len(weights)
+
+
+def test_curves_come_in_the_order_of_their_worst():
+    """The first signal stays first; of the others the one that was worst from any start, pressures last."""
+    words = {"tool": "back", "q": "back", "s": "returning", "p": "growing"}
+    one = [come(word, name=n, pressure=n == "p") for n, word in words.items()]
+    two = [come("staying" if n == "q" else "back", name=n, pressure=n == "p") for n in words]
+    apart = {n: (np.arange(2.0), np.ones(2)) for n in words}
+    outcomes = [SimpleNamespace(found=tuple(found), apart=apart) for found in (one, two)]
+    assert [c["signal"] for c in curves(outcomes)] == ["tool", "q", "s", "p"]
+
+
+def test_only_positions_are_followed_not_their_rates():
+    inputs = [Signal(n, "m", "", "reference") for n in ("x_d", "dx_d", "ddx_d", "y@0.1_d")]
+    run = SimpleNamespace(
+        loop=SimpleNamespace(inputs=[*inputs, Signal("F", "N", "", "disturbance")])
+    )
+    assert followed(run) == ["x"]
+
+
+def test_what_is_back_at_once_has_no_rate():
+    """Above what is enough until t = 3 s, its largest value at t = 1 s: ln(4/2)/(3 − 1) 1/s; 0 s where it never is above."""
+    time = np.arange(6.0)
+    apart = np.array([3.0, 4.0, 3.0, 2.5, 1.0, 1.0])
+    assert _fall(time, apart, 2.0, 4.0) == pytest.approx((3.0, np.log(2.0) / 2.0))
+    assert _fall(time, apart, 5.0, 4.0) == (0.0, np.inf)
+    assert _fall(time, apart, 3.5, 3.5) == (1.0, np.inf)
