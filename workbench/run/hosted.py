@@ -171,6 +171,15 @@ def running(controller):
     return rewrapped(controller, Running(law)) if isinstance(law, Plain) else controller
 
 
+def _stepped(law) -> Callable:
+    """The law as a function (t, z, y, r) → (memory, command). What it can do is asked here, once, and not at every sample."""
+    if isinstance(law, Stepped):
+        return law.step
+    if isinstance(law, Commanding):
+        return lambda t, z, y, r: (z, law.command(t, z, y, r))
+    return lambda t, z, y, r: (z, law(t, y, r))
+
+
 class Running:
     """A user's law during one run: a copy of the law, and its memory."""
 
@@ -188,6 +197,7 @@ class Running:
             plain.references,
         )
         self.monitors = plain.monitors
+        self.step = _stepped(self.law)
         self.z = self._called(0.0, self.law.initial) if isinstance(self.law, Remembering) else None
 
     def start(self, t, z, y, r):
@@ -196,14 +206,8 @@ class Running:
         return []
 
     def step_at(self, T_s, t, z, y, r):
-        law = self.law
         try:
-            if isinstance(law, Stepped):
-                u = law.step(t, self.z, list(y), list(r))
-            elif isinstance(law, Commanding):
-                u = self.z, law.command(t, self.z, list(y), list(r))
-            else:
-                u = self.z, law(t, list(y), list(r))
+            u = self.step(t, self.z, list(y), list(r))
         except Exception as reason:
             raise self._failure(t, reason) from reason
         try:
