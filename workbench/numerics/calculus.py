@@ -21,6 +21,7 @@ from workbench.contract.own_text import own
 from workbench.contract.parameters import bind, graph_key, leaves
 from workbench.contract.scalars import Vector
 from workbench.contract.system import System, names
+from workbench.numerics.expressions import quick
 
 ca.GlobalOptions.setNumpyMode(-1)
 
@@ -42,7 +43,7 @@ def column(values: Sequence) -> ca.SX:
 def symbols(name: str, n: int) -> tuple[ca.SX, list]:
     """A column of n symbols and its entries."""
     s = ca.SX.sym(name, n)
-    return s, [s[i] for i in range(n)]
+    return s, [quick(s[i]) for i in range(n)]
 
 
 def directional(f: Callable, x: Sequence, xdot: Sequence) -> list:
@@ -68,11 +69,11 @@ def _derivative(f: Any, x: Vector, directions: Any) -> Any:
     # Captured expressions (parameters, time) must pass through the graph, so then even numbers are substituted.
     captured = any(v.element_hash() not in own for v in ca.symvar(value))
     numeric = None if captured or symbolic(x) else ca.Function("along", [s, d], [slope])
-    results = []
+    results: list[list] = []
     for direction in directions:
         if numeric is None or symbolic(direction):
             y = ca.substitute([slope], [s, d], [column(x), column(direction)])[0]
-            results.append([y[i] for i in range(y.numel())])
+            results.append([quick(y[i]) for i in range(y.numel())])
         else:
             results.append(
                 [
@@ -178,7 +179,7 @@ def _trace(system: System, live: tuple[str, ...]) -> Traced:
     free = [leaf for leaf in leaves(system) if not leaf.structural]
     p, entries = symbols("p", len(free))
     bound = bind(system, {leaf.path: e for leaf, e in zip(free, entries)})
-    t = ca.SX.sym("t")
+    t = quick(ca.SX.sym("t"))
     x, xs = symbols("x", len(system.states))
     w, ws = symbols("w", len(live))
     # Unprovided inputs keep their default; where that follows from parameters it is an expression of p.

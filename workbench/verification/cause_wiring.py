@@ -21,6 +21,7 @@ from workbench.contract.plain import Plain
 from workbench.contract.system import innermost, names
 from workbench.contract.wrappers import Delayed, Filtered, Noisy, Quantised, Sampled, Saturated
 from workbench.numerics.calculus import column, symbols
+from workbench.numerics.expressions import quick
 
 KNOWN = (Delayed, Filtered, Noisy, Quantised, Sampled, Saturated)
 SAMPLES = 24  # logged samples at which a law is asked
@@ -209,7 +210,7 @@ def rewired(run) -> str:
 def traced(law) -> Callable:
     """u(t, z, y, r) of a law as a graph, which is traced once and costs little to ask; longer z and r are cut to its own."""
     sizes = [len(law.states), len(law.measured), len(law.references)]
-    t = ca.SX.sym("t")
+    t = quick(ca.SX.sym("t"))
     (z, zs), (y, ys), (r, rs) = (symbols(name, size) for name, size in zip("zyr", sizes))
     f = ca.Function("law", [t, z, y, r], [column(law.command(t, zs, ys, rs))])
     return lambda t, z, y, r: (

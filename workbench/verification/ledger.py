@@ -23,6 +23,7 @@ from workbench.contract.once import traced
 from workbench.contract.parameters import bind, graph_key, leaves
 from workbench.contract.system import System, innermost
 from workbench.numerics.calculus import column, hoist, symbols
+from workbench.numerics.expressions import quick
 from workbench.numerics.kept_graphs import Graphs, kept
 from workbench.numerics.mapped import Mapped
 from workbench.run.demand import Demand
@@ -228,7 +229,7 @@ def _ledger_graphs(loop: System, live: tuple[str, ...]) -> Graphs:
     p, entries = symbols("p", len(free))
     values = {leaf.path: e for leaf, e in zip(free, entries)}
     bound = bind(loop, values)
-    t = ca.SX.sym("t")
+    t = quick(ca.SX.sym("t"))
     x, xs = symbols("x", len(loop.states))
     w, ws = symbols("w", len(live))
     at = dict(zip(live, ws))

@@ -16,6 +16,7 @@ from workbench.contract.system import Plain, find, innermost, names
 from workbench.contract.units import format_quantity, quantity
 from workbench.contract.wrappers import Delayed
 from workbench.numerics.calculus import column, symbols
+from workbench.numerics.expressions import quick
 from workbench.numerics.linearisation import linearize
 from workbench.numerics.switches import jumps, refuse_undecided
 from workbench.verification.delay_margin import LateCommand
@@ -229,7 +230,7 @@ def refuse_turning(plant) -> None:
     if isinstance(plant, LinearisesItself):
         return
     xs, us = (symbols(c, len(s))[1] for c, s in (("x", plant.states), ("u", plant.inputs)))
-    t = ca.SX.sym("t")
+    t = quick(ca.SX.sym("t"))
     if ca.depends_on(column(plant.rhs(t, xs, us)), t):
         raise InputError(
             "the plant changes with time itself: linearised at one instant it says nothing",
@@ -246,7 +247,7 @@ def is_linear(plant) -> bool:
         return False
     x, xs = symbols("x", len(plant.states))
     u, us = symbols("u", len(plant.inputs))
-    t = ca.SX.sym("t")
+    t = quick(ca.SX.sym("t"))
     both = ca.vertcat(column(plant.rhs(t, xs, us)), column(plant.out(t, xs)))
     whole = ca.vertcat(x, u)
     if ca.depends_on(ca.jacobian(both, whole), ca.vertcat(whole, t)) or jumps(
