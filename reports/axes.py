@@ -17,6 +17,20 @@ def whole(axis):
     axis.set_minor_locator(NullLocator())
 
 
+def from_zero(ax, values):
+    """A horizontal axis of values with zeros: linear up to the least other one, ticks at 0 and at 1, 2, 5 from there."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+    other = [v for v in values if v > 0] or [1.0]
+    least, most = min(other), max(other)
+    ax.set_xscale("symlog", linthresh=least, linscale=0.5)
+    powers = range(int(np.floor(np.log10(least))), int(np.ceil(np.log10(most))) + 1)
+    ticks = [k * 10.0**n for n in powers for k in (1, 2, 5)]
+    ax.xaxis.set_major_locator(FixedLocator([0.0, *(t for t in ticks if least <= t <= most)]))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    ax.xaxis.set_minor_locator(NullLocator())
+
+
 def tens(axis):
     """Logarithmic ticks at powers of ten only."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator

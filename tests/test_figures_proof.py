@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from reports.figures.proof import MOST, ledger, perturbations
+from reports.figures.proof import MOST, ledger, perturbations, scan
 
 T = np.linspace(0.0, 3.0, 900)
 SPIKE = 230.0 * np.exp(-((T - 1.0) ** 2) / 1e-4)
@@ -56,3 +56,14 @@ def test_a_run_that_blows_up_leaves_what_came_before_readable():
         ledger({"t": T, "v": 1e-6 * (2 + np.sin(T)), "v_bound": 30 * (2 + np.cos(T))})
     )
     assert high > 90
+
+
+def test_ticks_of_delays_from_zero_stand_apart():
+    delays = np.array([0, 0.25, 0.5, 0.9, 1.6, 2.0, 2.3, 4.0, 20.0]) * 1e-3
+    held = delays < 2.2e-3
+    data = {"delay": delays, "error_max": np.geomspace(1e-5, 2e-4, 9), "stable": held}
+    fig = scan(data, "delay")
+    fig.canvas.draw()
+    for ax in fig.axes:
+        boxes = [t.get_window_extent() for t in ax.get_xticklabels() if t.get_text()]
+        assert len(boxes) >= 4 and all(a.x1 < b.x0 for a, b in zip(boxes, boxes[1:]))

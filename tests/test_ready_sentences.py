@@ -151,3 +151,10 @@ def test_small_angles_are_written_in_milliradians_and_read_back():
 def test_default_sizes_are_those_that_are_read():
     for value, unit, text in ((0.0349066, "rad", "2 deg"), (0.00012345, "m", "0.123 mm")):
         assert ready.written(as_shown(value, unit), unit) == text
+
+
+def test_numbers_that_no_short_one_reads_back_are_shown_in_the_unit_that_people_use():
+    for value, unit, shown in ((46200000.00000001, "Pa", "462 bar"), (0.034906585, "rad", "2 deg")):
+        assert (
+            read(f"always (x <= {value!r} {unit})", {"x": unit}).shown == f"always (x <= {shown})"
+        )

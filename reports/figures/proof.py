@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from reports.axes import decades, whole
+from reports.axes import decades, from_zero, whole
 from reports.signals import unit_for
 from reports.style import (
     BLUE,
@@ -217,11 +217,15 @@ def scan(data: Mapping, quantity: str = "sample time"):
             _mark(ax, "y", data["bound"] / size, "claimed")
         if np.isfinite(data.get("limit", np.nan)):
             _mark(ax, "x", 1e3 * data["limit"], "limit")
-        ax.set(xscale="log" if (T > 0).all() else "symlog", xlabel=f"{quantity}, ms", ylabel=unit)
+        ax.set(xlabel=f"{quantity}, ms", ylabel=unit)
         if np.isfinite(y).any():
             ax.set_yscale("log")
         ax.set_title(title)
-        whole(ax.xaxis)
+        if (T > 0).all():
+            ax.set_xscale("log")
+            whole(ax.xaxis)
+        else:
+            from_zero(ax, T)
         decades(ax, 4, low=False)
     legend(axes[0, -1])
     return fig

@@ -25,7 +25,16 @@ from workbench.verification.temporal.robustness import Bounds, Monitor, decided
 from workbench.verification.temporal.terms import Units, constant, margin, unit_of, value
 from workbench.verification.temporal.windows import Instants
 
-_LONG = re.compile(r"(?<![\w.`])\d+\.\d{5,}(?:e[+-]?\d+)?")  # a number, and no part of a name
+_LONG = re.compile(  # a number, and no part of a name; with its unit where that is plain SI
+    r"(?<![\w.`])(\d+\.\d{5,}(?:e[+-]?\d+)?)(?: (Pa|rad|m|N|J|W)(?![\w/^*.]))?"
+)
+
+
+def _short(number: re.Match[str]) -> str:
+    value = float(number[1])
+    return say(value, number[2], 6) if number[2] else f"{value:.6g}"
+
+
 Columns = Mapping[str, np.ndarray]
 Scale = Callable[[str], float]  # unit → what is large in it
 
@@ -78,8 +87,8 @@ class Sentence:
 
     @property
     def shown(self) -> str:
-        """The sentence for people: a number of more than six digits has six."""
-        return _LONG.sub(lambda number: f"{float(number[0]):.6g}", self.text)
+        """The sentence for people: a number of more than six digits has six, in the unit that people use."""
+        return _LONG.sub(_short, self.text)
 
     @property
     def names(self) -> list[str]:
