@@ -6,15 +6,17 @@ import os
 import sys
 import tempfile
 
-from workbench.contract.errors import InputError
+from workbench.contract.errors import Faults, InputError
 
 
 def run_draw(options, load_plant) -> int:
-    """Draw what `load_plant` (name → plant and title) finds, and say where to."""
-    from workbench.commands import terminal
+    """Draw what `load_plant` (name → plant and title) finds, and say where to.
+
+    A machine whose parts do not fit is drawn, too: then the Faults that name what does not are raised after the drawing.
+    """
     from workbench.files.atomic import check_writable
 
-    from .drawing import check_drawable, show_drawing, write_drawing
+    from .drawing import check_drawable, show_drawing
 
     path = options.output
     if path is not None:
@@ -25,16 +27,35 @@ def run_draw(options, load_plant) -> int:
                 mend="give it a name of its own",
             )
         check_writable(path)
-    plant, title = load_plant(options.file)
+    faults = None
+    try:
+        plant, title = load_plant(options.file)
+    except Faults as why:
+        if why.machine is None:
+            raise
+        faults = why
+        plant = why.machine
+        title = f"{plant.name}: does not fit"
     check_drawable(plant, path)
-    if path is None and _has_display() and show_drawing(plant, title):
-        return 0
+    shown = path is None and _has_display() and show_drawing(plant, title)
+    if not shown:
+        _write(path, plant, title)
+    if faults is not None:
+        raise faults
+    return 0
+
+
+def _write(path: str | None, plant, title: str) -> None:
+    """The drawing in a file, one of its own where none is named."""
+    from workbench.commands import terminal
+
+    from .drawing import write_drawing
+
     if path is None:
         path = _aside()
         terminal.say("there is no display for a window; -o FILE writes the drawing where you want")
     write_drawing(path, plant, title)
     terminal.say(f"drawn: {terminal.clean(path)}")
-    return 0
 
 
 def _has_display() -> bool:

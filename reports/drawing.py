@@ -189,17 +189,18 @@ def _table(fig, plant) -> None:
     known = ranges(plant)
     rows = [*_cylinder_rows(plant), *_joint_rows(plant, known)]
     heads = {k for k, row in enumerate(rows) if row[0] in HEADS}
+    unfit = {k for k, row in enumerate(rows) if not row[0]}
     top = TABLE_TOP[plant.tcp is None]
     step = min(0.032, 0.32 / len(rows))
     for k, row in enumerate(rows):
         gap = 0.5 if k >= max(heads, default=0) else 0.0
         for x, text in zip((0.69, 0.775, 0.84, 0.95), row):
-            color = SOFT if k in heads else INK
+            color = SOFT if k in heads else RED if k in unfit else INK
             fig.text(x, top - step * (k + gap), _signed(text), fontsize=7.5, color=color)
 
 
 def _cylinder_rows(plant) -> list[tuple]:
-    """Length at the start and stroke of every cylinder, and where its stroke passes a dead point."""
+    """Length at the start and stroke of every cylinder; below it, without a name, what does not fit."""
     dead = {stroke.name: stroke.dead_at for stroke in strokes(plant)}
     rows = []
     for a, s in _cylinders(plant):
@@ -208,6 +209,9 @@ def _cylinder_rows(plant) -> list[tuple]:
         if np.isfinite(high - low):
             span = (f"{low:.3f} … {high:.3f} m", f"{high - low:.3f} m")
         rows.append((a.name, f"{s:.3f} m", *span))
+        if not low <= s <= high:
+            off = f"{low - s:.3f} m shorter" if s < low else f"{s - high:.3f} m longer"
+            rows.append(("", "", f"starts {off} than that", ""))
         if at := dead.get(a.name):
             lengths = ", ".join(f"{s:.3f} m" for s in at)
             rows.append(("", "", f"passes a dead point at {lengths}", ""))
@@ -248,7 +252,9 @@ def _cylinder_notes(plant, shape) -> list[Note]:
     labels = shape.labels[len(plant.bodies) :]
     found = []
     for (a, s), label in zip(_cylinders(plant), labels):
-        found.append(Note(f"{a.name} {s:.3f} m", tuple(label.at), BLUE, 8.0))
+        low, high = a.span
+        color = BLUE if low <= s <= high else RED
+        found.append(Note(f"{a.name} {s:.3f} m", tuple(label.at), color, 8.0))
     return found
 
 

@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -9,11 +10,13 @@ import pytest
 from spatial_linkages import plate
 from test_pins import TEXT, read
 
-from plants.multibody.reach import ranges, tool_points
-from plants.multibody.strokes import strokes
+from plants.multibody.reach import placed, ranges, tool_points
+from plants.multibody.strokes import beside, strokes
 from reports.drawing import SIZE, draw_on
 from reports.outline_mechanism import directions
+from workbench.cases.file import loads
 from workbench.commands import cli
+from workbench.contract.errors import Faults
 
 
 @pytest.fixture
@@ -134,3 +137,76 @@ def test_a_machine_in_space_is_seen_with_x_to_the_right():
         view = directions(plate(gravity=gravity))
         assert view[0, 0] > 0.5 and view[up, 1] > 0.5
         assert view.T @ view == pytest.approx(np.eye(2))
+
+
+SHORT = ("shortest: 0.8 m, longest: 1.3 m", "shortest: 1.2 m, longest: 1.5 m")
+LONG = ("longest: 1.2}", "longest: 1.9}")
+
+
+def test_what_does_not_fit_is_drawn_and_all_of_it_is_said(folder, capsys):
+    """A lift that is too long for its start and a tilt with too long a stroke: both are named, with what would do, and drawn."""
+    (folder / "boom.yaml").write_text(TEXT.replace(*SHORT).replace(*LONG), "utf-8")
+    assert cli.main(["draw", "boom.yaml", "-o", "boom.svg"]) == 3
+    said = capsys.readouterr()
+    assert os.path.getsize(folder / "boom.svg") > 1000
+    assert "plant.actuators.lift: measures" in said.err
+    assert "mend: start boom between" in said.err
+    assert "plant.actuators.tilt: its stroke, 1.02 … 1.9 m, passes a dead point" in said.err
+
+
+def test_the_start_that_is_advised_fits():
+    with pytest.raises(Faults) as why:
+        read(SHORT)
+    (fault,) = why.value.each
+    low, high = map(float, re.search(r"between (-?\d+) and (-?\d+) deg", fault.mend).groups())
+    for angle in (low + 1, high - 1):
+        read(SHORT, ("start: 25 deg", f"start: {angle} deg"))
+
+
+def test_a_loop_that_stays_open_is_drawn_open(folder, capsys):
+    (folder / "boom.yaml").write_text(TEXT.replace("far: [0.7, 0]", "far: [3.7, 0]"), "utf-8")
+    assert cli.main(["draw", "boom.yaml", "-o", "boom.svg"]) == 3
+    assert "cannot be closed" in capsys.readouterr().err
+    assert os.path.getsize(folder / "boom.svg") > 1000
+
+
+ZBAR = """
+plant:
+  type: Mechanism
+  method: minimal
+  pins: {arm: [0, 1.55], lift: [0.15, 0.95], tilt: [0.10, 1.75]}
+  bodies:
+    arm: {at: ground.arm, pins: {rod: [1.15, -0.15], bell: [1.45, 0.20], tip: [2.45, 0]}, mass: 900, com: [1.2, 0], I_zz: 600,
+          start: -25 deg}
+    bell: {at: arm.bell, pins: {top: [0.10, 0.60], bottom: [0.05, -0.50]}, mass: 160, I_zz: 15, start: 18 deg}
+    link: {at: bell.bottom, pins: {ear: [0.75, 0]}, mass: 40, com: [0.37, 0], I_zz: 2, start: 23 deg}
+    bucket: {at: arm.tip, pins: {ear: [-0.10, 0.32], edge: [1.1, -0.15]}, mass: 900, com: [0.5, 0.15], I_zz: 200, start: 26 deg}
+  loops: {eye: {between: [link.ear, bucket.ear]}}
+  actuators:
+    lift: {between: [ground.lift, arm.rod], drive: Force, shortest: 0.75 m, longest: 1.35 m}
+    tilt: {between: [ground.tilt, bell.top], drive: Force, shortest: 1.1 m, longest: 1.6 m}
+  tcp: bucket.edge
+"""
+
+
+def test_the_reach_of_cylinders_that_share_joints_has_an_area():
+    """Both cylinders of a Z-bar between their ends reach a place that neither reaches alone, and it is in the reach."""
+    machine = loads(ZBAR).plant
+    lift, _ = strokes(machine)
+    far = np.array(beside(machine, "tilt", lift.positions[-1]))
+    edges = placed(machine, far, machine.tcp)
+    alone = placed(machine, np.array(lift.positions), machine.tcp)
+    points = tool_points(machine)
+    farther = [np.linalg.norm(alone - edge, axis=1).min() for edge in edges]
+    assert max(farther) > 0.3
+    assert max(np.linalg.norm(points - edge, axis=1).min() for edge in edges) < 0.03
+
+
+FAULTY = TEXT.replace("shortest: 0.8 m", "shotrest: 0.8 m").replace("mass: 14 kg", "mass: heavy")
+
+
+def test_all_that_a_file_says_wrongly_is_listed():
+    with pytest.raises(Faults) as why:
+        loads(FAULTY, "boom.yaml")
+    said = str(why.value)
+    assert "'shotrest'" in said and "plant.bodies.crank.mass" in said and said.count("mend:") == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import inf
 
 import numpy as np
@@ -10,7 +11,7 @@ from plants.drives.contract import Drive
 from plants.multibody.loops import facing
 from plants.multibody.parts import GROUND
 from plants.multibody.tree import point
-from workbench.contract.errors import InputError
+from workbench.contract.errors import InputError, tried
 from workbench.contract.system import names
 
 
@@ -124,30 +125,40 @@ def check_lengths(mechanism) -> None:
     """Actuators start within their range, and not with their pins on each other."""
     found = mechanism.assembly
     motion = mechanism.moving(found.z, found.rates)
-    for a in mechanism.actuators:
-        if not a.joint:
-            ends = [point(motion, mechanism.number(pin.body), pin.point)[0] for pin in (a.a, a.b)]
-            if max(abs(p - q) for p, q in zip(*ends)) < 1e-9:
-                raise InputError(
-                    f"actuators.{a.name}: its pins lie on each other at the start, so it has no direction",
-                    mend="start elsewhere, or move a pin",
-                )
-    for a, pull in zip(
-        mechanism.actuators, mechanism.pulls(motion, found.z, found.rates, None, None)
-    ):
-        s = float(pull.s)
-        low = -inf if a.shortest is None else a.shortest
-        high = inf if a.longest is None else a.longest
-        if low <= s <= high:
-            continue
-        off = f"{low - s:.4g} m less than retracted"
-        if s > high:
-            off = f"{s - high:.4g} m more than extended"
+    pulls = mechanism.pulls(motion, found.z, found.rates, None, None)
+    steps = [
+        partial(_check_apart, mechanism, motion, a) for a in mechanism.actuators if not a.joint
+    ]
+    steps += [
+        partial(_check_length, a, float(pull.s)) for a, pull in zip(mechanism.actuators, pulls)
+    ]
+    tried(steps)
+
+
+def _check_apart(mechanism, motion, actuator) -> None:
+    ends = [
+        point(motion, mechanism.number(pin.body), pin.point)[0] for pin in (actuator.a, actuator.b)
+    ]
+    if max(abs(p - q) for p, q in zip(*ends)) < 1e-9:
         raise InputError(
-            f"actuators.{a.name}: measures {s:.6g} m at the start and can only span "
-            f"{a.shortest or 0:g} … {high:g} m; {off}",
-            mend="start elsewhere, or move its pins",
+            f"actuators.{actuator.name}: its pins lie on each other at the start, so it has no direction",
+            mend="start elsewhere, or move a pin",
         )
+
+
+def _check_length(actuator, s: float) -> None:
+    low = -inf if actuator.shortest is None else actuator.shortest
+    high = inf if actuator.longest is None else actuator.longest
+    if low <= s <= high:
+        return
+    off = f"{low - s:.4g} m less than retracted"
+    if s > high:
+        off = f"{s - high:.4g} m more than extended"
+    raise InputError(
+        f"actuators.{actuator.name}: measures {s:.6g} m at the start and can only span "
+        f"{actuator.shortest or 0:g} … {high:g} m; {off}",
+        mend="start elsewhere, or move its pins",
+    )
 
 
 def check_masses(mechanism, M) -> None:

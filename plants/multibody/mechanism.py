@@ -16,9 +16,10 @@ Source: [Jaiswal21] eqs (1)–(12), (35)–(42); [Bayo96] for the projections.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Annotated, Literal, final
 
-from plants.multibody import checks, pins, strokes
+from plants.multibody import checks, fit, pins
 from plants.multibody.abilities import Abilities
 from plants.multibody.closings import closings_of
 from plants.multibody.leading import leading
@@ -30,7 +31,7 @@ from plants.multibody.starting import resting, start
 from plants.multibody.told import Told
 from plants.supplies.contract import Supply
 from plants.supplies.kinds import SupplyKind
-from workbench.contract.errors import InputError
+from workbench.contract.errors import Faults, InputError, tried
 from workbench.contract.parameters import Unit, check_bounds
 
 __all__ = ["Actuator", "Body", "Loop", "Mechanism"]
@@ -92,21 +93,27 @@ class Mechanism(Abilities, Told, Paths):
                 else f"gravity: expected three numbers, got {len(self.gravity)}"
             )
         drawn = pins.resolve(self)
-        checks.check_names(self)
-        checks.check_supply(self)
-        checks.check_surroundings(self)
-        object.__setattr__(self, "kept", self.assembly.kept)
-        object.__setattr__(self, "used", self.assembly.used)
+        tried(
+            partial(check, self)
+            for check in (checks.check_names, checks.check_supply, checks.check_surroundings)
+        )
+        self._assemble()
         object.__setattr__(
             self, "closings", closings_of(self, self.assembly.z) if self.method == "minimal" else ()
         )
         if not self.closings and self.used:
             object.__setattr__(self, "leads", leading(self))
         checks.check_signals(self)
-        checks.check_lengths(self)
-        self.initial()
-        if drawn:
-            strokes.check_strokes(self)
+        fit.check_fit(self, drawn)
+
+    def _assemble(self) -> None:
+        """Close the loops; Faults with the machine as it was given, for a drawing, where one of them stays open."""
+        try:
+            found = self.assembly
+        except InputError as why:
+            raise Faults([why], fit.opened(self) if self.loops else None) from None
+        object.__setattr__(self, "kept", found.kept)
+        object.__setattr__(self, "used", found.used)
 
     def held_at(self) -> dict[str, tuple[str, ...]]:
         """Path of a pin as written in a file → paths of its coordinates."""

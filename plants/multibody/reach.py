@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from plants.multibody import acting, coordinates
-from plants.multibody.strokes import Stroke, strokes
+from plants.multibody.strokes import Stroke, beside, strokes
 from plants.multibody.tree import move, point
 
 SHARE = 0.2  # of a joint's range, how far a demonstration goes to either side
 TURN = 1.5  # rad: the range that is assumed of a joint that a motor turns, which has no stroke
 LEFT = 0.5  # of what is left of the range on that side, at most
+AGAIN = 9  # places along one stroke from which another one is followed
+ALONG = 120  # motions along each of two strokes that act together
 MOST = 400_000  # poses that are tried for the reach of a tool
 
 
@@ -67,21 +69,40 @@ def tool_points(mechanism) -> np.ndarray:
     """(n, 3) positions of the tool over all strokes together; the start alone where no stroke is known.
 
     Each cylinder's stroke was followed with the others at their start. Their motions add up where a cylinder moves the joints
-    between its two bodies and no others, as in machines whose cylinders act one after the other; cylinders side by side that move
-    the same joint are one motion.
+    between its two bodies and no others, as in machines whose cylinders act one after the other. Where two cylinders move a
+    joint together, as both do in a loader's Z-bar, the second is followed again from `AGAIN` places along the first.
     """
     start = np.array(mechanism.assembly.z)
-    moving: list[np.ndarray] = []
+    moving: list[tuple[np.ndarray, set[int]]] = []
     for stroke in strokes(mechanism):
         motion = _thinned(stroke, start)
-        if not any(_moved(motion) & _moved(other) for other in moving):
-            moving.append(motion)
+        moved = _moved(motion)
+        shared = next((k for k, (_, other) in enumerate(moving) if moved & other), None)
+        if shared is None:
+            moving.append((motion, moved))
+            continue
+        both = _both(mechanism, stroke.name, moving[shared][0], start)
+        moving[shared] = both, moved | moving[shared][1]
     each = max(2, int(MOST ** (1.0 / max(1, len(moving)))))
-    moves = [_some(motion, each) for motion in moving]
+    moves = [_some(motion, each) for motion, _ in moving]
     poses = start[None, :]
     for way in moves:
         poses = (poses[:, None, :] + way[None, :, :]).reshape(-1, len(start))
     return placed(mechanism, poses, mechanism.tcp)
+
+
+def _both(mechanism, name: str, motion: np.ndarray, start: np.ndarray) -> np.ndarray:
+    """Motions of the cylinder called so over its stroke, from places along another one's motion, with those between them."""
+    strips = []
+    for away in _some(motion, AGAIN):
+        ways = np.array(beside(mechanism, name, start + away)) - start
+        strips.append(_even(ways, ALONG))
+    found = np.stack(strips)
+    share = np.linspace(0.0, len(found) - 1.0, ALONG)
+    before = np.minimum(share.astype(int), len(found) - 2)
+    part = (share - before)[:, None, None]
+    between = (1.0 - part) * found[before] + part * found[before + 1]
+    return between.reshape(-1, len(start))
 
 
 def _some(motion, many: int) -> np.ndarray:
@@ -96,9 +117,13 @@ def _moved(motion) -> set[int]:
 
 def _thinned(stroke: Stroke, start) -> np.ndarray:
     """Motions of a stroke away from the start, evenly spaced in the joint that moves most, finely interpolated."""
-    moved = np.array(stroke.positions) - start
+    return _even(np.array(stroke.positions) - start, 400)
+
+
+def _even(moved: np.ndarray, many: int) -> np.ndarray:
+    """So many motions along those given, evenly spaced in the joint that moves most."""
     way = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(moved, axis=0)).max(axis=1))])
-    fine = np.linspace(0.0, way[-1], 400)
+    fine = np.linspace(0.0, way[-1], many)
     return np.stack([np.interp(fine, way, column) for column in moved.T], axis=1)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from plants.multibody import acting, tree
-from workbench.contract.errors import InputError
+from workbench.contract.errors import InputError, tried
 from workbench.contract.system import names
 
 
@@ -32,24 +33,40 @@ def in_words(mechanism) -> str:
 
 def start(mechanism) -> list:
     """The state at the assembled start, drives at rest under the forces that hold it."""
-    found, (zs, vs), own = mechanism.assembly, mechanism.own, []
-    line, tops = mechanism.line_at_most, []
+    found = mechanism.assembly
+    zs, vs = mechanism.own
     lengths = mechanism.pulls(
         mechanism.moving(found.z, found.rates), found.z, found.rates, None, None
     )
-    for a, p, F in zip(mechanism.actuators, lengths, holding_forces(mechanism, found.z)):
-        try:
-            states = a.drive.initial(float(p.s), F, line)
-        except InputError as why:
-            raise InputError(f"actuators.{a.name}: {why.message}", mend=why.mend) from None
-        if a.drive.needs_supply:
-            chambers = a.drive.pressures(a.name)
-            own_names = names(a.drive.states(a.name))
-            tops.append([p for name, p in zip(own_names, states) if name in chambers])
-        own += states
+    forces = holding_forces(mechanism, found.z)
+    begun = tried(
+        partial(_begun, a, float(p.s), F, mechanism.line_at_most)
+        for a, p, F in zip(mechanism.actuators, lengths, forces)
+    )
+    own = [value for states in begun for value in states]
+    tops = [
+        _chambers(a, states)
+        for a, states in zip(mechanism.actuators, begun)
+        if a.drive.needs_supply
+    ]
     if mechanism.supply is not None:
         own += mechanism.supply.initial(tops)
     return [*(found.z[i] for i in zs), *(found.rates[i] for i in vs), *map(float, own)]
+
+
+def _begun(actuator, s: float, force: float, line) -> list:
+    """States of a drive of length s at rest under a force; InputError under the actuator's name."""
+    try:
+        return actuator.drive.initial(s, force, line)
+    except InputError as why:
+        raise InputError(f"actuators.{actuator.name}: {why.message}", mend=why.mend) from None
+
+
+def _chambers(actuator, states) -> list:
+    """The pressures among the states of a drive."""
+    chambers = actuator.drive.pressures(actuator.name)
+    own = names(actuator.drive.states(actuator.name))
+    return [p for name, p in zip(own, states) if name in chambers]
 
 
 def resting(mechanism, q):

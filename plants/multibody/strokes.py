@@ -16,14 +16,14 @@ Source: [Haug89, chapter 3], driving constraints and lock-up.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
 
 from plants.multibody import acting, loops, tree
 from plants.multibody.assembly import shortest
-from workbench.contract.errors import InputError
+from workbench.contract.errors import InputError, tried
 
 STEP = 0.05  # rad or m, of the joint that moves most
 MOST = 400  # steps to one side
@@ -47,8 +47,8 @@ def strokes(mechanism) -> tuple[Stroke, ...]:
     for k, a in enumerate(mechanism.actuators):
         if a.a is None or not np.all(np.isfinite(a.span)):
             continue
-        down, dead_low = _followed(mechanism, k, -1.0)
-        up, dead_high = _followed(mechanism, k, 1.0)
+        down, dead_low = _followed(mechanism, k, -1.0, mechanism.assembly.z)
+        up, dead_high = _followed(mechanism, k, 1.0, mechanism.assembly.z)
         path = [*reversed(down), *up[1:]]
         found.append(
             Stroke(
@@ -63,19 +63,21 @@ def strokes(mechanism) -> tuple[Stroke, ...]:
 
 def check_strokes(mechanism) -> None:
     """InputError where a cylinder's stroke passes a dead point."""
-    for stroke in strokes(mechanism):
-        if not stroke.dead_at:
-            continue
-        (at, *_) = stroke.dead_at
-        actuator = next(a for a in mechanism.actuators if a.name == stroke.name)
-        low, high = actuator.span
-        start = float(_lengths(mechanism, mechanism.assembly.z)[0][_index(mechanism, stroke.name)])
-        side = "longest" if at > start else "shortest"
-        raise InputError(
-            f"actuators.{stroke.name}: its stroke, {low:.4g} … {high:.4g} m, passes a dead point at {at:.4g} m, where it has no "
-            f"lever arm (it is {start:.4g} m long at the start)",
-            mend=f"move its pins, or write '{side}: {_inside(at, start):.4g} m' at it, where a stop is",
-        )
+    dead = [stroke for stroke in strokes(mechanism) if stroke.dead_at]
+    tried(partial(_refuse, mechanism, stroke) for stroke in dead)
+
+
+def _refuse(mechanism, stroke: Stroke) -> None:
+    at = stroke.dead_at[0]
+    actuator = next(a for a in mechanism.actuators if a.name == stroke.name)
+    low, high = actuator.span
+    start = float(_lengths(mechanism, mechanism.assembly.z)[0][_index(mechanism, stroke.name)])
+    side = "longest" if at > start else "shortest"
+    raise InputError(
+        f"actuators.{stroke.name}: its stroke, {low:.4g} … {high:.4g} m, passes a dead point at {at:.4g} m, where it has no "
+        f"lever arm (it is {start:.4g} m long at the start)",
+        mend=f"move its pins, or write '{side}: {_inside(at, start):.4g} m' at it, where a stop is",
+    )
 
 
 def _inside(at: float, start: float) -> float:
@@ -123,9 +125,17 @@ def _arms(mechanism, z):
     return s, N, S @ N
 
 
-def _followed(mechanism, k: int, way: float):
-    """([(s_k, z), …] from the start towards longer (way 1) or shorter, lengths of dead points met)."""
-    z = [float(v) for v in mechanism.assembly.z]
+def beside(mechanism, name: str, z) -> list[tuple[float, ...]]:
+    """Positions that the cylinder called so passes over its stroke from the closed positions z, the others as long as there."""
+    k = _index(mechanism, name)
+    down, _ = _followed(mechanism, k, -1.0, z)
+    up, _ = _followed(mechanism, k, 1.0, z)
+    return [there for _, there in (*reversed(down), *up[1:])]
+
+
+def _followed(mechanism, k: int, way: float, z_0):
+    """([(s_k, z), …] from z_0 towards longer (way 1) or shorter, lengths of dead points met)."""
+    z = [float(v) for v in z_0]
     spans = np.array([a.span for a in mechanism.actuators], float)
     s, N, L = _arms(mechanism, z)
     path, before, largest = [(float(s[k]), tuple(z))], None, 0.0
@@ -161,7 +171,9 @@ def _onward(mechanism, spans, z, s, move):
         part = _left(spans, s, lengths)
         if share == 1.0 and part > 1.0:
             return there, lengths, False
-        if abs(part - 1.0) < 1e-9 or not 0.0 < part < np.inf:
+        if part <= 0.0:
+            return z, s, True
+        if abs(part - 1.0) < 1e-9 or not part < np.inf:
             break
         share = min(1.0, share * part)
     return there, lengths, True

@@ -20,6 +20,7 @@ from __future__ import annotations
 import difflib
 import warnings
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from workbench.cases import shape
@@ -29,6 +30,7 @@ from workbench.cases.node import Node
 from workbench.cases.numbers import bounded, number
 from workbench.cases.provenance import Provenance, relocate, unwrapped
 from workbench.cases.refusals import REFUSALS, joined, refused_at, shortened, unknown
+from workbench.contract.errors import tried
 from workbench.contract.parameters import Info
 
 
@@ -79,13 +81,15 @@ class _Builder:
             return self.object(cls, rest, path)
         for option in wanted.options:
             if (inner := shape.table(option)) is not None:
-                return {
-                    key: self.value(inner, child, joined(path, key))
-                    for key, child in node.value.items()
-                }
+                return self.entries(
+                    {key: (inner, child) for key, child in node.value.items()}, path
+                )
             if (inner := shape.items(option)) and _named(inner[0]):
                 return tuple(
-                    self.member(inner[0], key, child, path) for key, child in node.value.items()
+                    tried(
+                        partial(self.member, inner[0], key, child, path)
+                        for key, child in node.value.items()
+                    )
                 )
             if option in (Any, object):
                 return node.plain()
@@ -94,6 +98,14 @@ class _Builder:
             key=path,
             mend="write the value itself, or {value: …, tag: …, source: …, note: …}",
         )
+
+    def entries(self, wanted: dict[str, tuple[Any, Node]], path: str) -> dict[str, Any]:
+        """The value of every key, given (declared type, node)."""
+        made = tried(
+            partial(self.value, declared, child, joined(path, key))
+            for key, (declared, child) in wanted.items()
+        )
+        return dict(zip(wanted, made))
 
     def member(self, declared: Any, name: str, child: Node, path: str) -> Any:
         """One entry of a mapping name → member."""
@@ -130,8 +142,10 @@ class _Builder:
             hints = [inner[0]] * len(node.value) if inner[-1] is ... else inner
             labels = labels_of(node, path)
             return tuple(
-                self.value(h, child, joined(path, label), wanted.info)
-                for h, child, label in zip(hints, node.value, labels)
+                tried(
+                    partial(self.value, h, child, joined(path, label), wanted.info)
+                    for h, child, label in zip(hints, node.value, labels)
+                )
             )
         raise node.error(
             f"expected {shape.expectation(wanted)}, got a list",
@@ -171,9 +185,7 @@ class _Builder:
         given = given_keys(cls, node, path)
         short = {k: keys[k].shorthand for k in given if keys[k].shorthand}
         check_given(cls, node, given, short, path)
-        values = {
-            k: self.value(keys[k].declared, child, joined(path, k)) for k, child in given.items()
-        }
+        values = self.entries({k: (keys[k].declared, child) for k, child in given.items()}, path)
         try:
             made = cls(**expanded(cls, values, short, given, path, self.provenance))
         except REFUSALS as why:

@@ -10,7 +10,7 @@ from typing import Any
 
 from workbench.cases import shape
 from workbench.cases.node import Node
-from workbench.contract.errors import InputError, in_words
+from workbench.contract.errors import Faults, InputError, in_words
 
 
 def unknown(
@@ -51,6 +51,8 @@ REFUSALS = (
 
 def refused_at(why: Exception, cls: type, node: Node, given: Any, path: str) -> InputError:
     """A class's own refusal, "field: message" or "field.inner: message", at the line of that field."""
+    if isinstance(why, Faults):
+        return why.each_as(lambda fault: refused_at(fault, cls, node, given, path))
     message, mend = (why.message, why.mend) if isinstance(why, InputError) else (in_words(why), "")
     match = re.match(r"([\w.]+): +(.*)", message, re.DOTALL)
     first, *inner = match[1].split(".") if match else ("",)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from typing import Any
+
 LONGEST = 60  # characters of what a file says that a message repeats
 LONGEST_MESSAGE = 3000  # characters of a message, and of how to mend it
 LONGEST_KEY = 300
+MOST_FAULTS = 12  # that one message lists
 
 
 def short(text: object, longest: int = LONGEST) -> str:
@@ -65,6 +69,70 @@ class InputError(ValueError):
             key=self.key or key,
             mend=self.mend,
         )
+
+
+class Faults(InputError):
+    """All that is wrong with one input, each fault with its own place.
+
+    each      the faults, none of them twice at one line
+    machine   what they were found on, where there is something to be drawn; None otherwise
+
+    `file`, `line`, `key`, `message` and `mend` are those of the first one.
+    """
+
+    def __init__(self, faults: Iterable[InputError], machine: Any = None) -> None:
+        self.each = _flat(faults)
+        self.machine = machine
+        first = self.each[0]
+        super().__init__(
+            first.message, file=first.file, line=first.line, key=first.key, mend=first.mend
+        )
+
+    def __str__(self) -> str:
+        listed = [str(fault) for fault in self.each[:MOST_FAULTS]]
+        more = len(self.each) - len(listed)
+        if more:
+            listed.append(f"and {more} more")
+        return "\n".join(listed)
+
+    def at(
+        self, *, file: str | None = None, line: int | None = None, key: str | None = None
+    ) -> Faults:
+        return self.each_as(lambda fault: fault.at(file=file, line=line, key=key))
+
+    def each_as(self, change: Callable[[InputError], InputError]) -> Faults:
+        """The same faults, each as `change` returns it."""
+        return Faults([change(fault) for fault in self.each], self.machine)
+
+
+def _flat(faults: Iterable[InputError]) -> tuple[InputError, ...]:
+    """Every single fault once; what an anchor repeats stands at one line."""
+    found: dict[tuple, InputError] = {}
+    for fault in faults:
+        for single in fault.each if isinstance(fault, Faults) else (fault,):
+            key = single.key or ""
+            place = (single.line, key.rpartition(".")[2]) if single.line else key
+            found.setdefault((single.file, place, single.message), single)
+    return tuple(found.values())
+
+
+def tried(steps: Iterable[Callable[[], Any]]) -> list[Any]:
+    """What every step returns.
+
+    Raises InputError where one step does, and Faults where several do: no step is left out because another one fails.
+    """
+    made = []
+    faults = []
+    for step in steps:
+        try:
+            made.append(step())
+        except InputError as why:
+            faults.append(why)
+    if len(faults) == 1:
+        raise faults[0]
+    if faults:
+        raise Faults(faults)
+    return made
 
 
 class Notice(RuntimeWarning):
