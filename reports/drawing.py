@@ -11,14 +11,14 @@ from contextlib import contextmanager
 import numpy as np
 
 from plants.multibody.mechanism import Mechanism
-from plants.multibody.reach import ranges, tool_points
-from plants.multibody.strokes import strokes
+from plants.multibody.reach import tool_points
 from reports.outline import picture
 from reports.outline_mechanism import directions
 from reports.picture import Picture
 from workbench.contract.errors import InputError
 from workbench.files.atomic import write_atomic
 
+from .drawing_table import SOFT, cylinders, signed, table, turning
 from .placing import Note, place
 from .sketch import draw_outline, feet, machine, stand
 from .style import BLUE, INK, ORANGE, RED, SKY, drawing
@@ -26,11 +26,8 @@ from .style import BLUE, INK, ORANGE, RED, SKY, drawing
 KINDS = (".svg", ".png")
 WITHOUT_WINDOWS = ("agg", "svg", "pdf", "ps", "cairo", "template")
 SIZE = (12.0, 7.2)  # inches
-SOFT = "#555555"
 DPI = 160
-TABLE_TOP = (0.355, 0.88)  # of the figure: below the reach, or where that would be
 EDGE = 0.3  # share of a cell, smoothed, from which it is in reach
-HEADS = ("cylinder", "joint")  # of the table
 CELLS = 200  # across the picture in which the reach of a tool is traced
 
 
@@ -109,7 +106,7 @@ def _mechanism(fig, plant: Mechanism, title: str) -> None:
     _frame(ax, drawn, [stroke.points for stroke in shape.strokes] + [shape.pins], 0.16)
     reached = _reach(fig, plant, drawn, shape)
     _heading(fig, plant, title, reached)
-    _table(fig, plant)
+    table(fig, plant)
     fig.canvas.draw()
     notes = [*_body_notes(plant, shape), *_pin_notes(plant), *_cylinder_notes(plant, shape)]
     place(ax, notes, [*(stroke.points for stroke in shape.strokes), *feet(drawn)], shape.pins)
@@ -140,11 +137,7 @@ def _heading(fig, plant, title: str, reached) -> None:
         name = plant.tcp.name or "tool"
         parts.append(f"{name} reaches {x_0:.2f} … {x_1:.2f} m across, {y_0:.2f} … {y_1:.2f} m up")
     fig.text(0.05, 0.955, title or plant.name, fontsize=13, fontweight="bold", va="baseline")
-    fig.text(0.05, 0.92, _signed(" · ".join(parts)), fontsize=8.5, color=SOFT, va="baseline")
-
-
-def _signed(text: str) -> str:
-    return text.replace("-", "−")
+    fig.text(0.05, 0.92, signed(" · ".join(parts)), fontsize=8.5, color=SOFT, va="baseline")
 
 
 def _reach(fig, plant, drawn: Picture, shape) -> np.ndarray | None:
@@ -184,74 +177,16 @@ def _traced(points):
     return x, y, gaussian_filter(found.T.astype(float), 1.2)
 
 
-def _table(fig, plant) -> None:
-    """Cylinders and joints in numbers, below the reach."""
-    known = ranges(plant)
-    rows = [*_cylinder_rows(plant), *_joint_rows(plant, known)]
-    heads = {k for k, row in enumerate(rows) if row[0] in HEADS}
-    unfit = {k for k, row in enumerate(rows) if not row[0]}
-    top = TABLE_TOP[plant.tcp is None]
-    step = min(0.032, 0.32 / len(rows))
-    for k, row in enumerate(rows):
-        gap = 0.5 if k >= max(heads, default=0) else 0.0
-        for x, text in zip((0.69, 0.775, 0.84, 0.95), row):
-            color = SOFT if k in heads else RED if k in unfit else INK
-            fig.text(x, top - step * (k + gap), _signed(text), fontsize=7.5, color=color)
-
-
-def _cylinder_rows(plant) -> list[tuple]:
-    """Length at the start and stroke of every cylinder; below it, without a name, what does not fit."""
-    dead = {stroke.name: stroke.dead_at for stroke in strokes(plant)}
-    rows = []
-    for a, s in _cylinders(plant):
-        low, high = a.span
-        span = ("not given", "")
-        if np.isfinite(high - low):
-            span = (f"{low:.3f} … {high:.3f} m", f"{high - low:.3f} m")
-        rows.append((a.name, f"{s:.3f} m", *span))
-        if not low <= s <= high:
-            off = f"{low - s:.3f} m shorter" if s < low else f"{s - high:.3f} m longer"
-            rows.append(("", "", f"starts {off} than that", ""))
-        if at := dead.get(a.name):
-            lengths = ", ".join(f"{s:.3f} m" for s in at)
-            rows.append(("", "", f"passes a dead point at {lengths}", ""))
-    return [(HEADS[0], "at start", "retracted … extended", "stroke"), *rows] if rows else []
-
-
-def _joint_rows(plant, known) -> list[tuple]:
-    """Angle at the start of every revolute joint, and over all strokes where some are given, or what drive turns it."""
-    driven = {a.joint: a.name for a in plant.actuators if a.joint}
-    rows = []
-    for body, signal, angle in _turning(plant):
-        moved = "is not moved" if known else ""
-        if body.name in driven:
-            moved = f"turned by {driven[body.name]}"
-        if signal in known:
-            low, high = np.degrees(known[signal])
-            moved = f"{low:.1f}° … {high:.1f}°"
-        rows.append((body.name, f"{np.degrees(angle):.1f}°", moved, ""))
-    over = "over all strokes" if known else ""
-    return [(HEADS[1], "at start", over, ""), *rows] if rows else []
-
-
 # ---- what is written -------------------------------------------------------------------------------------------------
 def _body_notes(plant, shape) -> list[Note]:
     labels = shape.labels[: len(plant.bodies)]
     return [Note(label.text, tuple(label.at), INK, 9.5, "bold") for label in labels]
 
 
-def _cylinders(plant) -> list[tuple]:
-    """(actuator, its length at the start) of those between pins."""
-    still = [0.0] * plant.tree.n_v
-    z = [float(v) for v in plant.assembly.z]
-    pulls = plant.pulls(plant.moving(z, still), z, still, None, None)
-    return [(a, float(p.s)) for a, p in zip(plant.actuators, pulls) if a.a is not None]
-
-
 def _cylinder_notes(plant, shape) -> list[Note]:
     labels = shape.labels[len(plant.bodies) :]
     found = []
-    for (a, s), label in zip(_cylinders(plant), labels):
+    for (a, s), label in zip(cylinders(plant), labels):
         low, high = a.span
         color = BLUE if low <= s <= high else RED
         found.append(Note(f"{a.name} {s:.3f} m", tuple(label.at), color, 8.0))
@@ -267,9 +202,9 @@ def _pin_notes(plant) -> list[Note]:
         if name and name not in names:
             names.append(name)
     view = directions(plant)
-    for body, _, angle in _turning(plant):
+    for body, _, angle in turning(plant):
         at = _spot(plant, view, body.parent, body.point)
-        angles.append((at, _signed(f"{body.name} ∠ {np.degrees(angle):.1f}°")))
+        angles.append((at, signed(f"{body.name} ∠ {np.degrees(angle):.1f}°")))
     notes = [Note(" · ".join(names), at, SOFT, 7.5) for at, names in places.items() if names]
     return [*notes, *(Note(text, at, RED, 7.5) for at, text in angles)]
 
@@ -295,10 +230,3 @@ def _spot(plant, view, body: str, point) -> tuple:
     if j >= 0:
         at = np.array(motion.r[j], float) + np.array(motion.R[j], float).reshape(3, 3) @ at
     return tuple(np.round(at @ view, 6))
-
-
-def _turning(plant):
-    """(body, name of the angle's signal, angle at the start) of all revolute joints."""
-    values = dict(zip((s.name for s in plant.coordinates), plant.assembly.z))
-    turning = [b for b in plant.bodies if b.joint == "revolute"]
-    return [(b, f"q_{b.name}", float(values[f"q_{b.name}"])) for b in turning]

@@ -23,6 +23,7 @@ ELSEWHERE = "start elsewhere"  # what a refusal advises that knows no better
 
 def check_fit(mechanism, drawn: bool) -> None:
     """Faults of all actuators: starts outside a stroke; where the machine is `drawn` by pins, dead points in a stroke, too."""
+    checks.check_pins_apart(mechanism)
     faults = _told(partial(checks.check_lengths, mechanism))
     known = {_part(fault) for fault in faults}
     faults += [why for why in _told(partial(start, mechanism)) if _part(why) not in known]

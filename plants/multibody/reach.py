@@ -81,6 +81,8 @@ def tool_points(mechanism) -> np.ndarray:
         if shared is None:
             moving.append((motion, moved))
             continue
+        if _alike(motion, moving[shared][0]):
+            continue
         both = _both(mechanism, stroke.name, moving[shared][0], start)
         moving[shared] = both, moved | moving[shared][1]
     each = max(2, int(MOST ** (1.0 / max(1, len(moving)))))
@@ -89,6 +91,18 @@ def tool_points(mechanism) -> np.ndarray:
     for way in moves:
         poses = (poses[:, None, :] + way[None, :, :]).reshape(-1, len(start))
     return placed(mechanism, poses, mechanism.tcp)
+
+
+def _alike(motion, other) -> bool:
+    """Whether two motions begin along one line: those of cylinders side by side do."""
+    first, second = (_least(way) for way in (motion, other))
+    return bool(abs(first @ second) > 0.999 * np.linalg.norm(first) * np.linalg.norm(second))
+
+
+def _least(motion) -> np.ndarray:
+    """The shortest of the motions that is none to nowhere."""
+    sizes = np.abs(motion).max(axis=1)
+    return motion[np.where(sizes > 1e-6, sizes, np.inf).argmin()]
 
 
 def _both(mechanism, name: str, motion: np.ndarray, start: np.ndarray) -> np.ndarray:
