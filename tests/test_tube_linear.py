@@ -69,7 +69,7 @@ def test_a_tube_up_to_the_end_of_a_run_says_something_of_stability_only_where_it
     (why,) = narrowed(states, section, np.array([[3.0, 2.0], [1.0, 2.0]]))
     assert "beginning in y: make the run longer" in why
     assert narrowed(states, section, np.array([[3.0, 2.0], [1.0, np.nan]]))
-    nowhere = np.array([[3.0, 0.0], [4.0, 1.0], [1.0, 0.3]])
+    nowhere = np.array([[3.0, 1e-200], [4.0, 1.0], [1.0, 0.3]])
     assert narrowed(states, section, nowhere) == []
     assert narrowed(states, section, np.vstack([nowhere, [2.0, 0.6]]))
 

@@ -9,6 +9,8 @@ import numpy as np
 from workbench.verification.tube.checker.data import Tube
 from workbench.verification.tube.checker.judge import Seen
 
+NOWHERE = 1e-9  # share of a state's largest half-width below which it starts nowhere else
+
 
 def closing(c: Tube, seen: Seen) -> float | None:
     """By how much a lap of the tube's end brings runs closer, what is added on it included; None without such a lap."""
@@ -26,7 +28,8 @@ def narrowed(states: Sequence[str], section: np.ndarray, reach: np.ndarray) -> l
     reach: half-widths, (nodes, states of the section). A loop that grows slowly has a tube over any run, too. A state that
     starts nowhere else is to have lost half of its largest half-width.
     """
-    first = np.where(reach[0] > 0, reach[0], reach.max(axis=0) / 2)
+    most = reach.max(axis=0)
+    first = np.where(reach[0] > NOWHERE * most, reach[0], most / 2)
     wide = np.flatnonzero(~(reach[-1] < first))
     if not len(wide):
         return []
