@@ -21,6 +21,7 @@ from workbench.contract.own_text import own
 from workbench.contract.parameters import bind, graph_key, leaves
 from workbench.contract.scalars import Vector
 from workbench.contract.system import System, names
+from workbench.numerics.direct import direct
 from workbench.numerics.expressions import quick
 
 ca.GlobalOptions.setNumpyMode(-1)
@@ -139,7 +140,7 @@ class Traced:
 
     def constants(self, system: System) -> np.ndarray:
         """c = prelude(p)."""
-        return np.array(self.prelude(self.numbers(system))).ravel()
+        return direct(self.prelude)(self.numbers(system))
 
 
 _traces: dict = {}

@@ -41,9 +41,9 @@ class Followed:
         self._last_joints = None
 
     def _resolved(self, reference):
-        space_of = _spaces(self.plant)
-        first, _ = self.wanted[0]
-        reference = reference or Hold(space_of.get(first, "output"), "start")
+        if reference is None:
+            first, _ = self.wanted[0]
+            reference = Hold(_spaces(self.plant).get(first, "output"), "start")
         if reference.space == "output":
             return self._of_outputs(reference)
         check_space(self.plant, reference.space)

@@ -238,8 +238,12 @@ class Attempt:
 
 def at_first(start: np.ndarray, most: float, length: float) -> Pace:
     """The pace of a run that begins with modes `start`. Raises InputError for a mode that nothing follows."""
-    check(start, length)
-    return needed(start, most, length)
+    found = needed(start, most, length)
+    if (
+        found != Pace() or length / most > MOST_STEPS
+    ):  # else no mode asks for shorter steps than these
+        check(start, length)
+    return found
 
 
 def followed(

@@ -86,7 +86,7 @@ def _check_start(plant: System, start: tuple) -> None:
 
 def _check_moved(plant: System, scenario: Scenario, x0: list) -> None:
     """InputError for an offset that puts a joint where the machine cannot stand."""
-    if not isinstance(plant, HasJointRange):
+    if not scenario.offset or not isinstance(plant, HasJointRange):
         return
     joints = names(plant.states)[: plant.n]
     moved = [name for name in scenario.offset if name in joints]
