@@ -120,6 +120,9 @@ def test_units_of_products_are_worked_out():
         ("always (sqrt(s) < 3 m)", 19, "was expected", ""),
         ("always (s < 3 parsnip)", 13, "the unit of '3 parsnip' is not known", "80 mm"),
         ("always (1 < 2)", 9, "no signal", "compare a signal"),
+        ("always (n > 2 and n < 1)", 19, "n < 1 contradicts n > 2", "exchange"),
+        ("always (s < 1 m and n < 3 and 1000 mm < s)", 31, "contradicts s < 1 m", "or"),
+        ("always n >= 2 and always (n <= 1)", 27, "contradicts n >= 2", ""),
         ("eventually[5 s, 2 s] n < 1", 11, "the interval is empty", "write [2 s, 5 s]"),
         ("eventually[5 m, 6 m] n < 1", 12, "a time was expected", "5 ms"),
         ("eventually[-1 s, 6 s] n < 1", 12, "expected a time", "[2 s, 30 s]"),
@@ -200,3 +203,18 @@ def test_text_at_random_is_read_or_refused():
         except InputError as why:
             assert why.mend or why.message
     assert read_ones
+
+
+@pytest.mark.parametrize(
+    "text",
+    (
+        "always (n > 1 and n < 2)",
+        "always (n >= 1 and n <= 1)",
+        "always[1 s, 2 s] (n < 1) and always[3 s, 4 s] (n > 2)",
+        "eventually (n < 1) and eventually (n > 2)",
+        "always (n < 1 or n > 2)",
+        "always (n + s / 1 m < 1 and n > 2)",
+    ),
+)
+def test_bounds_that_can_be_met_are_no_contradiction(text):
+    read(text, {"n": "1", "s": "m"})

@@ -92,7 +92,7 @@ def within(direction: Direction, key: str, ends: Sequence) -> Direction:
     except InputError as why:
         raise refusal(key, why.message, why.mend) from None
     if not low < high:
-        order = "write the smaller value first"
+        order = "write two values" if low == high else "write the smaller value first"
         raise refusal(key, f"the range {ends[0]} … {ends[1]} has no width", order)
     if not low <= direction.nominal <= high:
         own = say(direction.nominal, direction.unit)

@@ -20,7 +20,7 @@ from workbench.contract.errors import InputError
 from workbench.contract.machine_limits import Limit
 from workbench.contract.units import format_quantity as say
 from workbench.contract.units import quantity
-from workbench.verification.temporal.sentence import Sentence, read
+from workbench.verification.temporal.sentence import Sentence, understood
 from workbench.verification.temporal.tokens import FUNCTIONS, KEYWORDS
 
 MOST_DIGITS = 12
@@ -29,7 +29,7 @@ MOST_DIGITS = 12
 def tracking(error: float, unit: str, begin: float) -> Sentence:
     """The error stays within `error` (SI, in `unit`) from `begin` s on."""
     text = f"always[{written(begin, 's')}, end] (tool_error <= {written(error, unit)})"
-    return read(text, {"tool_error": unit})
+    return understood(text, {"tool_error": unit})
 
 
 def pressures(low: float, high: float) -> Sentence:
@@ -37,17 +37,17 @@ def pressures(low: float, high: float) -> Sentence:
     least = f"p_lowest >= {written(low, 'Pa')}"
     most = f"p_highest <= {written(high, 'Pa')}" if math.isfinite(high) else ""
     parts = f"{least} and {most}" if most else least
-    return read(f"always ({parts})", {"p_lowest": "Pa", "p_highest": "Pa"})
+    return understood(f"always ({parts})", {"p_lowest": "Pa", "p_highest": "Pa"})
 
 
 def saturation(share: float) -> Sentence:
     """The command that is most often at its limit is there for a share of the run at most."""
-    return read(f"always (at_limit <= {written(share, '1')})", {"at_limit": "1"})
+    return understood(f"always (at_limit <= {written(share, '1')})", {"at_limit": "1"})
 
 
 def overshoot(share: float) -> Sentence:
     """No output goes further beyond what its reference asks for than a share of its way."""
-    return read(f"always (overshoot <= {written(share, '1')})", {"overshoot": "1"})
+    return understood(f"always (overshoot <= {written(share, '1')})", {"overshoot": "1"})
 
 
 def settled(
@@ -58,7 +58,7 @@ def settled(
     quiet = [f"{quoted('chatter_' + n)} <= {written(chatter, '1')}" for n in commands]
     names = {f"swing_{n}": unit for n, unit in units.items()}
     names |= {f"chatter_{n}": "1" for n in commands}
-    return read(f"always ({' and '.join(swings + quiet)})", names)
+    return understood(f"always ({' and '.join(swings + quiet)})", names)
 
 
 def within(limit: Limit) -> Sentence:
@@ -69,12 +69,12 @@ def within(limit: Limit) -> Sentence:
         parts.append(f"{value} >= {written(limit.low, limit.unit)}")
     if limit.high < math.inf:
         parts.append(f"{value} <= {written(limit.high, limit.unit)}")
-    return read(f"always ({' and '.join(parts)})", dict.fromkeys(limit.signals, limit.unit))
+    return understood(f"always ({' and '.join(parts)})", dict.fromkeys(limit.signals, limit.unit))
 
 
 def borne(name: str, share: float) -> Sentence:
     """The machine is at a limit that it bears, `name`, for a share of the run at most."""
-    return read(f"always ({quoted(name)} <= {written(share, '1')})", {name: "1"})
+    return understood(f"always ({quoted(name)} <= {written(share, '1')})", {name: "1"})
 
 
 def quoted(name: str) -> str:

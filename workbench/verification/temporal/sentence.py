@@ -18,6 +18,7 @@ import numpy as np
 
 from workbench.contract.units import format_quantity as say
 from workbench.verification.temporal import syntax as S
+from workbench.verification.temporal.contradiction import check_contradiction
 from workbench.verification.temporal.deciding import deciding
 from workbench.verification.temporal.parser import parse
 from workbench.verification.temporal.refusal import refusal
@@ -195,7 +196,17 @@ class Sentence:
 
 
 def read(text: str, table: Mapping[str, str]) -> Sentence:
-    """The sentence, its names and units those of `table`, signal → unit. Raises InputError with the column."""
+    """The sentence, its names and units those of `table`, signal → unit.
+
+    Raises InputError with the column, also for bounds that contradict each other.
+    """
+    sentence = understood(text, table)
+    check_contradiction(text, sentence.formula)
+    return sentence
+
+
+def understood(text: str, table: Mapping[str, str]) -> Sentence:
+    """The same, whatever its bounds."""
     units = Units(text, table)
     formula = units.formula(parse(text))
     if not S.looks_ahead(formula):
