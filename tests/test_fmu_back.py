@@ -1,15 +1,20 @@
 """Our plants that left as FMUs and come back: the same run to the last bit, the same verdicts."""
 
+import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from exported_parts import LOOP, exported_part, scenario
 
 from workbench import FMU, ClosedLoop, Scenario, simulate, verify
+from workbench.cases.file import load
+from workbench.contract.trust import trusting
 from workbench.interop.export.fmu.archive import packed
 from workbench.interop.export.fmu.model import system_model
 from workbench.interop.export.system_package import system_text
+from workbench.interop.export.system_run import system_graph
 from workbench.numerics.compiler import compiler
 from workbench.verification import claims as C
 
@@ -68,3 +73,20 @@ def test_its_parameters_are_set(files):
         replace(there, reference=scenario().reference),
     )
     assert np.array_equal(found.array("x"), own.array("x"))
+
+
+def test_the_shipped_case_with_a_plant_from_elsewhere_runs(tmp_path):
+    """The FMU holds F_ext over a sample, where our own plant takes it at every stage: near, not equal."""
+    folder = Path(__file__).parents[1] / "examples"
+    ours = load(folder / "ieha-pid.yaml")
+    short = replace(ours.scenario, duration=0.3)
+    graph, run = system_graph(ours.loop, short, "plant")
+    model = system_model(system_text(graph, run, "plant"), run)
+    (tmp_path / "axis.fmu").write_bytes(packed(model, 3))
+    shutil.copy(folder / "foreign" / "axis.yaml", tmp_path)
+    with trusting():
+        theirs = load(tmp_path / "axis.yaml")
+    assert repr(theirs.scenario) == repr(ours.scenario)
+    own = simulate(ours.loop, short).array("Y")
+    found = simulate(theirs.loop, short).array("Y")
+    assert np.ptp(own) > 1e-3 and np.abs(found - own).max() < 2e-6
