@@ -149,7 +149,11 @@ def test_small_angles_are_written_in_milliradians_and_read_back():
 
 
 def test_default_sizes_are_those_that_are_read():
-    for value, unit, text in ((0.0349066, "rad", "2 deg"), (0.00012345, "m", "0.123 mm")):
+    for value, unit, text in (
+        (0.0349066, "rad", "2 deg"),
+        (0.00012345, "m", "0.123 mm"),
+        (0.005, "rad", "5 mrad"),
+    ):
         assert ready.written(as_shown(value, unit), unit) == text
 
 

@@ -227,7 +227,10 @@ def format_quantity(value: float | None, unit: str = "1", digits: int = 4) -> st
 
 
 def as_shown(value: float, unit: str, digits: int = 3) -> float:
-    """The SI number that is read where people see this one to so many digits."""
+    """This SI number where it has so few digits, rounding aside, else the one that is read where people see it to so many."""
+    short = float(f"{value:.{digits}g}")
+    if math.isclose(short, value, rel_tol=1e-9):
+        return short
     return float(quantity(format_quantity(value, unit, digits), unit))
 
 
