@@ -135,6 +135,19 @@ def lift(x):
     return Series([x])
 
 
+def test_what_jumps_leaves_no_slope_where_its_size_is_the_number_zero_alone():
+    """A dead band of width 0 is none; one whose width is only near 0, or 0 on a part of the box, is."""
+    x, y = ca.SX.sym("x"), ca.SX.sym("y")
+    p = program(ca.Function("f", [x, y], [x + y * ca.sign(x)]))
+    across = Slope(Interval(np.array([-1.0]), np.array([1.0])), {0: Interval(1.0)})
+    (none,) = p.run(slope, [across, Slope(Interval(0.0))], Slope)
+    assert none.by[0].lo == 1 == none.by[0].hi
+    for width in (Interval(0.0, 1e-300), Interval(1e-300), Interval(np.zeros(1), np.ones(1))):
+        with np.errstate(all="ignore"):
+            (some,) = p.run(slope, [across, Slope(width)], Slope)
+        assert np.isneginf(some.by[0].lo).all() and np.isposinf(some.by[0].hi).all()
+
+
 KINKS = {
     "nested": lambda x: ca.fmax(-0.2, ca.fmin(0.3, ca.fabs(x) - 0.1)),
     "both sides agree": lambda x: ca.fmax(x, x),

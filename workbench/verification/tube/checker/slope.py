@@ -60,6 +60,9 @@ def merged(a: dict, b: dict, join) -> dict:
 
 
 def scaled(by: dict, factor: Interval) -> dict:
+    """Derivatives times a factor; a factor that is nothing but the number 0 leaves none, whatever jumps beside it."""
+    if not np.ndim(factor.lo) and factor.lo == 0 == factor.hi:
+        return {}
     return {k: d * factor for k, d in by.items()}
 
 
