@@ -120,6 +120,7 @@ def held(**columns):
     [
         (lambda t: np.exp(0.5 * t), False),
         (lambda t: 1e-9 * np.exp(0.5 * t), False),
+        (lambda t: np.exp(0.2 * t), False),
         (lambda t: t, True),
         (lambda t: np.exp(-0.5 * t), True),
         (lambda t: np.where(t < 8.0, 0.0, t - 8.0), False),

@@ -363,16 +363,16 @@ def test_what_weighs_more_comes_first():
 
 def test_curves_come_in_the_order_of_their_worst():
     """The first signal stays first; of the others the one that was worst from any start, pressures last."""
-    words = {"tool": "back", "q": "back", "s": "returning", "p": "growing"}
+    words = {"tool": "back", "r": "back", "q": "back", "s": "returning", "p": "growing"}
     one = [come(word, name=n, pressure=n == "p") for n, word in words.items()]
     two = [come("staying" if n == "q" else "back", name=n, pressure=n == "p") for n in words]
     apart = {n: (np.arange(2.0), np.ones(2)) for n in words}
     outcomes = [SimpleNamespace(found=tuple(found), apart=apart) for found in (one, two)]
-    assert [c["signal"] for c in curves(outcomes)] == ["tool", "q", "s", "p"]
+    assert [c["signal"] for c in curves(outcomes)] == ["tool", "q", "s", "r", "p"]
 
 
 def test_only_positions_are_followed_not_their_rates():
-    inputs = [Signal(n, "m", "", "reference") for n in ("x_d", "dx_d", "ddx_d", "y@0.1_d")]
+    inputs = [Signal(n, "m", "", "reference") for n in ("x_d", "dx_d", "ddx_d", "dv_d", "y@0.1_d")]
     run = SimpleNamespace(
         loop=SimpleNamespace(inputs=[*inputs, Signal("F", "N", "", "disturbance")])
     )

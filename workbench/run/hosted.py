@@ -197,8 +197,13 @@ class Running:
             plain.references,
         )
         self.monitors = plain.monitors
-        self.step = _stepped(self.law)
+        self.take(self.law, None)
         self.z = self._called(0.0, self.law.initial) if isinstance(self.law, Remembering) else None
+
+    def take(self, law, z) -> None:
+        """Go on with this copy of the law and this memory."""
+        self.law, self.z = law, z
+        self.step = _stepped(law)
 
     def start(self, t, z, y, r):
         if isinstance(self.law, Starting):

@@ -123,7 +123,9 @@ class Asked:
 
     def step(self, memory: Memory, y: Sequence[float], row: int) -> tuple[Memory, np.ndarray]:
         """(memory after the sample, command); `memory` is used up."""
-        self.inside.law, self.inside.z = memory.own
+        if memory.own[0] is not self.inside.law:
+            self.inside.take(*memory.own)
+        self.inside.z = memory.own[1]
         t, r = float(self.time[row]), self.r[row].tolist()
         z = self.law.update(t, memory.wrapped, list(map(float, y)), r)
         u = self.law.command(t, z, list(map(float, y)), r)
