@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from plants.drives.metering import VALVES
 from plants.metered_arm import Arm, MotorArm
 from plants.multibody.built import Built
 from workbench.contract.errors import InputError
@@ -138,7 +139,7 @@ class MeteredArmsNames(Built):
     def causes(self):
         found = {}
         for name in self.names:
-            rod = tuple(f"{way}_{name}" for way in ("supply", "tank", "in", "out"))
+            rod = tuple(f"{way}_{name}" for way in ("supply", "tank", *VALVES))
             found |= {f"{key}_{name}": (f"{key}_{name}",) for key in ("element", "tip")}
             found = {**found, f"rod_{name}": rod}
         return {name: found[name] for name in self._causes}

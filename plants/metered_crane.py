@@ -10,11 +10,10 @@ numbers here, and the crane keeps its resonances. A valve section has the areas 
 fully open, k = c u_max: c_p1 pump to head, c_n1 head to tank, c_p2 pump to rod, c_n2 rod to tank. Pressures are gauge. The pump's
 line is long and holds oil, V_p; so P is a state, chambers and valves are quasistatic at that P, and no root is sought.
 
-    Q P = V_p/β P Ṗ + Q_b P + Q_M P + Σ_j [Q_pj (P − p_in) + (Q_pj p_in − f_j ṗ_j)] + Σ_j f_j ṗ_j    where power goes
+    Q P = V_p/β P Ṗ + Q_b P + Q_M P + Σ_j [Q_pj P − f_j ṗ_j] + Σ_j f_j ṗ_j                           where power goes
 
-It is a mechanism: the crane's bodies, a `MeteredSection` on every cylinder, all of them on a `SharedPump`.
-
-p_in: the chamber the pump feeds. The first bracket is lost where oil goes in, the second where it goes out, reliefs included.
+It is a mechanism: the crane's bodies, a `MeteredSection` on every cylinder, all of them on a `SharedPump`. What valves and reliefs
+of a section take, the bracket, is given valve by valve in `plants.drives.metering`.
 
 Source: [Kikuuwe21] Sections 4.1, 6; [Petrovic22] for the crane; that K is the oil's own stiffness is ours.
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from plants.delegation import of
+from plants.drives.metering import VALVES
 from plants.manipulator import Manipulator
 from plants.multibody.built import Built
 from workbench.contract.system import Signal, names
@@ -112,7 +113,7 @@ class MeteredCraneNames(Built):
     def causes(self):
         found = {name: (name,) for name in ("pump", "bleed", "relief")}
         for k in self.labels:
-            found |= {f"{way}_{k}": (f"{way}_{k}",) for way in ("in", "out")}
+            found |= {f"{valve}_{k}": (f"{valve}_{k}",) for valve in VALVES}
         for cause in ("oil", "friction"):
             found[cause] = tuple(f"{cause}_{k}" for k in self.labels)
         return found | {"tip": ("tip",)}

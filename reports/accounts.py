@@ -83,7 +83,7 @@ def energies(log: Log, plant) -> dict[str, float]:
         wanted = [f"E_{name}" for name in plant.power_names]
         if any(name not in log for name in wanted):
             return {}
-        return _crane(log, plant) if has.balance == "chambers" else _twin(log, plant)
+        return _counted(log, plant)
     from plants.valve_circuits.accounts import valve_powers  # whose kernels a compiler makes
 
     powers = valve_powers(plant, log, every=max(1, len(log.time) // MOST))
@@ -102,9 +102,9 @@ def energies(log: Log, plant) -> dict[str, float]:
     }
 
 
-def _taken(log, name, where=slice(None)) -> float:
-    """What a logged cause took, J: over the whole run, or over the steps that begin where it says."""
-    return -float(np.diff(log.array(f"E_{name}"))[where].sum())
+def _taken(log, name) -> float:
+    """What a logged cause took over the run, J."""
+    return -float(np.diff(log.array(f"E_{name}")).sum())
 
 
 def _common(log, plant) -> tuple[dict[str, float], list[float]]:
@@ -124,7 +124,8 @@ def _closed(found, what) -> dict[str, float]:
     return found | {what: pump - sum(others)}
 
 
-def _twin(log, plant) -> dict[str, float]:
+def _counted(log, plant) -> dict[str, float]:
+    """Valve by valve, as the plant's own causes have it."""
     has = behind(plant)
     found, work = _common(log, plant)
     for name, title, W in zip(has.names, has.titles, work):
@@ -134,31 +135,5 @@ def _twin(log, plant) -> dict[str, float]:
             for key, what in TWIN.items()
             if f"{key}_{name}" in plant.power_names
         }
-    return _closed(found, "stored in the oil")
-
-
-def _crane(log, plant) -> dict[str, float]:
-    """Out of a cylinder oil passes the valve to the tank, and a relief while that is open."""
-    has = behind(plant)
-    run = course(log, plant)
-    found, work = _common(log, plant)
-    for j, (name, title, section, W) in enumerate(
-        zip(has.names, has.titles, has.circuit.sections, work)
-    ):
-        u_c = run.u_c[:-1, j]
-        relieved = np.any(
-            [
-                log.array(f"P_{side}_{name}")[:-1] >= top * (1 - 1e-9)
-                for side, top in (("h", section.P_hM), ("r", section.P_rM))
-            ],
-            axis=0,
-        )
-        found |= {
-            of("work on the rod", title): W,
-            of("pump to head", title): _taken(log, f"in_{name}", u_c > 0),
-            of("pump to rod", title): _taken(log, f"in_{name}", u_c <= 0),
-            of("head to tank", title): _taken(log, f"out_{name}", (u_c < 0) & ~relieved),
-            of("rod to tank", title): _taken(log, f"out_{name}", (u_c >= 0) & ~relieved),
-            of("out while a relief is open", title): _taken(log, f"out_{name}", relieved),
-        }
-    return _closed(found, "stored in the pump’s line")
+    stored = "the pump’s line" if has.balance == "chambers" else "the oil"
+    return _closed(found, f"stored in {stored}")

@@ -81,7 +81,7 @@ def test_the_pumps_energy_is_found_again_valve_by_valve(runs, name):
     verdict = check_valve_losses(run_claims.ValveLosses(share=1e-6), run)
     assert (verdict.holds, verdict.strength) == (True, "numerical"), verdict.worst
     by = verdict.data["by"]
-    assert by["pump"] > 10.0 and by["in_c"] > 0.0 and by["out_c"] > 0.0
+    assert by["pump"] > 10.0 and by["ph_c"] > 0.0 and by["tr_c"] > 0.0
     asked = {type(claim) for claim in default_claims(run.loop, run.scenario)}
     assert {run_claims.ValveLosses, run_claims.NoCavitation, C.UniqueVelocity} <= asked
     assert (C.IncrementalPassivity in asked) is (name != "load sensing")
@@ -94,11 +94,11 @@ FAULTS = {"dropped": lambda p: 0.0 * p, "sign": lambda p: -p, "coefficient": lam
 @pytest.mark.parametrize(
     ("name", "valve"),
     [
-        ("shared pump", "in_c"),
+        ("shared pump", "ph_c"),
         ("shared pump", "bleed"),
-        ("rod on an instant pump", "out_c"),
-        ("constant pressure", "in_c"),
-        ("load sensing", "out_c"),
+        ("rod on an instant pump", "tr_c"),
+        ("constant pressure", "ph_c"),
+        ("load sensing", "tr_c"),
     ],
 )
 def test_a_fault_in_one_valve_is_found_at_that_valve(runs, name, valve, change, monkeypatch):

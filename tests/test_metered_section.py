@@ -18,6 +18,7 @@ from plants import (
     SharedPump,
 )
 from plants.components.friction import CoulombViscous
+from plants.drives.metering import VALVES
 from workbench import InputError, Scenario, simulate
 from workbench.cases.file import loads
 from workbench.contract.system import names
@@ -56,7 +57,7 @@ def test_the_crane_with_metered_sections_is_the_metered_crane(plant):
             [
                 *mechanism.rhs(0.0, y, commands),
                 *(logged[f"{mine}_c{k}"] for mine in shown_as for k in plant.labels),
-                *(powers[f"{way}_c{k}"] for way in ("in", "out") for k in plant.labels),
+                *(powers[f"{way}_c{k}"] for way in VALVES for k in plant.labels),
                 *(powers[cause] for cause in ("pump", "bleed", "relief")),
                 *(
                     sum(powers[f"{cause}_c{k}"] for k in plant.labels)
@@ -70,7 +71,7 @@ def test_the_crane_with_metered_sections_is_the_metered_crane(plant):
             [
                 *rates_of(plant, mechanism, x, u),
                 *(wanted[f"{name}_{k}"] for name in shown_as.values() for k in plant.labels),
-                *(causes[f"{way}_{k}"] for way in ("in", "out") for k in plant.labels),
+                *(causes[f"{way}_{k}"] for way in VALVES for k in plant.labels),
                 *(causes[cause] for cause in ("pump", "bleed", "relief", "oil", "friction")),
                 powers["delivered"],
                 plant.stored(0.0, x, u) - plant.crane.stored(0.0, whole, given),

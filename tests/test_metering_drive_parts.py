@@ -25,7 +25,8 @@ from plants.valve_circuits.accounts.section import Section, open_ranges
 from workbench.verification import claims as C
 from workbench.verification.requirement_claims import worst
 
-WORK = Metered(speed=0.2, force=900.0, flow=3e-4, P_h=50e5, P_r=20e5, fed=50e5)
+ROW = [2e-3, 1.5e-3, 210e5, 230e5, 1.0, 0.0, 0.0, 1e-7, 0.0]
+WORK = Metered(ROW, speed=0.2, force=900.0, flow=3e-4, P_h=50e5, P_r=20e5)
 
 
 @pytest.mark.parametrize(
@@ -38,11 +39,20 @@ def test_the_chamber_that_is_open_to_the_pump(u, pressure):
 
 
 def test_where_pressures_may_be_and_where_power_goes():
-    """A little beyond suction and the higher of both reliefs; oil in loses P − P_fed, oil out what it has less the rod's work."""
+    """A little beyond suction and the higher of both reliefs; each valve takes flow times drop, reliefs what is left."""
     assert bounds(210e5, 230e5) == (-SUCTION, pytest.approx(OVER * 230e5))
     assert bounds(240e5, 230e5) == (-SUCTION, pytest.approx(OVER * 240e5))
-    before, after = dissipated(WORK, 80e5)
-    assert before == pytest.approx(3e-4 * 30e5) and after == pytest.approx(3e-4 * 50e5 - 180.0)
+    ph, pr, th, tr, a, hR, rR = dissipated(WORK, 80e5)
+    drained = 1e-7 * 20e5**0.5
+    assert ph == pytest.approx(3e-4 * 30e5) and tr == pytest.approx(drained * 20e5)
+    assert hR == pytest.approx((3e-4 - 2e-3 * 0.2) * 50e5)
+    assert rR == pytest.approx((1.5e-3 * 0.2 - drained) * 20e5)
+    assert pr == th == a == 0.0
+    ways = [2e-3, 1.5e-3, 210e5, 230e5, 0.0, 1.0, 1e-7, 0.0, 1e-7]
+    back = WORK._replace(row=ways, P_h=20e5, P_r=50e5)
+    ph, pr, th, tr, a, _, _ = dissipated(back, 80e5)
+    assert pr == pytest.approx(3e-4 * 30e5) and th == pytest.approx(drained * 20e5)
+    assert a == pytest.approx(1e-7 * 30e5**1.5) and ph == tr == 0.0
 
 
 SECTION = SimpleNamespace(

@@ -248,10 +248,11 @@ def test_what_passes_a_relief_is_told_apart(crane):
     plant, log = crane
     P_h = log.array("P_h_1")
     relieved = P_h[:-1] >= plant.P_hM * (1 - 1e-9)
-    taken = -np.diff(log.array("E_out_1"))
-    assert accounts.energies(log, plant)["out while a relief is open, lift"] == pytest.approx(
-        taken[relieved].sum(), rel=1e-12
-    )
+    taken = -np.diff(log.array("E_hR_1"))
+    told = accounts.energies(log, plant)["head relief, lift"]
+    assert told == pytest.approx(taken.sum(), rel=1e-12)
+    shut = ~relieved & ~np.roll(relieved, 1) & ~np.roll(relieved, -1)
+    assert told > 0.0 and np.abs(taken[shut]).max() < 1e-9 * told
     assert relieved.any() and metering.states(log, plant).open["hR_1"].any()
 
 

@@ -105,8 +105,8 @@ TOLD = {
         (MeteredArms, "rR_2"),
         (MeteredTwin, "ph_2"),
         (MeteredTwin, "relief"),
-        (MeteredCrane, "out_2"),
-        (MeteredCrane, "in_1"),
+        (MeteredCrane, "th_2"),
+        (MeteredCrane, "ph_1"),
     ],
 )
 @pytest.mark.parametrize(

@@ -25,6 +25,7 @@ class BehindValves(Drive):
     cuts_commands: ClassVar[bool] = True  # an opening beyond fully open is none
     loop_rate: ClassVar[float] = 2.0  # 1/s, well below the first resonance of a crane on its oil
     limit: ClassVar[float] = 1.0
+    valves: ClassVar[tuple[str, ...]] = metering.VALVES
 
     i: float
 
@@ -75,6 +76,6 @@ class BehindValves(Drive):
         return metering.open_port(self.at_work(x, s, sdot, u, line), u[0], line, w)
 
     def valve_powers(self, work: Metered, line) -> list:
-        """W from the supply, into the return, lost where oil goes in and where it goes out."""
-        into, out = metering.dissipated(work, line.p_s - line.p_r)
-        return [line.p_s * work.flow, -line.p_r * work.flow, -into, -out]
+        """W from the supply, into the return, and by each of the `valves`."""
+        lost = metering.dissipated(work, line.p_s - line.p_r)
+        return [line.p_s * work.flow, -line.p_r * work.flow, *(-power for power in lost)]

@@ -67,6 +67,7 @@ class CompressibleRod(Drive):
     loop_rate: ClassVar[float] = MeteredRod.loop_rate
     limit: ClassVar[float] = MeteredRod.limit
     just_shut: ClassVar[float] = 0.0
+    valves: ClassVar[tuple[str, ...]] = VALVES
     friction: ClassVar[Frictionless] = Frictionless()
 
     rod: MeteredRod

@@ -30,7 +30,8 @@ own states, u its own inputs, line the pressures that its supply gives it.
  11. `behind(x, s, ṡ, u)` is what a supply whose pressure is no state must know of it (`Behind`); None: none such serves it.
  12. `metering(label)` is what its valves are in a circuit of that name (`plants.valve_circuits.circuit.Section`), of a drive behind
      quasistatic metering valves; None of any other. Such a drive has `damping` [N s/m] and `regenerated(u)`, the opening of
-     regeneration, and logs f_p_…, P_h_…, P_r_…; its state rod_… moves with its valves. `just_shut` is the command at which they
+     regeneration, and logs f_p_…, P_h_…, P_r_…; its state rod_… moves with its valves. `valves` are what its account of powers
+     calls them: each is a cause VALVE_LABEL of its own. `just_shut` is the command at which they
      are, where its force and rates have another slope on either side, and none there; None: there is no such command.
  13. `notched(label)` names the signals of its two chambers behind one spool (`workbench.contract.declared.Notched`); None of a
      drive without.
@@ -101,6 +102,7 @@ class Drive(ABC):
     turns: ClassVar[bool] = False  # acts on a revolute joint
     anywhere: ClassVar[bool] = False  # acts on any joint
     cuts_commands: ClassVar[bool] = False
+    valves: ClassVar[tuple[str, ...]] = ()
     loop_rate: ClassVar[float] = 4.0  # knows nothing of the oil and the links it swings
     integral_rate: ClassVar[float] = 4.0 / 9.0
     pulse: float = 0.0

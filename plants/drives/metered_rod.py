@@ -71,7 +71,7 @@ class MeteredRod(BehindValves):
         )
 
     def power_names(self, label):
-        return tuple(f"{cause}_{label}" for cause in ("supply", "tank", "in", "out", "element"))
+        return tuple(f"{cause}_{label}" for cause in ("supply", "tank", *self.valves, "element"))
 
     # ---- what it can --------------------------------------------------------------------------------------------------
     def limits(self, label):

@@ -79,7 +79,7 @@ class MeteredSection(BehindValves):
         )
 
     def power_names(self, label):
-        causes = ("supply", "tank", "in", "out", "oil", "friction")
+        causes = ("supply", "tank", *self.valves, "oil", "friction")
         return tuple(f"{cause}_{label}" for cause in causes)
 
     def stiff(self, label):

@@ -5,10 +5,10 @@
 The command u_c in −1 … 1 opens pump to head and rod to tank, or pump to rod and head to tank. Regeneration, where there is some,
 opens rod to head by u_a while u_c > 0: u_a is u_c ("command"), or an input of its own ("input").
 
-    P Q = Q (P − P_in) + (Q P_in − f ẋ) + f ẋ                     where power goes; P_in: the chamber that is fed
+    P Q = Q_ph (P − P_h) + Q_pr (P − P_r) + Q_th P_h + Q_tr P_r + Q_a (P_r − P_h) + Q_ho P_h + Q_ro P_r + f ẋ
+    Q_ho = Q_ph − Q_th + Q_a − A_h ẋ,   Q_ro = Q_pr − Q_tr − Q_a + A_r ẋ          where power goes, valve by valve
 
-The first bracket is lost where oil goes in, the second where it goes out, reliefs included. A chamber that a suction check fills
-takes its oil from the tank at no cost.
+Q_ho, Q_ro: out through the chambers' reliefs. A chamber that a suction check fills takes its oil from the tank at no cost.
 
 Source: [Kikuuwe21] Sections 4.1, 5, 6.
 """
@@ -25,6 +25,7 @@ from plants.valve_circuits import shared
 from plants.valve_circuits.circuit import Motor, Section
 from workbench.contract.parameters import unchecked
 
+VALVES = ("ph", "pr", "th", "tr", "a", "hR", "rR")  # of a section: what its account names
 NO_PUMP = (0.0, 0.0, 0.0)  # Q, P_M, k_b of a pump whose pressure is given
 PLENTY = 10.0  # m³/s, more than any section takes
 SUCTION = 0.3e5  # Pa below the return that suction checks may leave
@@ -32,14 +33,15 @@ OVER = 1.1  # of the reliefs' pressure
 
 
 class Metered(NamedTuple):
-    """A section at work: ṙ [m/s], f [N], Q_p [m³/s], P_h and P_r above the return [Pa], the one of them that is fed."""
+    """A section at work: its row, ṙ [m/s], f [N], Q_p [m³/s], P_h and P_r above the return [Pa]."""
+
+    row: list
 
     speed: object
     force: object
     flow: object
     P_h: object
     P_r: object
-    fed: object
 
 
 def section_of(cylinder: Cylinder, P_hM, P_rM, name: str = "1") -> Section:
@@ -125,8 +127,7 @@ def metered(own: Behind, line: Line, u) -> Metered:
     flow = flow + unsloped(u)
     force = own.held + own.β * speed
     P_h, P_r = shared.pressures(own.row, NO_PUMP, speed, force, P, pair)
-    fed = np.where(own.row[5] > 0.0, P_r, P_h)
-    return Metered(speed, force, flow, P_h, P_r, fed)
+    return Metered(own.row, speed, force, flow, P_h, P_r)
 
 
 def held_at(own: Behind, P) -> Settled:
@@ -139,9 +140,36 @@ def held_at(own: Behind, P) -> Settled:
     return Settled(way.σ * along, flow, None, 0.0)
 
 
-def dissipated(work: Metered, P) -> tuple:
-    """(where oil goes in, where it goes out), W."""
-    return work.flow * (P - work.fed), work.flow * work.fed - work.force * work.speed
+def dissipated(work: Metered, P) -> list:
+    """What each of `VALVES` takes, W; P: the pump's pressure above the return.
+
+    A chamber that is neither at its relief's pressure nor at the tank's passes no oil by its relief: its balance is zero.
+    """
+    A_h, A_r, _, _, _, k_pr, k_th, k_tr, k_a = work.row
+    P_h = work.P_h
+    P_r = work.P_r
+    Q_pr = np.where(k_pr > 0.0, work.flow, 0.0)
+    Q_ph = work.flow - Q_pr
+    Q_th = k_th * _root(P_h)
+    Q_tr = k_tr * _root(P_r)
+    Q_a = 0.0 if shared.shut(k_a) else k_a * _root(P_r - P_h)
+    Q_ho = Q_ph - Q_th + Q_a - A_h * work.speed
+    Q_ro = Q_pr - Q_tr - Q_a + A_r * work.speed
+    return [
+        Q_ph * (P - P_h),
+        Q_pr * (P - P_r),
+        Q_th * P_h,
+        Q_tr * P_r,
+        Q_a * (P_r - P_h),
+        Q_ho * P_h,
+        Q_ro * P_r,
+    ]
+
+
+def _root(drop):
+    """√drop, and 0 where the orifice has no drop, without the root's slope there: what it takes, drop^1.5, has none."""
+    falls = drop > 0.0
+    return np.where(falls, np.sqrt(np.where(falls, drop, 1.0)), 0.0)
 
 
 def bounds(P_hM, P_rM) -> tuple[float, float]:

@@ -21,9 +21,6 @@ from plants.valve_circuits.circuit import Circuit
 from plants.valve_circuits.diagnosis import suspects
 from workbench.contract.system import names
 
-INTO = ("ph", "pr")  # valves of a section where oil goes in
-OUT = ("th", "tr", "a", "hR", "rR")  # where it goes out, reliefs and regeneration included
-
 
 class _Along(NamedTuple):
     """A run as the mechanism sees it: its rates and what it logs by its names, the plant's powers by theirs, along the run."""
@@ -36,7 +33,7 @@ class _Along(NamedTuple):
 def of_mechanism(plant, circuit: Circuit, log) -> ValveAccount:
     """Of a run of a plant with a mechanism; `circuit` has a section of its own name for every drive behind metering valves.
 
-    The model's account is `powers`, which joins valves by where they stand, in and out. Velocity and force of a rod are those at
+    The model's account is `powers`, in which every drive names its own `valves`. Velocity and force of a rod are those at
     the states of the log, corrected for what the log has as force: f = B v + what the states say. A drive on the same supply that
     meters nothing is in the account with the oil it takes.
     """
@@ -72,7 +69,6 @@ def of_mechanism(plant, circuit: Circuit, log) -> ValveAccount:
     others = {name: P * q for name, q in taken.items() if name.removeprefix("Q_s_") not in drives}
     own = _fed(machine, along.powers)
     return whole._replace(
-        law=_joined(whole.law, account.lost, drives),
         work=whole.work | others,
         counted=tuple(counted(log, along.powers, own)),
     )
@@ -114,7 +110,7 @@ def _sections(drives: dict, circuit: Circuit, along: _Along, log, told) -> dict[
 def _by_model(supply, drives: dict, powers: dict) -> dict[str, np.ndarray]:
     """What the model says that the supply's own valves take, and those of the drives."""
     pump = [name for name in supply.power_names() if name not in ("pump", "delivered")]
-    valves = [f"{way}_{k}" for k in drives for way in ("in", "out")]
+    valves = [f"{valve}_{k}" for k, drive in drives.items() for valve in drive.valves]
     return {name: -powers[name] for name in (*pump, *valves)}
 
 
@@ -123,12 +119,3 @@ def _fed(machine, powers: dict) -> tuple[str, ...]:
     if "pump" in powers:
         return ("pump",)
     return tuple(f"supply_{a.name}" for a in machine.actuators if a.drive.needs_supply)
-
-
-def _joined(law: dict, lost: dict, drives: dict) -> dict[str, np.ndarray]:
-    """The valves' laws as the model has them: the supply's own, then each section's where oil goes in and out."""
-    found = {name: law[name] for name in lost}
-    for k in drives:
-        found[f"in_{k}"] = sum(law[f"{valve}_{k}"] for valve in INTO)
-        found[f"out_{k}"] = sum(law[f"{valve}_{k}"] for valve in OUT)
-    return found
