@@ -52,6 +52,8 @@ from workbench.verification.scales import power_floor
 from workbench.verification.settled import check_settled
 from workbench.verification.shares import check_saturation
 
+pytestmark = pytest.mark.usefixtures("plain_code")
+
 SHORT = Scenario(reference=PATH, duration=0.6)
 KNOWN = VDC(model=CRANE)
 

@@ -30,6 +30,8 @@ from workbench.verification.hypotheses import check_hypotheses, rate_left
 from workbench.verification.ledger_claims import check_identity
 from workbench.verification.run import run
 
+pytestmark = pytest.mark.usefixtures("plain_code")
+
 FILM = ModifiedLuGre(
     F_c=2900.0,
     F_s=4300.0,

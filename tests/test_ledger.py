@@ -35,6 +35,8 @@ from workbench.verification.ledger import LedgerFunction
 from workbench.verification.ledger_claims import check_identity, check_power_flows
 from workbench.verification.run import Run, run
 
+pytestmark = pytest.mark.usefixtures("plain_code")
+
 TOLERANCE = C.Identity().tolerance
 LADDER = ("valve inverse", "parameters", "derivative", "measurement", "hold", "saturation", "valve")
 

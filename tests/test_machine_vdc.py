@@ -11,6 +11,8 @@ from workbench.verification.claims import Hypotheses
 from workbench.verification.ledger import balance
 from workbench.verification.run import run
 
+pytestmark = pytest.mark.usefixtures("plain_code")
+
 SOUND = {"shipped": lambda crane: crane, "lagging": lagging}
 
 

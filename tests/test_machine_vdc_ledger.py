@@ -15,6 +15,8 @@ from plants.components.spatial import add, cross, scale
 from plants.multibody import cuts
 from plants.multibody import required as mechanics
 
+pytestmark = pytest.mark.usefixtures("plain_code")
+
 CRANK = 1  # two links, each behind a crank and a rod of its own
 MIXED = (
     8  # slewing, forces and a servo cylinder, a crank, a cylinder that weighs something, a spring

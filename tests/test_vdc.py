@@ -23,6 +23,8 @@ from workbench.run.simulate import start_state
 from workbench.verification.rates import joint_jacobians
 from workbench.verification.run import Run
 
+pytestmark = pytest.mark.usefixtures("plain_code")
+
 POINTS = {
     "joint": (-1.26, -1.95, 0.52),
     "piston": (0.355, 0.225, 0.51),

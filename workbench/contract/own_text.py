@@ -9,7 +9,8 @@ from __future__ import annotations
 import operator
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import chain
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
@@ -50,7 +51,9 @@ class _Version:
 
     def __init__(self) -> None:
         self.modules = 0
-        self.spaces: list[tuple[Mapping, tuple]] = []
+        self.spaces: list[Mapping] = []
+        self.sizes: list[int] = []
+        self.values: list = []
         self.functions: list[FunctionType] = []
         self.codes: list[CodeType] = []
         self.named: dict[str, list] = {}
@@ -62,10 +65,10 @@ class _Version:
         """Whether every name still means what it meant, and every function still has its code."""
         if self.modules != len(sys.modules):
             return False
-        for space, before in self.spaces:
-            now = tuple(space.values())
-            if len(now) != len(before) or not all(map(operator.is_, now, before)):
-                return False
+        if list(map(len, self.spaces)) != self.sizes:
+            return False
+        if not all(map(operator.is_, _values_of(self.spaces), self.values)):
+            return False
         return all(map(operator.is_, map(_code_of, self.functions), self.codes))
 
     def look(self) -> None:
@@ -84,7 +87,10 @@ class _Version:
                 if isinstance(value, type) and value.__module__ == name
             ]
             spaces |= {f"{name}:{cls.__qualname__}": vars(cls) for cls in classes}
-        self.spaces = [(space, tuple(space.values())) for space in spaces.values()]
+        standing = [tuple(space.values()) for space in spaces.values()]
+        self.spaces = list(spaces.values())
+        self.sizes = list(map(len, standing))
+        self.values = list(chain.from_iterable(standing))
         before = self.named
         self.named = {name: _told(space) for name, space in spaces.items()}
         flat = [value for values in self.named.values() for value in values]
@@ -117,6 +123,11 @@ def _told(space: Mapping) -> list:
         if not isinstance(value, ModuleType) and name not in NOTED
     ]
     return values + [value.__code__ for value in values if isinstance(value, FunctionType)]
+
+
+def _values_of(spaces: list[Mapping]) -> Iterator:
+    """What stands in the namespaces, one after the other."""
+    return chain.from_iterable(map(operator.methodcaller("values"), spaces))
 
 
 _code_of = operator.attrgetter("__code__")
