@@ -129,9 +129,9 @@ class MeteredTwin(Built):
 
     def valve_account(self, log):
         """As of `MeteredArms`; pressures are states here, and what a suction check lets in follows from how far below the tank."""
-        from plants.valve_circuits.accounts import of_twin
+        from plants.valve_circuits.accounts import of_filled
 
-        return of_twin(self, log)
+        return of_filled(self, log)
 
     def initial(self):
         found, pressures = [], []

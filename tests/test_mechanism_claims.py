@@ -17,6 +17,7 @@ from plants import (
     ServoCylinder,
     SharedPump,
 )
+from plants.drives.compressible_rod import CompressibleRod
 from plants.multibody.mechanism import Actuator, Body, Mechanism
 from plants.valve_circuits import Pump, Section
 from workbench import ClosedLoop, InputError, Sampled, Scenario, Steps, load, simulate
@@ -111,6 +112,28 @@ def test_a_fault_in_one_valve_is_found_at_that_valve(runs, name, valve, change, 
     monkeypatch.setattr(Mechanism, "powers", told)
     verdict = check_valve_losses(run_claims.ValveLosses(), again(runs[name]))
     assert verdict.holds is False and verdict.worst.startswith(f"{valve}: the model's account has")
+
+
+@pytest.mark.parametrize("supply", [SharedPump(), ConstantPressure()], ids=["pump", "constant"])
+def test_valves_of_compressible_oil_are_accounted_for_in_any_machine(supply, monkeypatch):
+    """Each valve by its drive's name, and one whose power the model doubles is found."""
+    run = ran(lift(CompressibleRod(ROD), supply=supply), UP_AND_DOWN, 0.1)
+    verdict = check_valve_losses(run_claims.ValveLosses(share=1e-6), run)
+    assert verdict.holds is True, verdict.worst
+    by = verdict.data["by"]
+    assert by["ph_c"] > 0.0 and by["tr_c"] > 0.0 and {"rod_c", "h_limits_c"} <= set(by)
+    asked = {type(claim) for claim in default_claims(run.loop, run.scenario)}
+    assert {run_claims.ValveLosses, run_claims.NoCavitation} <= asked
+    assert C.UniqueVelocity not in asked
+    honest = Mechanism.powers
+
+    def told(plant, *given):
+        found = honest(plant, *given)
+        return [2 * p if k == "tr_c" else p for k, p in zip(plant.power_names, found)]
+
+    monkeypatch.setattr(Mechanism, "powers", told)
+    verdict = check_valve_losses(run_claims.ValveLosses(), again(run))
+    assert verdict.holds is False and verdict.worst.startswith("tr_c: the model's account has")
 
 
 @pytest.mark.parametrize("key", ["c_ph", "c_tr"])

@@ -8,6 +8,7 @@ import pytest
 
 from plants.valve_circuits import levels
 from plants.valve_circuits.accounts import account
+from plants.valve_circuits.accounts.filled import _losses
 from plants.valve_circuits.accounts.section import (
     Flows,
     Section,
@@ -17,7 +18,6 @@ from plants.valve_circuits.accounts.section import (
     own_rows,
     section_flows,
 )
-from plants.valve_circuits.accounts.twin import _losses
 from plants.valve_circuits.states import TABLE_1, segment
 from workbench.contract.system import Signal
 from workbench.run.log import Log, Status

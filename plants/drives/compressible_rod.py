@@ -128,10 +128,14 @@ class CompressibleRod(Drive):
             self.limited(P_r, row[3]),
         )
 
+    def row(self, u) -> list:
+        """The section at the inputs u, as `Circuit.rows` has it."""
+        return self.rod.opened(u[0], self.rod.regenerated(u))
+
     def at_work(self, x, s, sdot, u, line) -> Filled:
         _, P_h, P_r = x
         P = line.p_s - line.p_r
-        row = self.rod.opened(u[0], self.rod.regenerated(u))
+        row = self.row(u)
         force = row[0] * P_h - row[1] * P_r
         held = self.rod.spring(x, s) - self.rod.B * self.rod.i * sdot
         speed = (force - held) / self.rod.B

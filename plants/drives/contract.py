@@ -31,8 +31,9 @@ own states, u its own inputs, line the pressures that its supply gives it.
  12. `metering(label)` is what its valves are in a circuit of that name (`plants.valve_circuits.circuit.Section`), of a drive behind
      quasistatic metering valves; None of any other. Such a drive has `damping` [N s/m] and `regenerated(u)`, the opening of
      regeneration, and logs f_p_…, P_h_…, P_r_…; its state rod_… moves with its valves. `valves` are what its account of powers
-     calls them: each is a cause VALVE_LABEL of its own. `just_shut` is the command at which they
-     are, where its force and rates have another slope on either side, and none there; None: there is no such command.
+     calls its metering valves, those of a drive with compressible oil too: each is a cause VALVE_LABEL of its own. `just_shut` is
+     the command at which they are, where its force and rates have another slope on either side, and none there; None: there is no
+     such command.
  13. `notched(label)` names the signals of its two chambers behind one spool (`workbench.contract.declared.Notched`); None of a
      drive without.
  14. `check_pins(owner)`: InputError, naming the part `owner`, where it cannot sit between two pins.

@@ -95,13 +95,12 @@ class Abilities(Oil):
     @property
     def valves(self):
         """Its metering valves (`plants.multibody.metering`), None where no drive has some."""
-        if all(a.drive.metering(a.name) is None for a in self.actuators):
+        if not any(a.drive.valves for a in self.actuators):
             return None
-        from plants.multibody.metering import (
-            MeteringValves,
-        )  # numerics that only claims on them need
+        from plants.multibody import metering  # numerics that only claims on them need
 
-        return MeteringValves(self)
+        in_circuit = any(a.drive.metering(a.name) is not None for a in self.actuators)
+        return metering.MeteringValves(self) if in_circuit else metering.FilledValves(self)
 
     @property
     def no_passivity(self) -> str:

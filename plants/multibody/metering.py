@@ -74,3 +74,15 @@ class MeteringValves:
         """Verdict on the one velocity of every rod."""
         B = {f"{name}: damping of the oil": float(d.damping) for name, d in self.drives.items()}
         return check_unique(self.circuit, B, samples, seed, held=self.held)
+
+
+@final
+@dataclass(frozen=True)
+class FilledValves:
+    """The valves of drives whose oil can be compressed: they are accounted for, and no circuit of theirs proves anything."""
+
+    machine: Any
+
+    def valve_account(self, log):
+        """Where the pump's power went in a run, and what suction checks drew."""
+        return accounts.of_filled(self.machine, log)

@@ -45,9 +45,7 @@ def of_mechanism(plant, circuit: Circuit, log) -> ValveAccount:
     check_logged(log, told.values())
     along = _along(plant, log)
     supply = machine.supply
-    P = log.array(supply.pressure_name) - supply.most.p_r if supply.pressure_name else None
-    if P is None:
-        P = np.full(len(log.time), float(supply.most.p_s - supply.most.p_r))
+    P = line_pressure(supply, log)
     sections = _sections(drives, circuit, along, log, told)
     flows = {k: section_flows(section, P) for k, section in sections.items()}
     taken = {name: log.array(called.get(name, name)) for name in machine.flow_names}
@@ -61,17 +59,24 @@ def of_mechanism(plant, circuit: Circuit, log) -> ValveAccount:
         account.lost,
         account.stored,
         np.arange(len(log.time)),
-        _by_model(supply, drives, along.powers),
+        by_model(supply, drives, along.powers),
         P,
         supply.circuit_pump.Q,
         suspects(log.time, sections, flows, supply.numbers, P, held=not supply.settles),
     )
     others = {name: P * q for name, q in taken.items() if name.removeprefix("Q_s_") not in drives}
-    own = _fed(machine, along.powers)
+    own = fed(machine, along.powers)
     return whole._replace(
         work=whole.work | others,
         counted=tuple(counted(log, along.powers, own)),
     )
+
+
+def line_pressure(supply, log) -> np.ndarray:
+    """Of the pump's line along the run, above the return, Pa."""
+    if supply.pressure_name:
+        return log.array(supply.pressure_name) - supply.most.p_r
+    return np.full(len(log.time), float(supply.most.p_s - supply.most.p_r))
 
 
 def _each(keys, drives) -> list[str]:
@@ -107,14 +112,14 @@ def _sections(drives: dict, circuit: Circuit, along: _Along, log, told) -> dict[
     return found
 
 
-def _by_model(supply, drives: dict, powers: dict) -> dict[str, np.ndarray]:
+def by_model(supply, drives: dict, powers: dict) -> dict[str, np.ndarray]:
     """What the model says that the supply's own valves take, and those of the drives."""
     pump = [name for name in supply.power_names() if name not in ("pump", "delivered")]
     valves = [f"{valve}_{k}" for k, drive in drives.items() for valve in drive.valves]
     return {name: -powers[name] for name in (*pump, *valves)}
 
 
-def _fed(machine, powers: dict) -> tuple[str, ...]:
+def fed(machine, powers: dict) -> tuple[str, ...]:
     """Causes of the energy that the pump gives: its own, or what drives take at a pressure that is held for them."""
     if "pump" in powers:
         return ("pump",)
