@@ -96,6 +96,7 @@ class MeteredCraneNames(Built):
     def pressure_names(self):
         return tuple(f"{key}_{k}" for k in self.labels for key in ("P_h", "P_r"))
 
+    drawn_as = of("crane")
     cuts_commands = True  # an opening beyond fully open is none
 
     def limits(self):

@@ -71,6 +71,7 @@ class MeteredTwin(Built):
         "of.velocity_gain"
     )  # standing pressures know nothing of the oil's stiffness
     given = delegation.of("of.given")
+    drawn_as = delegation.of("of")
 
     @property
     def called(self):

@@ -13,8 +13,6 @@ import numpy as np
 
 from plants.four_bar import FourBar
 from plants.metered_arms import MeteredArms
-from plants.metered_crane import MeteredCrane
-from plants.metered_twin import MeteredTwin
 from plants.multibody.mechanism import Mechanism
 from reports.outline_mechanism import MOUTH, _cylinder, _mechanism
 from reports.picture import Label, Outline, Picture, Stroke
@@ -30,23 +28,9 @@ MOTOR = np.stack(
 
 def picture(plant: Any) -> Picture | None:
     """How `plant` is drawn; None for a plant that looks like nothing."""
-    if isinstance(plant, FourBar):
-        return _four_bar(plant)
-    if isinstance(plant, Mechanism):
-        return _mechanism(plant)
-    if isinstance(plant, (MeteredArms, MeteredTwin)):
-        return _arms(plant.of if isinstance(plant, MeteredTwin) else plant)
-    if isinstance(plant, MeteredCrane):
-        return picture(plant.crane)
-    if plant.structures:
-        return Picture(
-            lambda q: _manipulator(plant, q),
-            list(plant.joint_names),
-            [float(v) for v in plant.initial()[: plant.n]],
-            np.array([plant.base.r[:2]], float),
-            0.25,
-        )
-    return None
+    shape = plant.drawn_as
+    draw = _LOOKS.get(type(shape), _crane if shape.structures else None)
+    return None if draw is None else draw(shape)
 
 
 # ---- manipulators -----------------------------------------------------------------------------------------------------
@@ -56,6 +40,12 @@ def poses(plant, q) -> list[dict[str, np.ndarray]]:
         {name: np.array(frame.r, float) for name, frame in row.items()}
         for row in plant.frames(list(q))
     ]
+
+
+def _crane(plant) -> Picture:
+    start = [float(v) for v in plant.initial()[: plant.n]]
+    ground = np.array([plant.base.r[:2]], float)
+    return Picture(lambda q: _manipulator(plant, q), list(plant.joint_names), start, ground, 0.25)
 
 
 def _manipulator(plant, q) -> Outline:
@@ -157,3 +147,6 @@ def _arms(plant: MeteredArms) -> Picture:
         np.array([*joints, *bases]),
         0.15,
     )
+
+
+_LOOKS = {FourBar: _four_bar, Mechanism: _mechanism, MeteredArms: _arms}

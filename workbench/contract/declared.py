@@ -135,6 +135,11 @@ class PlantData:
         """What accounts for its metering valves and proves what their circuit can (`HasValveAccount`, …); None without such."""
         return self if isinstance(self, HasValveAccount) else None
 
+    @property
+    def drawn_as(self) -> Any:
+        """The plant that it looks like, whose joints have the same names: itself, or the one whose bodies it drives."""
+        return self
+
     # ---- what suits it
     demo_path = Otherwise["tuple[tuple[float, ...], ...] | None"](
         None

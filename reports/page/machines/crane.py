@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from plants.metered_crane import MeteredCrane
 from reports.page.machines.scene import Machine3, Posed, Ram, Solid
 from workbench.run.log import Log
 
@@ -23,8 +22,7 @@ class Fixed(NamedTuple):
 
 def crane(plant: Any, log: Log) -> Machine3 | None:
     """A crane of closed-chain structures, whatever drives it; None for other plants."""
-    if isinstance(plant, MeteredCrane):
-        return crane(plant.crane, log)
+    plant = plant.drawn_as
     if not plant.structures:
         return None
     start = [float(v) for v in plant.initial()[: plant.n]]
