@@ -402,13 +402,14 @@ def test_the_command_chooses_an_order(data, capsys):
         (["--order", "15"], "15 poles"),
         (["--json", "/nowhere/x.json"], "no such directory"),
         (["--decimate", "0"], "decimate"),
-        (["--input", "Y", "--output", "X"], "named"),
+        (["--input", "X", "--input", "Y", "--output", "X"], "named"),
         (["--resample", "0 s"], "resample"),
     ],
 )
 def test_wrong_usage_is_exit_3_with_one_message(data, capsys, more, said):
-    given = ["identify", data, "--input", "X", "--output", "Y"]
-    assert main([*given, *more]) == 3
+    columns = {"--input": "X", "--output": "Y"}
+    given = [w for key, name in columns.items() if key not in more for w in (key, name)]
+    assert main(["identify", data, *given, *more]) == 3
     shown = capsys.readouterr()
     assert (
         said in shown.err

@@ -10,7 +10,7 @@ import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.own_laws import LinearNearRest
-from workbench.contract.system import ClosedLoop, innermost, names
+from workbench.contract.system import ClosedLoop, Plain, innermost, names
 from workbench.contract.units import format_quantity as say
 from workbench.contract.wrappers import Noisy, Quantised
 from workbench.numerics.calculus import trace
@@ -186,7 +186,7 @@ class TracedPoints:
 
 
 class HostedPoints(TracedPoints):
-    """A law called from Python: what it says it does near rest inside its limits, else what differences say."""
+    """A loop that is called from Python: what its law says of itself, traced or near rest, else what differences say."""
 
     def looks(self) -> Iterator[Callable[[], list[Place]]]:
         last = len(self.log.time) - 1
@@ -205,7 +205,8 @@ class HostedPoints(TracedPoints):
         at = Point(list(map(float, self.x[k, :m])), u, where)
         rates = np.array(plant.rhs(float(self.log.time[k]), self.x[k, :m], u), float)
         rests = bool(np.abs(rates / _sizes(plant.states)).max() <= STILL)
-        if isinstance(innermost(self.loop.controller).law, LinearNearRest):
+        law = innermost(self.loop.controller)
+        if not isinstance(law, Plain) or isinstance(law.law, LinearNearRest):
             return [self.called(k, where, rests, closed(self.loop, at)[0])]
         fine, rough = (self.called(k, where, rests, M) for M in self.asked.closed(at, k))
         return [doubted(fine, rough)]
