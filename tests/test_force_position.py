@@ -39,6 +39,8 @@ from workbench.verification.ledger import LedgerFunction
 from workbench.verification.ledger_claims import check_identity
 from workbench.verification.run import Run
 
+pytestmark = pytest.mark.usefixtures("plain_code")
+
 COMMON = {"F_c": 190.0, "F_s": 310.0, "v_s": 6e-3, "b": 340.0}
 FRICTION = (
     BrownMcPhee(**COMMON),

@@ -18,6 +18,8 @@ from workbench.verification.measured import excesses
 from workbench.verification.run import Run, run
 from workbench.verification.scales import power_floor
 
+pytestmark = pytest.mark.usefixtures("plain_code")
+
 SHORT = Scenario(reference=PATH, duration=0.3, offset={"q_1": 0.003})
 METERED = MeteredCrane(CRANE)
 BARS = FourBar()

@@ -19,6 +19,8 @@ from workbench.run import spaces
 from workbench.run.spaces import pushed, to_joints
 from workbench.verification.run import run
 
+pytestmark = pytest.mark.usefixtures("plain_code")
+
 
 @dataclass(frozen=True)
 class Fixed:

@@ -19,6 +19,7 @@ import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import bind, leaves
+from workbench.contract.reach import steady
 from workbench.identification.friction_notes import notes_on
 from workbench.identification.friction_search import ABOVE, LONG, Motion, Points, Task, starts
 from workbench.identification.records import Record
@@ -74,6 +75,7 @@ class FrictionFit:
         )
 
 
+@steady()
 def fit_friction(
     law,
     data,
