@@ -66,8 +66,12 @@ class Revolute:
         return -self.L * self.L1 * np.sin(q) / self.length(q)
 
     def angle(self, d):
-        """q_j in (−π, 0) at which the pins are d apart, rad: the inverse of (18) on the branch of [Petrovic22]."""
-        return -np.arccos((d**2 - self.L**2 - self.L1**2) / (2 * self.L * self.L1))
+        """q_j in (−π, 0) at which the pins are d apart, rad: the inverse of (18) on the branch of [Petrovic22].
+
+        NaN where no angle has them so far apart.
+        """
+        with np.errstate(invalid="ignore"):
+            return -np.arccos((d**2 - self.L**2 - self.L1**2) / (2 * self.L * self.L1))
 
     @property
     def bodies(self):

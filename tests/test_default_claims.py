@@ -1,9 +1,14 @@
 """What a loop is asked where nobody states claims."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from tests.faults.builders import linear
+from workbench import InputError, Scenario, Sine
 from workbench.verification import verify
+from workbench.verification.default_predictive import ARGUMENT, predictive_claims
+from workbench.verification.run_claims import Settled
 from workbench.verification.verdict import exit_code
 
 UNSTABLE = {"A": [[0, 1], [2, -0.4]], "B": [[0], [1]], "C": [[1, 0], [0, 1]], "T_s": 0.01}
@@ -19,6 +24,42 @@ def test_a_regulator_to_zero_is_not_asked_to_track():
     found = regulated([7, 3])
     assert exit_code(found.values()) == 0 and found["practical-stability"].holds
     assert "tracking" not in found and "tracking" in found["unasked"].claim
+
+
+@pytest.mark.parametrize(
+    "change, word",
+    [
+        ({}, ""),
+        ({"jointed": True}, "linear"),
+        ({"linear": False}, "linear"),
+        ({"reference": Sine("output", (0.0,), (1.0,), 1.0)}, "stands still"),
+        ({"disturbances": {"F": 1.0}}, "disturbs"),
+        ({"observer": "Kalman"}, "estimates"),
+    ],
+)
+def test_what_a_predictive_law_is_not_asked_says_why(change, word):
+    given = {"jointed": False, "linear": True, "reference": None, "disturbances": {}} | change
+    law = SimpleNamespace(observer=given.get("observer"))
+    scenario = Scenario(1.0, given["reference"], given["disturbances"])
+    about = SimpleNamespace(
+        jointed=given["jointed"],
+        linear=given["linear"],
+        scenario=scenario,
+        predictive=law,
+        closed=False,
+    )
+    unasked = []
+    kinds = [type(claim).__name__ for claim in predictive_claims(about, unasked)]
+    assert kinds[0] == "Solves" and ("MPCStability" in kinds) is (not word)
+    assert [key for key, _ in unasked] == (list(ARGUMENT) if word else [])
+    assert all(word in why for _, why in unasked)
+
+
+def test_a_machine_without_a_controller_is_refused_with_what_to_do():
+    loop, scenario, _ = linear(**UNSTABLE, law={"law": "state", "K": [[7, 3]]}, duration=1)
+    for claims in (None, [Settled()]):
+        with pytest.raises(InputError, match="without a controller"):
+            verify(loop.plant, scenario, claims)
 
 
 @pytest.mark.parametrize("K", ([1.9, 3], [7, -0.38]))  # a real pole, a pair just past the edge

@@ -324,11 +324,14 @@ def test_one_hypothesis_that_is_not_met_is_enough(monkeypatch):
     assert (
         whole.holds is True and whole.claim.endswith("2 of 2 met") and len(whole.assumptions) == 2
     )
-    for bad in (None, False):
+    for bad, word in ((None, "not known"), (False, "not met")):
         found = asked(made(True), made(bad, "so"))
-        assert found.holds is False and found.claim.endswith("1 of 2 met")
-        assert found.worst == "not met: hso (so)" and found.assumptions == ()
+        assert found.holds is bad and found.strength == (None if bad is None else "sampled")
+        assert found.claim.endswith("1 of 2 met")
+        assert found.worst == f"{word}: hso (so)" and found.assumptions == ()
         assert found.data["met"] == 1 and found.data["of"] == 2 and found.counted is False
+    both = asked(made(None, "maybe"), made(False, "no"))
+    assert both.holds is False and both.worst == "not met: hno (no); not known: hmaybe (maybe)"
 
 
 # ---- a metered section ------------------------------------------------------------

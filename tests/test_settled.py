@@ -9,7 +9,7 @@ from small import Feedback, Linear
 from workbench import ClosedLoop, Noisy, Quantised, Sampled, Scenario, Steps, verify
 from workbench.run.limit_cycle import limit_cycle
 from workbench.verification import run_claims
-from workbench.verification.oscillation import uncommanded
+from workbench.verification.oscillation import pace, uncommanded
 from workbench.verification.run import run
 from workbench.verification.settled import _rest, noisy
 
@@ -85,6 +85,22 @@ def test_a_run_too_short_to_tell_is_lengthened_by_itself():
     assert later in (4.0, 8.0, 16.0)  # doubled until it is long enough, from 2 s
     assert settled(-0.02).holds is False
     assert settled(0.0).holds is False
+
+
+def test_too_few_samples_are_undecided_and_no_growth():
+    """Forty rows of what grows fast: no word of growth and no frequency; with rows enough, growth."""
+    for count, seen in ((40, False), (300, True)):
+        time = np.linspace(0.0, 0.6, count)
+        found = limit_cycle(time, 1e-5 * np.exp(24 * time))
+        assert found.detected is seen and found.few is (not seen)
+    plant = second_order(0.7)
+    loop = ClosedLoop(plant, Sampled(Follow(plant, ((0.0,),), ((4.0,),)), 0.015))
+    brief = Scenario(reference=STEP.reference, duration=0.6)
+    (moving,) = verify(loop, brief, [run_claims.Settled(floor=1e-3, rest=False)])
+    assert moving.holds is None and "too few" in moving.worst and "nan" not in moving.worst
+    (resting,) = verify(loop, brief, [run_claims.Settled(floor=1e-3)])
+    assert resting.holds is True and "too few" in resting.worst and "at rest" in resting.worst
+    assert pace(np.nan) == "" and pace(2.5) == ", 2.5 Hz"
 
 
 def test_what_dies_out_too_slowly_is_undecided_with_the_mend():

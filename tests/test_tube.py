@@ -9,6 +9,7 @@ from typing import Annotated
 import numpy as np
 import pytest
 
+import fluidproof as fp
 from workbench import (
     ClosedLoop,
     Controller,
@@ -142,6 +143,20 @@ def test_a_bound_that_the_tube_does_not_keep_is_undecided():
     for more in ({"error": 1e-4}, {"within": {"p": (-0.01, 0.01)}}):
         verdict = asked(loop(), replace(ASKED, **more))
         assert verdict.holds is None and "only known" in verdict.worst
+
+
+def test_an_error_is_in_the_unit_of_the_outputs_that_follow_a_reference():
+    """A crane's law follows its joints: an angle is read, a length refused, by the one check that reads it."""
+    from workbench.verification.requirements import in_si
+    from workbench.verification.tube.claim import error_of
+
+    crane = fp.machine("hiab-xs031").plant
+    whole = fp.ClosedLoop(crane, fp.Sampled(fp.PID(crane), 1e-3))
+    assert crane.has_tool
+    angle = in_si(replace(ASKED, error="9 deg"), whole)
+    assert error_of(angle, whole) == pytest.approx(np.pi / 20)
+    with pytest.raises(InputError, match="error"):
+        error_of(in_si(replace(ASKED, error="9 mm"), whole), whole)
 
 
 def test_starts_too_wide_name_the_instant_and_what_does_hold():

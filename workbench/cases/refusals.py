@@ -12,6 +12,8 @@ from workbench.cases import shape
 from workbench.cases.node import Node
 from workbench.contract.errors import Faults, InputError, in_words
 
+MEANT = {"p_s": "p_top"}  # a word of one part → what others call the same
+
 
 def unknown(
     node: Node, key: str, known: Iterable[str], path: str = "", what: str = "key"
@@ -20,6 +22,8 @@ def unknown(
     known = list(known)
     lower = {shape.spelled(k).lower(): k for k in known} | {k.lower(): k for k in known}
     near = dict.fromkeys(lower[n] for n in difflib.get_close_matches(key.lower(), lower, 2))
+    if MEANT.get(key) in known:
+        near = {MEANT[key]: None}
     listed = f"known: {', '.join(known) or 'none'}"
     place = joined(path, shortened(key)) if what == "key" else path
     return node.error(

@@ -20,6 +20,12 @@ HARMONICS = 8
 PURITY = 0.8  # share of the variance a periodic waveform must explain: an amplitude above 2.8 times the noise
 
 
+WINDOWS, LEAST = 3, 24  # windows that a waveform needs, and samples in each of them
+
+
+FEWEST = WINDOWS * LEAST  # samples in the settled part, below which nothing can be told
+
+
 STEADY = 0.02  # change of log amplitude over the settled part that always counts as none
 
 
@@ -34,7 +40,7 @@ class LimitCycle:
     rate        1/s, growth of the logarithm of the amplitude
     confidence  share of the variance the periodic waveform explains, 0 … 1
     why         reason for the answer, in words
-    few         there were too few periods to tell
+    few         there were too few periods, or samples, to tell
     """
 
     detected: bool
@@ -66,6 +72,8 @@ def limit_cycle(t, e, floor: float = 0.0, settled: float = 0.5) -> LimitCycle:
     line = np.polynomial.Polynomial.fit(np.arange(y.size), y, 1)(np.arange(y.size))
     if max_abs(y - line) <= max(floor, 1e-12 * max_abs(y)):
         return _none("constant or straight to within the floor")
+    if y.size < FEWEST:
+        return replace(_none(f"{y.size} samples, too few to tell"), few=True)
     strongest = _strongest(y - line, dt)
     found = []
     for part in (1, 2, 3):
@@ -95,8 +103,8 @@ def _periodic(y: np.ndarray, dt: float, frequency: float) -> LimitCycle:
     cycles = frequency * y.size * dt
     per = 1 / (frequency * dt)
     harmonics = max(1, min(HARMONICS, int(0.4 * per)))
-    windows = int(min(8, cycles // 2, y.size // (6 * (2 * harmonics + 2))))
-    if cycles < 6 or windows < 3:
+    windows = int(min(8, cycles // 2, y.size // (LEAST // 4 * (2 * harmonics + 2))))
+    if cycles < 6 or windows < WINDOWS:
         return replace(
             _none(f"{cycles:.1f} periods of {frequency:.4g} Hz, too few to tell"), few=True
         )

@@ -22,6 +22,7 @@ from workbench.run.scenario import Scenario
 from workbench.run.simulate import start_state
 from workbench.verification import claims as C
 from workbench.verification import run_claims
+from workbench.verification.default_predictive import predictive_claims
 from workbench.verification.holding import at_start
 from workbench.verification.ledger import has_ledger
 from workbench.verification.machine import limits_of
@@ -100,7 +101,8 @@ class _Loop:
 
 
 def defaults(loop: System, scenario: Scenario | None) -> tuple:
-    """The default claims, in the order of the table."""
+    """The default claims, in the order of the table. Raises InputError for a system without a controller."""
+    check_closed(loop)
     about = _Loop(loop, scenario)
     size = 0.0 if about.jointed else path_size(loop, scenario)
     unasked: list[tuple[str, str]] = []
@@ -111,13 +113,22 @@ def defaults(loop: System, scenario: Scenario | None) -> tuple:
         *_limits(about, size, unasked),
         *_requirements(about, size, unasked),
         *_machine(about, unasked),
-        *_predictive(about),
+        *predictive_claims(about, unasked),
     ]
     found += _other_draws(about, found)
     unasked += [(key, why) for key, why in about.plant.not_asked if not _asks(found, key)]
     if unasked:
         found.append(run_claims.Unasked(tuple(unasked), counted=not about.closed))
     return tuple(found)
+
+
+def check_closed(loop: System) -> None:
+    """InputError for a system without a controller."""
+    if loop.controller is None:
+        raise InputError(
+            f"{type(loop).__name__} is a machine without a controller: there is no loop to ask claims of",
+            mend="close it: ClosedLoop(plant, controller), with OpenLoop() to run the machine alone",
+        )
 
 
 def _asks(found: list, key: str) -> bool:
@@ -244,28 +255,6 @@ def _valves(about: _Loop, unasked: list) -> list:
             unasked.append(("incremental-passivity", about.plant.no_passivity))
         else:
             found.append(C.IncrementalPassivity())
-    return found
-
-
-def _predictive(about: _Loop) -> list:
-    from workbench.verification.limited_loop import saturates
-
-    law = about.predictive
-    scenario = about.scenario
-    found: list = [] if law is None else [C.Solves()]
-    pushed = scenario is not None and scenario.disturbances
-    holds = scenario is None or isinstance(scenario.reference, Hold | None)
-    if (
-        law is not None
-        and not about.jointed
-        and about.linear
-        and holds
-        and not pushed
-        and law.observer is None
-    ):
-        found += [C.MPCStability(), C.CostDecrease()]
-    if about.closed and not about.jointed and about.linear and saturates(about.loop):
-        found.append(C.RegionOfAttraction(counted=False))
     return found
 
 

@@ -14,7 +14,7 @@ from workbench.contract.system import innermost, names
 from workbench.run.reference import Waypoints
 from workbench.verification.ledger import has_ledger
 from workbench.verification.modes import Modes
-from workbench.verification.oscillation import oscillation
+from workbench.verification.oscillation import oscillation, pace
 from workbench.verification.returning import (
     Judged,
     Return,
@@ -184,7 +184,7 @@ def settled_storage(run: Run, settle: float) -> tuple[float, float, str]:
 def restless(run: Run) -> str:
     """The sustained oscillation or chatter in the settled half of a run, in words; empty where there is none."""
     found = oscillation(run, FLOOR, CHATTER)
-    return f"{found[1]} of {found[0]}, {found[2]:.3g} Hz" if found else ""
+    return f"{found[1]} of {found[0]}{pace(found[2])}" if found else ""
 
 
 def disturbed(

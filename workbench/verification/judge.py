@@ -87,6 +87,9 @@ def study(
 
 
 def _studied(loop, scenario, claims, progress, ahead) -> Study:
+    from workbench.verification.defaults import check_closed
+
+    check_closed(loop)
     claims = tuple(default_claims(loop, scenario) if claims is None else claims)
     bar = _Progress(progress, 4 + sum(c.work for c in claims))
     bar.tick("simulating", 0)

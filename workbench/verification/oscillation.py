@@ -10,6 +10,7 @@ import numpy as np
 from workbench.contract.errors import InputError
 from workbench.contract.units import format_quantity as say
 from workbench.run.deviated import undeviated
+from workbench.run.limit_cycle import FEWEST as LEAST_TOLD
 from workbench.run.limit_cycle import LimitCycle, limit_cycle
 from workbench.run.reference import Sine, Waypoints
 from workbench.verification.requirements import joint_errors
@@ -41,6 +42,11 @@ def beside(run: Run, floor: float, found) -> str:
     if not run.loop.plant.cylinders and np.isfinite(frequency):
         words += _mode(run, 2 * np.pi * frequency)
     return "".join(f"; {w}" for w in words)
+
+
+def pace(frequency: float) -> str:
+    """How fast something swings, behind a comma; empty where no waveform says it."""
+    return f", {frequency:.3g} Hz" if np.isfinite(frequency) else ""
 
 
 def _mode(run: Run, ω: float) -> list[str]:
@@ -187,6 +193,13 @@ class Oscillations:
     run: Run
     cycles: Mapping[str, LimitCycle]
     commands: Mapping[str, Chatter]
+
+    @property
+    def few(self) -> str:
+        """In words, that there are too few samples for a cycle of an error to be told; empty where there are enough."""
+        count = len(self.run.fine.log.time)
+        told = f"{count} samples of the run are too few to tell a limit cycle"
+        return "" if count >= 2 * LEAST_TOLD else f"{told}: run it longer, or sample it faster"
 
     @property
     def columns(self) -> dict[str, np.ndarray]:

@@ -31,6 +31,7 @@ class Checked:
         scans          it tries many runs of its own, beside which other claims are checked
         says_stable    where it holds, "Is the loop stable?" may be answered with Yes
         searched       it is a requirement on one run whose margin a search for counter-examples may make small
+        reads_sizes    it reads sizes given as text, each in a unit of its own
         section        name of the section of a case file that holds several of them by name; "": a file states one at most
     """
 
@@ -43,6 +44,7 @@ class Checked:
     scans: ClassVar[bool] = False
     says_stable: ClassVar[bool] = False
     searched: ClassVar[bool] = False
+    reads_sizes: ClassVar[bool] = False
     section: ClassVar[str] = ""
 
     def __post_init__(self) -> None:
@@ -266,6 +268,7 @@ class Tube(Checked):
     """
 
     check: ClassVar[str] = "tube.claim.check_tube"
+    reads_sizes: ClassVar[bool] = True
     takes: ClassVar[tuple[str, ...]] = ("tick",)
     work: ClassVar[int] = 10
     says_stable: ClassVar[bool] = True

@@ -228,6 +228,8 @@ def error_units(loop) -> list[str]:
 
 def in_si(claim, loop):
     """The claim with sizes given as text ("10 um") as numbers."""
+    if claim.reads_sizes:
+        return claim
     units = {"floor": error_units(loop), "error": [error_unit(loop)]}
     texts = [f for f in units if isinstance(vars(claim).get(f), str)]
     return replace(claim, **{f: size_of(claim, f, units[f]) for f in texts}) if texts else claim

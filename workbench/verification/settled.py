@@ -24,7 +24,7 @@ from workbench.contract.capabilities import Varies, ends
 from workbench.contract.errors import InputError
 from workbench.contract.units import format_quantity as say
 from workbench.run.limit_cycle import limit_cycle
-from workbench.verification.oscillation import FEWEST, beside, oscillations, small
+from workbench.verification.oscillation import FEWEST, beside, oscillations, pace, small
 from workbench.verification.requirements import diverged, joint_errors, size_of
 from workbench.verification.run import Run
 from workbench.verification.run import run as simulated
@@ -79,7 +79,7 @@ def check_settled(claim, run: Run, tick: Callable[[], None] | None = None) -> Ve
         name, kind, frequency, amplitude, unit = found
         return said(
             False,
-            f"{kind} of {name}, {frequency:.3g} Hz, amplitude {say(amplitude, unit, 3)}{beside(run, floor, found)}",
+            f"{kind} of {name}{pace(frequency)}, amplitude {say(amplitude, unit, 3)}{beside(run, floor, found)}",
             signal=name,
             kind=kind,
             frequency=plain(frequency),
@@ -87,7 +87,8 @@ def check_settled(claim, run: Run, tick: Callable[[], None] | None = None) -> Ve
         )
     quiet = f"no oscillation above {small(run, floor)}, commands quiet to {100 * claim.chatter:g} % of the range they use"
     if not (claim.rest and comes_to_rest(run)):
-        return said(True, quiet)
+        return said(None, seen.few) if seen.few else said(True, quiet)
+    quiet = seen.few or quiet
     return _at_rest(claim, run, floor, quiet, said, tick)
 
 
@@ -113,10 +114,10 @@ def _at_rest(claim, run: Run, floor: float, quiet: str, said, tick) -> Verdict:
     unit = end.log.signal(worst.name).unit
     width = say(0.5 * worst.width, unit, 3)
     if worst.word == "restless":
-        pace = f", {worst.frequency:.3g} Hz" if np.isfinite(worst.frequency) else ""
         return said(
             False,
-            f"limit cycle of {worst.name} at rest{pace}, amplitude {width}, held for {say(tail, 's', 3)} at its end",
+            f"limit cycle of {worst.name} at rest{pace(worst.frequency)}, amplitude {width}, "
+            f"held for {say(tail, 's', 3)} at its end",
             signal=worst.name,
             kind="limit cycle",
             frequency=plain(worst.frequency),

@@ -29,7 +29,7 @@ from workbench.verification.hypotheses.signal_path import signal_path, wrappers
 from workbench.verification.hypotheses.valves import pump_flow, supply, unlagged, valve, valves
 from workbench.verification.measured import measured
 from workbench.verification.run import Run
-from workbench.verification.verdict import Verdict
+from workbench.verification.verdict import Assumption, Verdict
 
 
 def check_hypotheses(claim, run: Run) -> Verdict:
@@ -37,21 +37,34 @@ def check_hypotheses(claim, run: Run) -> Verdict:
     stated = innermost(run.loop.controller).certificate(run.loop.plant).hypotheses(run, claim)
     found = measured(run, list(stated))
     met = sum(a.holds is True for a in found)
-    missing = "; ".join(
-        f"{a.text} ({a.worst})" if a.worst else a.text for a in found if a.holds is not True
-    )
-    holds = met == len(found)
+    holds = _conjunction([a.holds for a in found])
+    left = [_named("not met", found, False), _named("not known", found, None)]
+    missing = "; ".join(words for words in left if words)
     return Verdict(
         "hypotheses",
         f"theorem's hypotheses: {met} of {len(found)} met",
-        holds if holds else False,
-        "sampled",
-        worst=f"not met: {missing}" if missing else "all met on this run",
+        holds,
+        None if holds is None else "sampled",
+        worst=missing or "all met on this run",
         source="[Petrovic22] Theorem 5, Assumptions 1–5",
         assumptions=tuple(found) if holds else (),
         counted=claim.counted,
         data={"met": met, "of": len(found), "assumptions": [vars(a) for a in found]},
     )
+
+
+def _conjunction(parts: list[bool | None]) -> bool | None:
+    """False where one of them is, None where none is and one is not known, else True."""
+    if False in parts:
+        return False
+    return None if None in parts else True
+
+
+def _named(word: str, found: list[Assumption], holds: bool | None) -> str:
+    """The hypotheses that came out so, behind `word`; empty where none did."""
+    own = [a for a in found if a.holds is holds]
+    told = "; ".join(f"{a.text} ({a.worst})" if a.worst else a.text for a in own)
+    return f"{word}: {told}" if told else ""
 
 
 def manipulator(run, claim):

@@ -22,7 +22,7 @@ from workbench.verification.tube.checker.file import digests
 from workbench.verification.tube.checker.judge import Seen, distances, judge
 from workbench.verification.tube.checker.section import Refused
 from workbench.verification.tube.end import closing, narrowed, pace
-from workbench.verification.tube.posed import Posed, posed
+from workbench.verification.tube.posed import Posed, error_unit, posed
 from workbench.verification.tube.progress import Share
 from workbench.verification.tube.search import Result, searched
 from workbench.verification.verdict import Assumption, Verdict
@@ -111,10 +111,9 @@ def check_asked(claim: Any, loop: Any) -> None:
 
 
 def error_of(claim: Any, loop: Any) -> float:
-    """The error asked for, in the unit of what is measured first."""
-    unit = loop.outputs[0].unit
+    """The error asked for, in the unit of the outputs that follow a reference."""
     try:
-        return quantity(claim.error, unit)
+        return quantity(claim.error, error_unit(loop))
     except InputError as why:
         raise InputError(f"error: {why.message}", mend=why.mend) from None
 
@@ -125,7 +124,7 @@ def sentence(claim: Any, loop: Any, half: dict[str, float]) -> str:
     text = f"every run that starts within {starts} of this one stays in a tube around it"
     if claim.error is not None:
         text += (
-            f", no more than {say(error_of(claim, loop), loop.outputs[0].unit)} from the reference"
+            f", no more than {say(error_of(claim, loop), error_unit(loop))} from the reference"
             " at every sample"
         )
     for name, (low, high) in bounds(claim, loop).items():

@@ -88,7 +88,14 @@ def posed(run: Any, half: dict[str, float], substeps: int = 1) -> Posed:
     size = np.ptp(Z, axis=0)
     scale = np.where(size > 0, size, np.maximum(np.abs(Z).max(axis=0), 1e-9))
     units = tuple(s.unit for s in loop.states)
-    return Posed(tube, tuple(known), units, end, scale, loop.outputs[0].unit)
+    return Posed(tube, tuple(known), units, end, scale, error_unit(loop))
+
+
+def error_unit(loop: Any) -> str:
+    """Unit of what a tube calls error: of the first output that has a reference of its name, else of the first output."""
+    wanted = names(loop.inputs)
+    own = [s.unit for s in loop.outputs if f"{s.name}_d" in wanted]
+    return own[0] if own else loop.outputs[0].unit
 
 
 def followed(loop: Any, live: tuple[str, ...]) -> np.ndarray:
