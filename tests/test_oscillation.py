@@ -178,6 +178,17 @@ def test_growth_is_told_apart_from_a_cycle():
     assert osc.oscillation(ran(u_1=0.0, q_1=growing), 1e-4, 0.05)[1] == "growing oscillation"
 
 
+def test_growth_without_a_waveform_needs_samples_of_the_loop():
+    """What grows between forty samples is no growth yet; where the loop has samples enough, it is."""
+    grown = ran(u_1=0.0, q_1=1e-5 * np.exp(TIME))
+    brief = ran(u_1=0.0, q_1=1e-5 * np.exp(TIME))
+    brief.fine = grown
+    brief.log = Log(TIME[:40], grown.log.values[:40], grown.log.signals, {}, grown.log.status)
+    assert set(osc.output_cycles(grown, 1e-4)) == {"q_1"} and osc.output_cycles(brief, 1e-4) == {}
+    assert "40 samples" in osc.Oscillations(brief, {}, {}).few
+    assert osc.Oscillations(grown, {}, {}).few == ""
+
+
 def test_too_few_samples_decide_nothing():
     """Sixteen in the settled half: 32 in all."""
     run = ran(u_1=0.0, q_1=wave(0.01, 3.0))

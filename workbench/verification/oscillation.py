@@ -83,7 +83,8 @@ def output_cycles(run: Run, floor: float) -> dict:
         if len(t) < 2 * FEWEST:
             continue
         cycle = limit_cycle(t, own, floor=max(floor, signal_floor(run.loop.plant, name)))
-        if cycle.detected:
+        waves = np.isfinite(cycle.frequency)  # growth without a waveform needs the more samples
+        if cycle.detected and (waves or len(run.log.time) >= 2 * LEAST_TOLD):
             found[name] = cycle
     return found
 
@@ -197,7 +198,7 @@ class Oscillations:
     @property
     def few(self) -> str:
         """In words, that there are too few samples for a cycle of an error to be told; empty where there are enough."""
-        count = len(self.run.fine.log.time)
+        count = len(self.run.log.time)
         told = f"{count} samples of the run are too few to tell a limit cycle"
         return "" if count >= 2 * LEAST_TOLD else f"{told}: run it longer, or sample it faster"
 
