@@ -145,18 +145,21 @@ def test_a_bound_that_the_tube_does_not_keep_is_undecided():
         assert verdict.holds is None and "only known" in verdict.worst
 
 
-def test_an_error_is_in_the_unit_of_the_outputs_that_follow_a_reference():
-    """A crane's law follows its joints: an angle is read, a length refused, by the one check that reads it."""
+@pytest.mark.parametrize("law", ("PID", "VDC"))
+def test_an_error_is_in_the_unit_of_the_outputs_that_follow_a_reference(law):
+    """On a crane with a tool only the claim itself reads its error: in one unit, and the other is refused."""
     from workbench.verification.requirements import in_si
     from workbench.verification.tube.claim import error_of
+    from workbench.verification.tube.posed import error_unit
 
     crane = fp.machine("hiab-xs031").plant
-    whole = fp.ClosedLoop(crane, fp.Sampled(fp.PID(crane), 1e-3))
-    assert crane.has_tool
-    angle = in_si(replace(ASKED, error="9 deg"), whole)
-    assert error_of(angle, whole) == pytest.approx(np.pi / 20)
+    whole = fp.ClosedLoop(crane, fp.Sampled(getattr(fp, law)(crane), 1e-3))
+    sizes = {"m": "9 mm", "rad": "9 deg"}
+    right = replace(ASKED, error=sizes.pop(error_unit(whole)))
+    (wrong,) = sizes.values()
+    assert in_si(right, whole) is right and error_of(right, whole) > 0
     with pytest.raises(InputError, match="error"):
-        error_of(in_si(replace(ASKED, error="9 mm"), whole), whole)
+        error_of(in_si(replace(ASKED, error=wrong), whole), whole)
 
 
 def test_starts_too_wide_name_the_instant_and_what_does_hold():
