@@ -49,14 +49,20 @@ class Chain:
     """
 
     def __init__(self, P: Polynomial, ν: int, u: np.ndarray, T: float, hold: str):
-        self.n, self.ν, self.u, self.T, self.hold = len(P) - 1, ν, np.asarray(u, float), T, hold
-        self.unit = max((abs(P[j] / P[0]) ** (1 / j) for j in range(1, self.n + 1)), default=T) or T
+        self.n = len(P) - 1
+        self.ν = ν
+        self.u = np.asarray(u, float)
+        self.T = T
+        self.hold = hold
+        constants = (abs(P[j] / P[0]) ** (1 / j) for j in range(1, self.n + 1))
+        self.unit = max(constants, default=T) or T
         self.lead = P[-1] / self.unit**self.n
         m = self.n + ν
         self.A = np.zeros((m, m))
         self.A[np.arange(m - 1), np.arange(1, m)] = 1.0
         if self.n:
-            self.A[-1, ν:] = -P[:-1] / self.unit ** np.arange(self.n) / self.lead
+            powers = self.unit ** np.arange(self.n)
+            self.A[-1, ν:] = -P[:-1] / powers / self.lead
         self.B = np.zeros(m)
         if m:
             self.B[-1] = 1.0 / self.lead
@@ -67,11 +73,16 @@ class Chain:
         m = len(self.B)
         θ = h / self.unit
         M = np.zeros((m + 2, m + 2))
-        M[:m, :m], M[:m, m], M[m, m + 1] = self.A * θ, self.B * θ, h / self.T
+        M[:m, :m] = self.A * θ
+        M[:m, m] = self.B * θ
+        M[m, m + 1] = h / self.T
         E = expm(M)
+        Φ = E[:m, :m]
         Γ = E[:m, m]
+        if self.hold == "zoh":
+            return Φ, Γ, np.zeros(m)
         Γ_1 = E[:m, m + 1]
-        return (E[:m, :m], Γ, np.zeros(m)) if self.hold == "zoh" else (E[:m, :m], Γ - Γ_1, Γ_1)
+        return Φ, Γ - Γ_1, Γ_1
 
     def _states(self) -> np.ndarray:
         """(N, m) states at the samples, from rest."""
@@ -90,11 +101,13 @@ class Chain:
             g_1 = Z.conj().T @ Γ_1[ν:]
             ξ = np.zeros((self.n, N), complex)
             for i in reversed(range(self.n)):
-                drive = g_0[i] * now + g_1[i] * then + R[i, i + 1 :] @ ξ[i + 1 :, :-1]
+                held = g_0[i] * now + g_1[i] * then
+                drive = held + R[i, i + 1 :] @ ξ[i + 1 :, :-1]
                 ξ[i, 1:] = lfilter([1.0], [1.0, -R[i, i]], drive)
             x[:, ν:] = (Z @ ξ).real.T
         for i in reversed(range(ν)):
-            x[1:, i] = np.cumsum(x[:-1, i + 1 :] @ Φ[i, i + 1 :] + Γ_0[i] * now + Γ_1[i] * then)
+            own = x[:-1, i + 1 :] @ Φ[i, i + 1 :]
+            x[1:, i] = np.cumsum(own + Γ_0[i] * now + Γ_1[i] * then)
         return x
 
     def outputs(self, numerators: list[Polynomial], delay: float = 0.0) -> np.ndarray:
@@ -126,17 +139,18 @@ class Chain:
         x = self.x[i] @ Φ.T + now[:, None] * Γ_0 + then[:, None] * Γ_1
         u = now if self.hold == "zoh" else now + η * (then - now)
         before = k < 0
-        x[before], u = 0.0, np.where(before, 0.0, u)
-        return x, u
+        x[before] = 0.0
+        return x, np.where(before, 0.0, u)
 
 
 def simulated(
     b: Polynomial, a: Polynomial, ν: int, delay: float, u: np.ndarray, T: float, hold: str
 ) -> np.ndarray:
     """(N,) response of B(s) e^{−delay s}/(s^ν A(s)), A = 1 + a_1 s + …, from rest."""
-    return Chain(np.concatenate([[1.0], a]), ν, u, T, hold).outputs([np.asarray(b, float)], delay)[
-        :, 0
-    ]
+    A = np.concatenate([[1.0], a])
+    B = np.asarray(b, float)
+    (y,) = Chain(A, ν, u, T, hold).outputs([B], delay).T
+    return y
 
 
 def sensitivities(
