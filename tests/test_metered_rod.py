@@ -22,6 +22,8 @@ from workbench.contract.system import names
 from workbench.numerics import calculus
 from workbench.numerics.linearisation import linearize
 
+pytestmark = pytest.mark.usefixtures("plain_code")
+
 ONE = MeteredArms()
 SECOND = Section("2", A_h=0.017, A_r=0.011, P_hM=30e6)
 TWO = MeteredArms(
