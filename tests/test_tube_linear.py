@@ -56,10 +56,17 @@ def test_an_unstable_linear_loop_is_not(system):
     assert verdict.holds is None and verdict.worst
 
 
-def test_a_mode_too_fast_for_the_steps_is_named_with_the_substeps_it_asks_for():
-    system = ClosedLoop(Lag(k=9e4), Sampled(Integral(), 0.01))
-    verdict = asked(system)
-    assert verdict.holds is None and "substeps: 900" in verdict.worst
+def test_a_mode_too_fast_for_any_step_is_held_too():
+    verdict = asked(ClosedLoop(Lag(k=9e4, b=3.0), Sampled(Integral(K=9e4, K_i=5e4), 0.01)))
+    assert verdict.holds and verdict.strength == "proof"
+
+
+def test_a_wrong_sign_behind_a_fast_mode_is_not():
+    verdict = asked(
+        ClosedLoop(Lag(k=9e4, b=3.0), Sampled(Integral(K=-9e4, K_i=5e4), 0.01)),
+        replace(WIDE, starts={"p": 1e-6}),
+    )
+    assert verdict.holds is None and verdict.worst
 
 
 def test_a_tube_up_to_the_end_of_a_run_says_something_of_stability_only_where_it_is_narrower_there():

@@ -43,12 +43,11 @@ def posed(run: Any, half: dict[str, float], substeps: int = 1) -> Posed:
     }
     reads = programs["jump"].depends()[:, 1 : 1 + n].any(axis=0)
     section = np.flatnonzero(reads)
-    X = run.log.values[:, :n]
     times = run.log.time
     w = np.asarray(run.demand.at(times), float).reshape(len(times), -1)
     x0 = np.array(run.demand.start, float)
     begun = np.array(traced.start(0.0, x0, w[0], traced.constants(loop))).ravel()[:n]
-    Z = before(X, begun, traced)[:, section]
+    Z = before(run.log.values[:, :n], begun, traced)[:, section]
     known = names(loop.states)
     widths = np.array([half.get(name, 0.0) for name in known])
     end, keep, after, slack = ending(w, Z, times)
@@ -77,6 +76,7 @@ def posed(run: Any, half: dict[str, float], substeps: int = 1) -> Posed:
         slack=slack,
         after=after,
         splits=np.zeros((0, 3)),
+        paths=np.zeros((0, 0, 0, 0)),
         x0=x0,
         half=widths,
         low=np.full(n, -np.inf),

@@ -21,7 +21,7 @@ import numpy as np
 
 from .program import Program
 
-FORMAT = "tube-certificate-2"
+FORMAT = "tube-certificate-3"
 PROGRAMS = ("prelude", "jump", "release", "flow", "start", "out")
 WHOLE = ("section", "substeps", "after", "pairs", "codes", "left", "right", "outputs")
 PARTS = ("codes", "left", "right", "number", "outputs", "inputs")
@@ -52,6 +52,7 @@ class Tube:
     slack: np.ndarray  # of every reference: how far the stored numbers may be off
     after: np.ndarray
     splits: np.ndarray
+    paths: np.ndarray  # (node, step, power of time, state): polynomials near the nominal run; none: steps without them
     x0: np.ndarray
     half: np.ndarray
     low: np.ndarray  # bounds of the states that are claimed, over all times

@@ -20,6 +20,7 @@ from .data import Tube
 from .interval import Interval
 from .series import Series
 from .steps import Runs, around, as_series, flowed, gradient, jumped
+from .stiff import stiffly
 from .zonotope import Deviations
 
 ROWS = 1000  # that are looked at together
@@ -99,15 +100,22 @@ def sampled(c: Tube, node: np.ndarray, sides: tuple) -> Rows:
     nothing = np.zeros(c.states, bool)
     jumped(c.jump, runs, given(moment(time, 0.0, 0.0)), nothing)
     runs.sides = sides
+    beside = np.unique(node, return_inverse=True)[1]
     spans = ((0.0, c.lag, c.substeps[0]), (c.lag, c.T - c.lag, c.substeps[1]))
+    done = 0
     for first, span, many in spans:
         if span == 0:
             continue
         if first > 0:
             jumped(c.release, runs, given(moment(time, first, first)), c.flow.still()[: c.states])
         h = float(span / many)
-        for _ in range(many):
-            flowed(c.flow, runs, given(moment(time, 0.0, c.T)), h, c.order)
+        inputs = given(moment(time, 0.0, c.T))
+        for step in range(done, done + many):
+            if c.paths.size:
+                stiffly(c.flow, runs, inputs, h, c.paths[node, step], beside)
+            else:
+                flowed(c.flow, runs, inputs, h, c.order)
+        done += many
     return concluded(c, node, runs)
 
 

@@ -34,10 +34,12 @@ def check_shape(c: Tube) -> None:
         "pairs": (len(c.error), 2),
         "error": (len(c.error),),
     }
+    if c.paths.size:
+        expected["paths"] = (K, int(c.substeps.sum()), c.order + 1, c.states)
     for name, shape in expected.items():
         if getattr(c, name).shape != shape:
             raise Refused(f"{name}: shape {getattr(c, name).shape}, expected {shape}")
-    for name in ("z", "R", "σ", "reach", "w", "slack", "parameters", "x0", "half"):
+    for name in ("z", "R", "σ", "reach", "w", "slack", "parameters", "x0", "half", "paths"):
         if not np.isfinite(getattr(c, name)).all():
             raise Refused(f"{name}: not a number")
     if not K or not n or n > c.states:

@@ -1,0 +1,135 @@
+"""Polynomials near the nominal run of a flow with fast modes, in floats. Any will do: the checker encloses what they miss.
+
+Over a step the coefficients of c(s) = Σ C_j s^j are those of ċ = f(c), f_j = (j + 1) C_{j+1}: forwards from the state in the
+slow coordinates, backwards from f_p = 0 in the fast ones. So c has no fast motion; what the state has of it is left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from workbench.verification.tube.checker import interval as iv
+from workbench.verification.tube.checker import series
+from workbench.verification.tube.checker.data import Tube
+from workbench.verification.tube.checker.frame import FAST, Frame, framed
+from workbench.verification.tube.checker.interval import Interval
+from workbench.verification.tube.checker.samples import as_it_is, constants
+from workbench.verification.tube.checker.series import Series
+from workbench.verification.tube.checker.steps import as_series, gradient
+
+SWEEPS = 7
+LOOKED = 60  # nodes at which fast modes are looked for
+
+
+class Path:
+    """A tube's programs over many nodes at once, in floats."""
+
+    def __init__(self, c: Tube, nodes: np.ndarray):
+        self.c = c
+        self.nodes = nodes
+        self.time = Interval(nodes * c.T)
+        self.fixed = [*(Interval(c.w[nodes, j]) for j in range(c.w.shape[1])), *constants(c)]
+
+    def jumped(self, program, x: np.ndarray) -> np.ndarray:
+        found = program.run(iv, [self.time, *map(Interval, x.T), *self.fixed], as_it_is)
+        return stacked(found[: self.c.states], len(x))
+
+    def coefficients(self, C: np.ndarray) -> np.ndarray:
+        """f_j along Σ C_j s^j, (rows, order + 1, states)."""
+        p = C.shape[1] - 1
+        own = [Series([Interval(C[:, j, i]) for j in range(p + 1)]) for i in range(C.shape[2])]
+        rest = map(as_series, self.fixed)
+        rates = self.c.flow.run(series, [as_series(self.time), *own, *rest], as_series)
+        nothing = Interval(0.0)
+        each = [
+            stacked(
+                [r.parts[j] if j < len(r.parts) else nothing for r in rates[: C.shape[2]]], len(C)
+            )
+            for j in range(p + 1)
+        ]
+        return np.nan_to_num(np.stack(each, axis=1), posinf=0.0, neginf=0.0)
+
+    def slope(self, x: np.ndarray) -> np.ndarray:
+        given = [self.time, *map(Interval, x.T), *self.fixed]
+        return gradient(self.c.flow, given, 1, self.c.states, len(x))[1][:, : self.c.states]
+
+    def step(self, x: np.ndarray, h: float) -> tuple[np.ndarray, np.ndarray]:
+        """(C, the state after h)."""
+        frame = framed(self.slope(x), np.abs(x) + 1e-9 * np.abs(x).max(axis=0) + 1e-12, h)
+        C = np.zeros((len(x), self.c.order + 1, self.c.states))
+        C[:, 0] = x
+        for _ in range(SWEEPS):
+            C = swept(C, self.coefficients(C), frame, x)
+        w = turn(frame.X, x - C[:, 0])[:, frame.slow :]
+        cosine, sine = frame.exponential(h)
+        left = cosine.mid * w + sine.mid * np.take_along_axis(w, frame.mate, axis=-1)
+        end = np.einsum("rji,j->ri", C, h ** np.arange(C.shape[1]))
+        return C, end + turn(frame.T.mid[..., frame.slow :], left)
+
+
+def swept(C: np.ndarray, f: np.ndarray, frame: Frame, x: np.ndarray) -> np.ndarray:
+    """One sweep over all coefficients: slow ones from f, fast ones by Newton's method."""
+    s = frame.slow
+    p = C.shape[1] - 1
+    W = np.einsum("rik,rjk->rji", frame.X, C)
+    g = np.einsum("rik,rjk->rji", frame.X, f)
+    new = W.copy()
+    new[:, 0, :s] = turn(frame.X, x)[:, :s]
+    for j in range(p):
+        new[:, j + 1, :s] = g[:, j, :s] / (j + 1)
+    later = np.zeros_like(W[:, 0, s:])
+    for j in range(p, -1, -1):
+        following = (j + 1) * W[:, j + 1, s:] if j < p else 0.0
+        later = backwards(frame, (j + 1) * later - (g[:, j, s:] - following))
+        new[:, j, s:] += later
+    return np.einsum("rik,rjk->rji", frame.T.mid, new)
+
+
+def backwards(frame: Frame, v: np.ndarray) -> np.ndarray:
+    """Λ⁻¹v of the fast coordinates."""
+    other = np.take_along_axis(v, frame.mate, axis=-1)
+    return (frame.a * v - frame.b * other) / (frame.a**2 + frame.b**2)
+
+
+def turn(X: np.ndarray, v: np.ndarray) -> np.ndarray:
+    return np.einsum("rij,rj->ri", X, v)
+
+
+def stacked(found: list, rows: int) -> np.ndarray:
+    return np.stack([np.broadcast_to(b.mid, (rows,)) for b in found], axis=-1)
+
+
+def starts(path: Path) -> np.ndarray:
+    """States just after the samples."""
+    c = path.c
+    x = np.zeros((len(path.nodes), c.states))
+    x[:, c.section] = c.z[path.nodes]
+    return path.jumped(c.jump, x)
+
+
+def fastest(c: Tube) -> float:
+    """The largest |λ| of the flow that is seen along the nominal run, 1/s."""
+    nodes = np.unique(np.linspace(0, len(c.z) - 1, LOOKED).astype(int))
+    path = Path(c, nodes)
+    with np.errstate(all="ignore"):
+        return float(np.abs(np.linalg.eigvals(path.slope(starts(path)))).max())
+
+
+def pathed(c: Tube) -> Tube:
+    """With polynomials where a mode is too fast for the steps; as it is elsewhere."""
+    longest = max(c.lag / max(c.substeps[0], 1), (c.T - c.lag) / c.substeps[1])
+    if not fastest(c) * longest > FAST:
+        return c
+    path = Path(c, np.arange(len(c.z)))
+    found = []
+    with np.errstate(all="ignore"):
+        x = starts(path)
+        for k, span in enumerate((c.lag, c.T - c.lag)):
+            if k == 1 and c.lag > 0:
+                x = path.jumped(c.release, x)
+            for _ in range(c.substeps[k]):
+                C, x = path.step(x, float(span / c.substeps[k]))
+                found.append(C)
+    return replace(c, paths=np.stack(found, axis=1))
