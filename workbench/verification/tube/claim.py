@@ -57,7 +57,7 @@ def _judged(claim: Any, run: Any, share: Share) -> Verdict:
     if found.failed is not None:
         return said(
             None,
-            worst=f"{reason(question, found)}; {smaller(question, share)}",
+            worst=reason(question, found) + smaller(question, found, share),
             assumptions=notes(question),
             instant=found.failed * question.tube.T,
         )
@@ -182,14 +182,16 @@ def unsettled(question: Posed, found: Result) -> str:
     return f"; at {first * question.tube.T:.4g} s the run is not yet on what repeats, a longer duration brings it closer"
 
 
-def smaller(question: Posed, share: Share) -> str:
-    """The widest of some smaller sets of starts that has a tube."""
+def smaller(question: Posed, failed: Result, share: Share) -> str:
+    """The widest of some smaller sets of starts that has a tube; nothing where the run itself is what has none."""
+    if failed.seen is None:
+        return ""
     for part in SMALLER:
         c = replace(question.tube, half=question.tube.half * part)
         found = searched(replace(question, tube=c), share)
         if found.failed is None:
-            return f"a tube does hold from {part:g} times these starts"
-    return f"nor does one from {SMALLER[-1]:g} times these starts"
+            return f"; a tube does hold from {part:g} times these starts"
+    return f"; nor does one from {SMALLER[-1]:g} times these starts"
 
 
 def stated(c: Tube, seen: Seen) -> Tube:
