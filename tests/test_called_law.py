@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from scipy.linalg import block_diag, expm
 
-from workbench import ClosedLoop, Delayed, Hold, InputError, Sampled, Scenario
+from workbench import ClosedLoop, Delayed, Hold, InputError, Sampled, Scenario, verify
 from workbench.contract.system import Plain
 from workbench.interop.linear_plant import LinearPlant
+from workbench.verification import claims as C
 from workbench.verification.called_law import Asked, numbers
 from workbench.verification.frozen_time import smooth
 from workbench.verification.linear_loop import Point
@@ -139,9 +140,44 @@ class Keeper:
         return z, [-y[0]]
 
 
+class Cell:
+    __slots__ = ("sum",)
+
+    def __init__(self, sum):
+        self.sum = sum
+
+
+class Elsewhere:
+    """A sum that lies where no float of memory or attributes is."""
+
+    def __init__(self, kind, K_i=-0.4):
+        self.cell = Cell(kind(0))
+        self.kind, self.K_i = kind, K_i
+
+    def step(self, t, z, y, r):
+        e = r[0] - y[0]
+        self.cell.sum = self.kind(self.cell.sum + 1e9 * T * e)
+        return z, [40 * e + self.K_i * 1e-9 * float(self.cell.sum)]
+
+
+class Wound:
+    """A sum behind a corner at rest."""
+
+    def __init__(self):
+        self.sum = 0.0
+
+    def step(self, t, z, y, r):
+        self.sum += T * (r[0] - y[0])
+        return z, [abs(y[0]) + self.sum]
+
+
 @pytest.mark.parametrize(
     "law, words",
     [
+        (Elsewhere(float), "more than its floats"),
+        (Elsewhere(int), "more than its floats"),
+        (Elsewhere(np.float32), "more than its floats"),
+        (Wound(), "bent at this point of the run, and remembers"),
         (dithered, "twice alike"),
         (closed_over(), "twice alike"),
         (bent, "bent"),
@@ -154,6 +190,17 @@ def test_what_has_no_derivative_says_why(law, words):
         matrix(run)
     found = slowest_and_unstable(run)
     assert found.places == () and words in found.words
+    assert bool(found.unread) == (law is not bent)
+
+
+@pytest.mark.parametrize("law, holds", [(Elsewhere(float), None), (bent, True)])
+def test_what_grows_unread_is_undecided_and_a_law_without_memory_is_not(law, holds):
+    """e grows by e in 100 s through the sum, which no run of 8 s shows; u = |y| has nothing that could."""
+    loop = over(law).loop
+    asked = (C.PracticalStability(runs=2, duration=8.0, settle=1.0, longest=8.0),)
+    (found,) = verify(loop, Scenario(8.0, Hold("output", (0.2,))), asked)
+    assert found.holds is holds, found.worst
+    assert holds or "need not show" in found.worst
 
 
 def test_every_float_is_found_and_written_back_where_it_stood():

@@ -53,6 +53,16 @@ def compiled(
     return library(generated(functions, defines, tail, numbers))
 
 
+def declare(lib: Any) -> None:
+    """What a loop's compiled functions take and give; those of driver.c and of stiff.c take the same."""
+    p = ctypes.c_void_p
+    l = ctypes.c_long
+    d = ctypes.c_double
+    lib.run.argtypes = [l, l, l, ctypes.c_int, d, l, d, l, d, p, p, p, p, p, p]
+    lib.run.restype = l
+    lib.measure.argtypes = lib.begin.argtypes = [d, p, p, p, p, p]
+
+
 def address(array: np.ndarray | None) -> int:
     """Address of a C-contiguous float64 array (0 for None)."""
     return 0 if array is None else array.ctypes.data
@@ -110,13 +120,7 @@ class Loop:
         named, sizes = text
         lib = compiled(named, {**sizes, "LANES": 1}, own_text(self.around), NUMBERS)
         if lib is not None:
-            p = ctypes.c_void_p
-            l = ctypes.c_long
-            d = ctypes.c_double
-            lib.run.argtypes = [l, l, l, ctypes.c_int, d, l, d, l, d, p, p, p, p, p, p]
-            lib.run.restype = l
-            lib.measure.argtypes = [d, p, p, p, p, p]
-            lib.begin.argtypes = [d, p, p, p, p, p]
+            declare(lib)
             self.work = max(f.sz_w() for f in named) + 1
         return lib
 

@@ -33,6 +33,7 @@ from workbench.numerics.native import (
     NUMBERS,
     Loop,
     address,
+    declare,
     generated,
     own_text,
     projection,
@@ -130,13 +131,8 @@ class StiffLoop(Loop):
         counted = {**sizes, "LANES": 1, "COUNTED": 1}
         lib = library(generated(named, counted, own_text(self.around), NUMBERS))
         if lib is not None:
-            p = ctypes.c_void_p
-            l = ctypes.c_long
-            d = ctypes.c_double
-            lib.run.argtypes = [l, l, l, ctypes.c_int, d, l, d, l, d, p, p, p, p, p, p]
-            lib.run.restype = l
-            lib.measure.argtypes = lib.begin.argtypes = [d, p, p, p, p, p]
-            lib.steps.argtypes = [p]
+            declare(lib)
+            lib.steps.argtypes = [ctypes.c_void_p]
             self.work = max(f.sz_w() for f in named) + 1
         return lib
 

@@ -6,8 +6,11 @@ measurement, a little more and a little less:
 
     ∂f/∂x ≈ (f(x + h) − f(x − h))/2h,   once more with h/2: their difference is the error
 
-A law that answers differently when it is asked the same again (random numbers, a function that changes what it closes over), one
-with a corner at the point, and one whose memory changes its shape have no derivative here: InputError, with the reason.
+That this is all that it remembers is asked, too: with these numbers put back where they stood it has to answer as before,
+whatever it was given meanwhile. A law with a corner at the point has no derivative here: InputError, with the reason. That is
+`Unread` where the law remembers something in numbers that this does not reach (float32, whole numbers, slots, what a function
+closes over, a source of random numbers), in a list that grows, or beside the corner. What grows in there need not show in any
+run.
 """
 
 from __future__ import annotations
@@ -31,12 +34,18 @@ from workbench.verification.linear_loop import Point, flat
 from workbench.verification.run import Run
 from workbench.verification.sampled_data import sampled
 
+AFTER = 20  # samples for which a law has to answer as before once its numbers are put back
 PROBES = 400  # samples with measurements off, in which all that the law remembers must move
 MOST = 200  # numbers that a law may remember
 OFF = 1e-3  # of what a measurement covered: by how much it is off
 SMALL = 1e-6  # of a number's size, and at least of 1: what it is off by where it covered less
 SMOOTH = 1e-3  # share by which slopes to both sides may differ
 MEND = "verify it by runs"
+KEPT = "keep what the law remembers in floats, of a number that stays, in its memory z or in its attributes"
+
+
+class Unread(InputError):
+    """The law remembers something that has no derivative here, so what grows in it is not known."""
 
 
 def numbers(thing: Any, take: Callable[[float], float], seen: set[int] | None = None) -> Any:
@@ -157,6 +166,7 @@ class Asked:
         y = self.y[row]
         h_y = np.maximum(OFF * np.ptp(self.y, axis=0), SMALL * np.maximum(np.abs(y), 1.0))
         whole = memory.read()
+        self._twice(memory, y + h_y, row)
         own, moved = self._moving(memory, whole, y, h_y, row)
         h = np.concatenate(
             [np.maximum(0.5 * moved, SMALL * np.maximum(np.abs(whole[own]), 1.0)), h_y]
@@ -169,10 +179,12 @@ class Asked:
             return np.concatenate([_alike(after.read(), whole)[own], u])
 
         at = np.concatenate([whole[own], y])
-        first, _, again = answer(at), answer(at + h), answer(at)
-        if not np.array_equal(first, again):
-            raise InputError("the law does not answer twice alike", mend=MEND)
-        return [_slope(answer, at, h * share) for share in (1.0, 0.5)]
+        try:
+            return [_slope(answer, at, h * share) for share in (1.0, 0.5)]
+        except InputError as why:
+            if (own >= len(memory.wrapped)).any():
+                raise Unread(f"{why.message}, and remembers something", mend=KEPT) from None
+            raise
 
     def _moving(self, memory: Memory, whole, y, h_y, row: int):
         """(which of the numbers the law remembers, by how much each moves) when measurements are off."""
@@ -182,15 +194,33 @@ class Asked:
         for _ in range(PROBES):
             after, _ = self.step(after, y + h_y * rng.uniform(-1, 1, len(y)), row)
             moved = np.maximum(moved, np.abs(_alike(after.read(), whole) - whole))
+        self._all_read(memory, after.written(whole), y + h_y, row)
         own = np.flatnonzero(moved > 0)
         if len(own) > MOST:
-            raise InputError(f"the law remembers {len(own)} numbers", mend=MEND)
+            raise Unread(f"the law remembers {len(own)} numbers", mend=KEPT)
         return own, moved[own]
+
+    def _twice(self, memory: Memory, y: np.ndarray, row: int) -> None:
+        """Unread where the law answers differently when it is asked the same again."""
+        (first, u), (again, v) = (
+            self.step(memory.written(memory.read()), y, row) for _ in range(2)
+        )
+        if not np.array_equal(u, v) or not np.array_equal(first.read(), again.read()):
+            raise Unread("the law does not answer twice alike", mend=KEPT)
+
+    def _all_read(self, memory: Memory, after: Memory, y: np.ndarray, row: int) -> None:
+        """Unread unless a law whose numbers are put back answers as the one that was given nothing meanwhile."""
+        before = memory.written(memory.read())
+        for _ in range(AFTER):
+            before, wanted = self.step(before, y, row)
+            after, u = self.step(after, y, row)
+            if not np.array_equal(u, wanted) or not np.array_equal(after.read(), before.read()):
+                raise Unread("the law remembers more than its floats", mend=KEPT)
 
 
 def _alike(values: np.ndarray, before: np.ndarray) -> np.ndarray:
     if len(values) != len(before):
-        raise InputError("what the law remembers changes its shape", mend=MEND)
+        raise Unread("what the law remembers changes its shape", mend=KEPT)
     return values
 
 

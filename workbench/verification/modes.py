@@ -119,10 +119,14 @@ def _settles(mode: Mode) -> float:
 @final
 @dataclass(frozen=True)
 class Modes:
-    """What the linearised loop says about a run, and in `reasons` where and why it says nothing."""
+    """What the linearised loop says about a run, and in `reasons` where and why it says nothing.
+
+    unread: why what the law remembers was linearised nowhere; "" where it was, or where it remembers nothing.
+    """
 
     places: tuple[Place, ...]
     reasons: tuple[str, ...] = ()
+    unread: str = ""
 
     @cached_property
     def unstable(self) -> tuple[Mode, ...]:
@@ -157,11 +161,13 @@ def slowest_and_unstable(run: Run) -> Modes:
     Noise and rounding of measured signals are left out, since they have no derivative. What cannot
     be linearised is in `reasons`; nothing is raised.
     """
+    from workbench.verification.called_law import Unread
     from workbench.verification.frozen_time import HostedPoints, TracedPoints
 
     points = HostedPoints(run) if run.loop.hosted else TracedPoints(run)
     places = []
     reasons = []
+    unread = ""
     try:
         looks = list(points.looks())
     except InputError as why:
@@ -171,7 +177,8 @@ def slowest_and_unstable(run: Run) -> Modes:
             places += look()
         except InputError as why:
             reasons.append(why.message)
-    return Modes(tuple(places), tuple(dict.fromkeys(reasons)))
+            unread = f"{why.message}; {why.mend}" if isinstance(why, Unread) else unread
+    return Modes(tuple(places), tuple(dict.fromkeys(reasons)), "" if places else unread)
 
 
 def modes_of(M, T, states, length, where="", t=0.0, rests=True, commons=None) -> tuple[Mode, ...]:

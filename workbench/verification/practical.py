@@ -108,6 +108,16 @@ def _with_modes(
 ) -> Verdict:
     """What holds on the runs, held against what the linearised loop knows."""
     data = {**verdict.data, "modes": modes.words}
+    if modes.unread:
+        unseen = f"{modes.unread}: what grows slowly in it need not show in any run"
+        return replace(
+            verdict,
+            holds=None,
+            strength=None,
+            margin=None,
+            data=data,
+            worst=f"{unseen}; was: {verdict.worst}",
+        )
     found = containment(run, modes, start, _quiet(run, allowed), claim.longest)
     if found is None:
         return replace(verdict, data=data)
