@@ -9,7 +9,7 @@ from tests.test_tube import ASKED, asked, loop
 from workbench.verification.tube.checker import file as files
 from workbench.verification.tube.checker import zonotope
 from workbench.verification.tube.checker.judge import followed, judge
-from workbench.verification.tube.checker.samples import united, walked
+from workbench.verification.tube.checker.samples import Rows, united, walked
 from workbench.verification.tube.checker.section import Refused
 from workbench.verification.tube.checker.zonotope import Deviations
 
@@ -117,3 +117,13 @@ def test_both_sides_of_a_split_are_within_what_becomes_of_them(certificate):
             for own in np.flatnonzero(rows.node == k):
                 assert (np.abs(rows.M[own] - ones.M[r]) <= ones.off[r]).all()
                 assert (rows.error[own] <= ones.error[r]).all()
+
+
+def test_the_mean_of_several_sides_is_as_far_off_as_the_farthest_of_them():
+    M = np.array([0.0, 1.0, 5.0, 1.0])[:, None, None, None]
+    off = np.array([0.1, 0.0, 0.2, 0.0])[:, None, None, None]
+    each = np.arange(4.0)[:, None, None]
+    rows = Rows(np.full(4, 7), M, off, each, each[..., 0], each, each, each)
+    one = united(rows)
+    assert one.node == [7] and (np.abs(M - one.M) + off <= one.off).all()
+    assert (one.error, one.defect, one.low, one.high) == (3.0, 3.0, 0.0, 3.0)

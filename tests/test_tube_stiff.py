@@ -22,7 +22,7 @@ from workbench.verification.tube.checker.judge import judge
 from workbench.verification.tube.checker.section import Refused
 from workbench.verification.tube.checker.series import Series
 from workbench.verification.tube.checker.steps import Runs, as_series
-from workbench.verification.tube.checker.stiff import propagator, stiffly
+from workbench.verification.tube.checker.stiff import Nominal, propagator, remainder, stiffly
 from workbench.verification.tube.claim import check_tube
 from workbench.verification.tube.programs import program
 
@@ -154,13 +154,43 @@ def test_a_step_encloses_runs_of_a_ring_that_is_not_linear():
         np.isfinite(runs.errors[0]).all()
         and (high - low < 0.2 * np.array([3e2, 1e-2, 1e-2, 1e-2, 1e-2])).all()
     )
+    middle, bent = None, np.zeros(n)
     for ξ in [np.zeros(n), *(s * e for e in np.eye(n) for s in (-1, 1)), np.ones(n), -np.ones(n)]:
         rhs = lambda t, x: [*plant.rhs(t, x[:4], x[4:]), 0.0]  # noqa: E731
         made = solve_ivp(rhs, (0, h), x0 + half * ξ, "DOP853", rtol=1e-12, atol=1e-12)
         assert (made.y.T >= runs.low[0] - 1e-9).all() and (made.y.T <= runs.high[0] + 1e-9).all()
         wide = runs.errors[0][0] + 1e-9
         end = made.y[:, -1] - runs.maps[0][0] @ (half * ξ)
+        middle = end if middle is None else middle
+        bent = np.maximum(bent, np.abs(end - middle))
         assert (end >= low - wide).all() and (end <= high + wide).all()
+    assert (bent <= runs.errors[0][0] + 1e-9).all()
+    assert bent.max() > 1e-6  # what the matrix leaves of the runs is there to be bounded
+
+
+def test_what_a_wrong_matrix_leaves_is_bounded_by_the_remainder():
+    """ė = (X⁻¹ΛX + Δ)e + r beside w = e^{Λs}w(0): |ζ| = |X e − w|; with Δ left out of the bound some run is beyond it."""
+    A, h, n = matrices("ring")[:1], 1e-3, 5
+    frame = framed(A, np.ones((1, n)), h)
+    X, T, Λ = frame.X[0], frame.T.mid[0], frame.Λ[0]
+    instants = np.linspace(0, h, 40)
+    beyond = {"from where it starts": False, "from what drives it": False}
+    for _ in range(20):
+        Δ = T @ (RNG.choice([-1.0, 1.0], (n, n)) * np.array([[300.0]] * 3 + [[1e4]] * 2)) @ X
+        F = np.abs(X @ Δ)[None]
+        for kind in beyond:
+            e0 = T @ RNG.choice([-1.0, 1.0], n) if kind == "from where it starts" else np.zeros(n)
+            r = np.zeros(n) if e0.any() else T @ (RNG.choice([-1.0, 1.0], n) * 1e3)
+            whole = np.block([[T @ Λ @ X + Δ, r[:, None]], [np.zeros((1, n + 1))]])
+            e = np.array([(expm(whole * t) @ [*e0, 1.0])[:n] for t in instants])
+            free = np.array([T @ expm(Λ * t) @ X @ e0 for t in instants])
+            ζ = np.abs((e - free) @ X.T).max(axis=0)
+            P = 1.001 * np.abs(free).max(axis=0)[None]
+            set_ = Nominal(P, np.zeros((1, n)), np.zeros((1, n)))
+            forced = np.abs(X @ r)[None]
+            assert (ζ <= remainder(frame, F, set_, forced, h)[0] * (1 + 1e-6)).all()
+            beyond[kind] |= bool((ζ > remainder(frame, 0 * F, set_, forced, h)[0] * 1.01).any())
+    assert all(beyond.values()), beyond
 
 
 # ---- the claim ---------------------------------------------------------------------------------------------------------
