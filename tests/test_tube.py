@@ -322,3 +322,11 @@ def test_the_chapter_prints_widths_and_the_tightest_instant():
     pdf = rendered(Content("A case", "Does it?", analysis={"tube": found}))
     text = "\n".join(page.extract_text() for page in pypdf.PdfReader(BytesIO(pdf)).pages)
     assert "The tube" in text and "0.25 s" in text and "at 3 samples" in " ".join(text.split())
+
+
+def test_what_starts_nowhere_else_is_told_as_no_width():
+    made = run(loop(), replace(SINE, duration=2.7))
+    verdict = check_tube(replace(ASKED, starts={"p": 0.004}), made)
+    seen = made.kept["tube"]
+    assert verdict.holds and verdict.data["width"]["y"][0] == seen["width"]["y"][0] == 0
+    assert seen["width"]["y"].max() > 1e-4 and seen["grown"][0] < 1e-3

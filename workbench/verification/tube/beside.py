@@ -10,6 +10,7 @@ import numpy as np
 from workbench.verification.run import Run, run_many
 from workbench.verification.tube.checker.data import Tube
 from workbench.verification.tube.checker.judge import Seen
+from workbench.verification.tube.end import shown
 
 KEPT = "tube"  # where the run keeps it
 RUNS = 40  # beside the tube, corners first
@@ -22,7 +23,7 @@ def pictured(run: Run, c: Tube, seen: Seen, half: dict[str, float], states: tupl
     moving = [j for j, i in enumerate(c.section) if not c.flow.still()[i]]
     starts = shares(sum(1 for value in half.values() if value))
     others = hull(run, half, starts, [int(c.section[j]) for j in moving])[: len(c.z)]
-    reach = c.reach[:, 0, c.section]
+    reach = shown(c.reach[:, 0, c.section])
     with np.errstate(all="ignore"):
         share = np.where(reach > 0, (seen.added + seen.defect) / reach, 0.0)
     grown = share.max(axis=1)

@@ -21,7 +21,7 @@ from workbench.verification.tube.checker.data import Tube
 from workbench.verification.tube.checker.file import digests
 from workbench.verification.tube.checker.judge import Seen, distances, judge
 from workbench.verification.tube.checker.section import Refused
-from workbench.verification.tube.end import closing, narrowed, pace
+from workbench.verification.tube.end import closing, narrowed, pace, shown
 from workbench.verification.tube.posed import Posed, error_unit, posed
 from workbench.verification.tube.progress import Share
 from workbench.verification.tube.search import Result, searched
@@ -263,9 +263,10 @@ def told(question: Posed, c: Tube, reach: np.ndarray) -> dict:
     """Numbers for reports: half-widths over time, bounds of every state."""
     step = max(1, len(c.z) // 400)
     own = [question.states[i] for i in c.section]
+    wide = shown(reach)
     return {
         "time": (np.arange(len(c.z)) * c.T)[::step].tolist(),
-        "width": {name: reach[::step, j].tolist() for j, name in enumerate(own)},
+        "width": {name: wide[::step, j].tolist() for j, name in enumerate(own)},
         "centre": {name: c.z[::step, j].tolist() for j, name in enumerate(own)},
         "units": {name: question.units[i] for name, i in zip(own, c.section)},
         "low": dict(zip(question.states, c.low.tolist())),

@@ -22,6 +22,11 @@ def pace(c: Tube, lap: float) -> float:
     return float(-np.log(max(lap, 1e-300)) / ((len(c.z) - int(c.after[-1])) * c.T))
 
 
+def shown(reach: np.ndarray) -> np.ndarray:
+    """Half-widths (nodes, states) as people are told them: what starts nowhere else has 0, not what is left for rounding."""
+    return np.where(reach > NOWHERE * reach.max(axis=0), reach, 0.0)
+
+
 def narrowed(states: Sequence[str], section: np.ndarray, reach: np.ndarray) -> list[str]:
     """Why a tube that ends with the run says nothing about stability: states whose half-width is no smaller at its end.
 
@@ -29,7 +34,8 @@ def narrowed(states: Sequence[str], section: np.ndarray, reach: np.ndarray) -> l
     starts nowhere else is to have lost half of its largest half-width.
     """
     most = reach.max(axis=0)
-    first = np.where(reach[0] > NOWHERE * most, reach[0], most / 2)
+    own = shown(reach)[0]
+    first = np.where(own > 0, own, most / 2)
     wide = np.flatnonzero(~(reach[-1] < first))
     if not len(wide):
         return []
