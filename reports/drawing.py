@@ -18,7 +18,7 @@ from reports.picture import Picture
 from workbench.contract.errors import InputError
 from workbench.files.atomic import write_atomic
 
-from .drawing_table import SOFT, cylinders, signed, table, turning
+from .drawing_table import SOFT, cylinders, signed, table, telescopes, turning
 from .placing import Note, place
 from .sketch import draw_outline, feet, machine, stand
 from .style import BLUE, INK, ORANGE, RED, SKY, drawing
@@ -185,12 +185,22 @@ def _body_notes(plant, shape) -> list[Note]:
 
 def _cylinder_notes(plant, shape) -> list[Note]:
     labels = shape.labels[len(plant.bodies) :]
+    at = [label.at for label in labels]
+    at += [_middle_of_slide(plant, a.joint) for a, _ in telescopes(plant)]
     found = []
-    for (a, s), label in zip(cylinders(plant), labels):
+    for (a, s), spot in zip((*cylinders(plant), *telescopes(plant)), at):
         low, high = a.span
         color = BLUE if low <= s <= high else RED
-        found.append(Note(f"{a.name} {s:.3f} m", tuple(label.at), color, 8.0))
+        found.append(Note(f"{a.name} {s:.3f} m", tuple(spot), color, 8.0))
     return found
+
+
+def _middle_of_slide(plant, joint: str) -> np.ndarray:
+    """Where the way of a prismatic joint has its middle at the start, as drawn."""
+    body = next(b for b in plant.bodies if b.name == joint)
+    view = directions(plant)
+    ends = _spot(plant, view, body.parent, body.point), _spot(plant, view, joint, (0.0, 0.0, 0.0))
+    return np.mean(ends, axis=0)
 
 
 def _pin_notes(plant) -> list[Note]:

@@ -30,10 +30,10 @@ def table(fig, plant) -> None:
 
 
 def _cylinder_rows(plant) -> list[tuple]:
-    """Length at the start and stroke of every cylinder; below it, without a name, what does not fit."""
+    """Length (or place of its joint) at the start, and stroke, of every cylinder; below it, without a name, what does not fit."""
     dead = {stroke.name: stroke.dead_at for stroke in strokes(plant)}
     rows = []
-    for a, s in cylinders(plant):
+    for a, s in (*cylinders(plant), *telescopes(plant)):
         low, high = a.span
         span = ("not given", "")
         if np.isfinite(high - low):
@@ -66,10 +66,21 @@ def _joint_rows(plant, known) -> list[tuple]:
 
 def cylinders(plant) -> list[tuple]:
     """(actuator, its length at the start) of those between pins."""
+    return [(a, s) for a, s in _lengths(plant) if a.a is not None]
+
+
+def telescopes(plant) -> list[tuple]:
+    """(actuator, place of its joint at the start) of those on a prismatic joint."""
+    slides = {b.name for b in plant.bodies if b.joint == "prismatic"}
+    return [(a, s) for a, s in _lengths(plant) if a.joint in slides]
+
+
+def _lengths(plant) -> list[tuple]:
+    """(actuator, s at the start) of all actuators."""
     still = [0.0] * plant.tree.n_v
     z = [float(v) for v in plant.assembly.z]
     pulls = plant.pulls(plant.moving(z, still), z, still, None, None)
-    return [(a, float(p.s)) for a, p in zip(plant.actuators, pulls) if a.a is not None]
+    return [(a, float(p.s)) for a, p in zip(plant.actuators, pulls)]
 
 
 def turning(plant):

@@ -23,11 +23,11 @@ from workbench import (
     Spline,
     Waypoints,
 )
+from workbench.cases.default_path import DEMO
 from workbench.cases.edit import edited, find, places
 from workbench.cases.file import laws, load, loads
 from workbench.cases.file_schema import case_schema
 from workbench.cases.form import claim_names, kebab
-from workbench.cases.scenario import DEMO
 from workbench.cases.yaml_input import parse, read
 from workbench.commands.starter import starter
 from workbench.contract.errors import InputError

@@ -48,6 +48,10 @@ class BehindValves(Drive):
             Signal(f"P_r_{label}", "Pa", f"rod side of {label}, above the return"),
         )
 
+    @property
+    def areas(self):
+        return self.i * self.section.A_h, self.i * self.section.A_r
+
     def bears(self, line):
         pull, push = metering.bears(self.section, line)
         return float(self.i * pull), float(self.i * push)

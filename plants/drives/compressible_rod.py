@@ -81,6 +81,7 @@ class CompressibleRod(Drive):
 
     turns = of("rod.turns")
     limits = of("rod.limits")
+    areas = of("rod.areas")
     bears = of("rod.bears")
     bears_by = of("rod.bears_by")
     sizes = of("rod.sizes")

@@ -10,8 +10,9 @@ own states, u its own inputs, line the pressures that its supply gives it.
      A law (`is_law`) has no states: its force follows from s, ṡ and u alone.
   4. `powers(x, s, ṡ, u, line)`, in W by `power_names(label)`, add up to d(`stored(x, s)`)/dt + F ṡ.
   5. `flow(x, s, ṡ, u, line)` is what it takes from the supply, m³/s; `port(x, s, ṡ, u, line, w)` the pressure of the chamber that
-     is open to the supply, that of the return where none is, blended over an opening of w. `needs_supply`: it cannot
-     do without one, and the machine logs its flow as Q_s_….
+     is open to the supply, that of the return where none is, blended over an opening of w. `areas` are what fills its chambers
+     for every metre (radian) of s, moving out and back, m² (m³/rad). `needs_supply`: it cannot do without one, and the machine
+     logs its flow as Q_s_….
   6. `initial(s, force, line)` are its states at rest under that force; InputError where there are none.
   7. `guards(x, s, ṡ, u)`, `stiff(label)` as in `workbench.contract.system`; `equal_steps`: its oil is so stiff, and its states so
      well damped, that the machine is integrated by equal steps of an L-stable method; `steep`: its force may change fast with ṡ.
@@ -110,6 +111,7 @@ class Drive(ABC):
     vacuum: float | None = None
     pressure_limits: tuple = ()
     just_shut: float | None = None
+    areas: tuple[float, float] = (0.0, 0.0)
     limit: float | None
 
     @abstractmethod

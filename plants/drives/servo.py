@@ -26,8 +26,7 @@ StartPressures = Annotated[
 
 
 class ServoDrive(Drive):
-    """See the module. States p_a, p_b [Pa], spool and friction states; input u [V]. `part`: the field that holds the chambers;
-    `pushes`: what their force is called in the log."""
+    """See the module. `part`: the field that holds the chambers; `pushes`: what their force is called in the log."""
 
     needs_supply: ClassVar[bool] = True
     steep: ClassVar[bool] = True
@@ -76,6 +75,10 @@ class ServoDrive(Drive):
     @property
     def vacuum(self):
         return 0.0 if self.oil.air == 0 else None
+
+    @property
+    def areas(self):
+        return self.chambers.A_a, self.chambers.A_b
 
     def bears(self, line):
         c = self.chambers
@@ -171,5 +174,4 @@ class ServoDrive(Drive):
     def at_rest(self, force, line) -> list:
         """States at rest under a force."""
         pressures = self.pressures_at_start or self.chambers.balanced(force, line.p_s, line.p_r)
-        many = len(self.states("")) - 2
-        return [*pressures, *[0.0] * many]
+        return [*pressures, *[0.0] * (len(self.states("")) - 2)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from plants import scales
 from plants.components.spatial import Frame
 from plants.drives.contract import Drive
-from plants.multibody import acting, coordinates, held, reach, signals, static
+from plants.multibody import acting, coordinates, effort, held, reach, signals, static
 from plants.multibody.oil import Oil
 from workbench.numerics.adaptive import Adaptive, Fixed
 
@@ -17,6 +17,10 @@ class Abilities(Oil):
     def demo_path(self) -> tuple[tuple[float, ...], ...] | None:
         """Points in independent positions, to both sides of the start within all strokes; None where those are not known."""
         return reach.demo(self)
+
+    def effort(self, t, q) -> float:
+        """See `plants.multibody.effort`."""
+        return effort.effort(self, t, q)
 
     @property
     def integrator(self):

@@ -22,14 +22,13 @@ def ranges(mechanism) -> dict[str, tuple[float, float]]:
     A cylinder on a joint moves that one, from end to end of its own stroke.
     """
     names = [s.name for s in mechanism.coordinates]
-    found: dict[str, tuple[float, float]] = {}
-    for actuator in mechanism.actuators:
-        if actuator.joint and np.isfinite(actuator.span).all():
-            found[names[acting.joint_at(mechanism, actuator)[0]]] = actuator.span
+    spanned = [a for a in mechanism.actuators if a.joint and np.isfinite(a.span).all()]
+    on_joint = {a.name: names[acting.joint_at(mechanism, a)[0]] for a in spanned}
+    found = {on_joint[a.name]: a.span for a in spanned}
     for stroke in strokes(mechanism):
         z = np.array(stroke.positions)
         for name, low, high in zip(names, z.min(axis=0), z.max(axis=0)):
-            if high - low < 1e-6:
+            if high - low < 1e-6 or name == on_joint.get(stroke.name):
                 continue
             before = found.get(name, (np.inf, -np.inf))
             found[name] = (min(float(low), before[0]), max(float(high), before[1]))

@@ -42,10 +42,10 @@ class Stroke(NamedTuple):
 
 @lru_cache(maxsize=64)
 def strokes(mechanism) -> tuple[Stroke, ...]:
-    """The strokes of all actuators between pins whose span is known, the other cylinders at their start."""
+    """The strokes of all actuators whose span is known, the other cylinders at their start."""
     found = []
     for k, a in enumerate(mechanism.actuators):
-        if a.a is None or not np.all(np.isfinite(a.span)):
+        if not np.all(np.isfinite(a.span)):
             continue
         down, dead_low = _followed(mechanism, k, -1.0, mechanism.assembly.z)
         up, dead_high = _followed(mechanism, k, 1.0, mechanism.assembly.z)
@@ -115,7 +115,7 @@ def _closing(mechanism, z) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _arms(mechanism, z):
-    """(s, N, L) at closed positions z; L with rows of the actuators that have pins."""
+    """(s, N, L) at closed positions z."""
     s, S = _lengths(mechanism, z)
     _, G = _closing(mechanism, z)
     N = np.eye(mechanism.tree.n_v)

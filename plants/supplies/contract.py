@@ -18,7 +18,7 @@ and what it does (`plants.multibody.acting.Pull`, with the line it sees).
      compared at one pressure of the pump; "" where they can.
   7. `account(P, flow, rate)` is where its power goes (`Account`) while its pressure is P [Pa] above its return, changing with
      `rate` [Pa/s], and its drives take `flow` [m³/s]. `circuit_pump` is the pump by which claims on metering valves are
-     made; InputError where it has none.
+     made; InputError where it has none. `Q_max` [m³/s] is the most that its drives may take together, ∞ where it does not say.
   8. `machine_limits(flows)` are its limits, flows: logged signals of what its drives take; `limits()` the ranges of its inputs.
 
 To add a supply: a class in a file of this folder, its name in `plants.supplies.kinds`, a line in the tests' list.
@@ -27,6 +27,7 @@ To add a supply: a class in a file of this folder, its name in `plants.supplies.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from math import inf
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -66,6 +67,7 @@ class Supply(ABC):
             mend="give it circuit_pump, a plants.valve_circuits.circuit.Pump, or drives without metering valves",
         )
 
+    Q_max: float = inf
     settles: ClassVar[bool] = False
     no_passivity: ClassVar[str] = ""
     pressure_name: ClassVar[str] = ""

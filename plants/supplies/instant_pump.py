@@ -49,6 +49,11 @@ class InstantPump(Supply):
     def circuit_pump(self) -> Pump:
         return self.pump
 
+    @property
+    def Q_max(self) -> float:
+        """All that the pump delivers, m³/s."""
+        return self.pump.Q
+
     def account(self, P, flow, rate):
         bled = self.k_b * np.sqrt(np.maximum(P, 0.0))
         relieved = np.where(P >= self.pump.P_M * (1 - AT), self.pump.Q - bled - flow, 0.0)

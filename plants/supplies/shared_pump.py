@@ -79,6 +79,11 @@ class SharedPump(Supply):
         return self.pump
 
     @property
+    def Q_max(self) -> float:
+        """All that the pump delivers, m³/s."""
+        return self.pump.Q
+
+    @property
     def numbers(self) -> list:
         return [self.pump.Q, self.pump.P_M, self.k_b]
 

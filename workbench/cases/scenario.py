@@ -10,6 +10,7 @@ import numpy as np
 
 from workbench.cases import form
 from workbench.cases.build import build
+from workbench.cases.default_path import DEMO, to_both_sides
 from workbench.cases.edit import located
 from workbench.cases.node import Node
 from workbench.cases.provenance import Provenance
@@ -18,18 +19,9 @@ from workbench.contract.capabilities import HasTask
 from workbench.contract.errors import InputError
 from workbench.contract.system import ClosedLoop, names
 from workbench.contract.units import quantity
-from workbench.run.reference import Sine, Waypoints
+from workbench.run.reference import Sine
 from workbench.run.scenario import Scenario
 
-# The paper's path, for the shipped crane: a square around (3, 1) m at 5 s a leg.
-DEMO = Waypoints(
-    "cartesian", ("start", (2.5, 1.0), (3.0, 1.5), (3.5, 1.0), (3.0, 0.5), (2.5, 1.0), "start"), 5.0
-)
-LEG, DWELL, REST = (
-    5.0,
-    1.0,
-    4.0,
-)  # s: of a machine's own path, each leg, between two, and at its end
 MOST_INSTANTS = 500_000  # of a path that are looked at before a run
 POINTS = (
     "points",
@@ -61,12 +53,6 @@ def default_scenario(loop: ClosedLoop) -> Scenario:
         except InputError:
             continue
     return Scenario(10.0)
-
-
-def to_both_sides(plant: Any) -> Scenario:
-    """From the start to the machine's own points on both sides of it and back, at rest between them and for a while at the end."""
-    path = Waypoints("joint", ("start", *plant.demo_path, "start"), LEG, DWELL)
-    return Scenario((len(plant.demo_path) + 1) * (LEG + DWELL) + REST, path)
 
 
 def check(loop: ClosedLoop, scenario: Scenario) -> None:

@@ -11,8 +11,8 @@ from dataclasses import MISSING, fields, replace
 from typing import Any, get_type_hints
 
 from workbench.cases import shape
+from workbench.cases.default_path import DEMO
 from workbench.cases.form import kebab
-from workbench.cases.scenario import DEMO
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Info
 from workbench.contract.units import format_quantity, quantity

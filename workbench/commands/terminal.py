@@ -167,7 +167,7 @@ def tally(verdicts: Sequence[Verdict], written: Sequence[str], code: int) -> str
 
 def title(case) -> str:
     """'HIAB XS 031, 2 structures · VDC 1 kHz · demo path 30 s'."""
-    from workbench.cases.scenario import DEMO, to_both_sides
+    from workbench.cases.default_path import DEMO, to_both_sides
     from workbench.contract.system import innermost
 
     parts = len(case.plant.structures)

@@ -103,6 +103,10 @@ class PlantData:
         """What is zero where positions q fit together, as many numbers as there are more of them than degrees of freedom."""
         return []
 
+    def effort(self, t: Any, q: Any) -> float:
+        """The largest share of what pump and valves give that joint positions q (n, N) at instants t (N,) ask for, 0: not known."""
+        return 0.0
+
     # ---- supply
     p_s = Otherwise[Any](None)  # Pa, pressure of the supply, where it is one number
     p_r = Otherwise[Any](None)  # Pa, of the return line
