@@ -13,6 +13,7 @@ from typing import Any, final
 import numpy as np
 
 from controllers import LQR, MPC, PID
+from tests.faults.clocks import clocked
 from tests.faults.entries import case_of
 from tests.faults.plants import CartPole, Column, Servo, Slide, TwoMass
 from workbench import ClosedLoop, Delayed, Hold, Sampled, Scenario, Sine, Waypoints
@@ -276,6 +277,8 @@ def _law(plant, law: dict, T_s):
             return [gain * (r[0] - y[index]) - speed]
 
         return Plain(proportional_law, references=wanted)
+    if kind == "clocked":
+        return Plain(clocked(T_s, **law), references=(f"{plant.outputs[0].name}_d",))
     if kind == "sum":
         return Plain(Summing(T_s, **law), references=(f"{plant.outputs[0].name}_d",))
     raise ValueError(f"there is no law {kind!r}")

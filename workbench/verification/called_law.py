@@ -48,34 +48,43 @@ class Unread(InputError):
     """The law remembers something that has no derivative here, so what grows in it is not known."""
 
 
-def numbers(thing: Any, take: Callable[[float], float], seen: set[int] | None = None) -> Any:
-    """`thing` with take(v) in place of every float v in it, in a fixed order; what can be changed is changed in place."""
+def numbers(
+    thing: Any, take: Callable[[float], float], seen: set[int] | None = None, kinds: str = "f"
+) -> Any:
+    """`thing` with take(v) in place of every float v in it, in a fixed order; what can be changed is changed in place.
+
+    kinds: of NumPy's, those whose scalars and arrays count; with "i" whole numbers do, too.
+    """
     seen = set() if seen is None else seen
-    if isinstance(thing, float):
+    if isinstance(thing, float) or "i" in kinds and _whole(thing):
         return take(thing)
     if id(thing) in seen:
         return thing
     seen.add(id(thing))
     if isinstance(thing, np.ndarray):
-        real = thing.dtype.kind == "f"
-        return (
-            np.array([take(float(v)) for v in thing.flat]).reshape(thing.shape) if real else thing
-        )
+        if thing.dtype.kind not in kinds:
+            return thing
+        values = np.array([take(v.item()) for v in thing.flat]).reshape(thing.shape)
+        return values.astype(thing.dtype) if "i" in kinds else values
     if isinstance(thing, tuple):
-        inside = [numbers(v, take, seen) for v in thing]
+        inside = [numbers(v, take, seen, kinds) for v in thing]
         return tuple(inside) if type(thing) is tuple else type(thing)(*inside)
     if isinstance(thing, list | deque):
         keys: Any = range(len(thing))
     elif isinstance(thing, dict):
         keys = list(thing)
     else:
-        return _of_attributes(thing, take, seen)
+        return _of_attributes(thing, take, seen, kinds)
     for key in keys:
-        thing[key] = numbers(thing[key], take, seen)
+        thing[key] = numbers(thing[key], take, seen, kinds)
     return thing
 
 
-def _of_attributes(thing: Any, take: Callable[[float], float], seen: set[int]) -> Any:
+def _whole(thing: Any) -> bool:
+    return isinstance(thing, int | np.integer) and not isinstance(thing, bool)
+
+
+def _of_attributes(thing: Any, take: Callable, seen: set[int], kinds: str) -> Any:
     """`numbers` of an object's attributes; what has none is as it was."""
     try:
         own = vars(thing)
@@ -84,7 +93,7 @@ def _of_attributes(thing: Any, take: Callable[[float], float], seen: set[int]) -
     if isinstance(thing, type | ModuleType | FunctionType):
         return thing
     for name, value in list(own.items()):
-        object.__setattr__(thing, name, numbers(value, take, seen))
+        object.__setattr__(thing, name, numbers(value, take, seen, kinds))
     return thing
 
 
@@ -100,6 +109,10 @@ class Memory:
         found: list[float] = []
         numbers([list(self.wrapped), copy.deepcopy(self.own)], lambda v: found.append(v) or v)  # type: ignore[func-returns-value]
         return np.array(found)
+
+    def copied(self) -> Memory:
+        """The same once more."""
+        return Memory(list(self.wrapped), copy.deepcopy(self.own))
 
     def written(self, values: Sequence[float]) -> Memory:
         """The same with other numbers."""
@@ -126,26 +139,32 @@ class Asked:
         z = self.law.start(0.0, self._begin(loop, x0), self.y[0].tolist(), self.r[0].tolist())
         self.memory = Memory(list(z), (self.inside.law, self.inside.z))
         self.row = 0
+        self.seen: dict[int, Memory] = {}
 
     def _begin(self, loop, x0) -> list[float]:
         return x0[len(x0) - len(self.law.states) :].tolist() if self.law.states else []
 
-    def step(self, memory: Memory, y: Sequence[float], row: int) -> tuple[Memory, np.ndarray]:
-        """(memory after the sample, command); `memory` is used up."""
+    def step(
+        self, memory: Memory, y: Sequence[float], row: int, t: float | None = None
+    ) -> tuple[Memory, np.ndarray]:
+        """(memory after the sample, command), at this row's time where none is given; `memory` is used up."""
         if memory.own[0] is not self.inside.law:
             self.inside.take(*memory.own)
         self.inside.z = memory.own[1]
-        t, r = float(self.time[row]), self.r[row].tolist()
+        t = float(self.time[row]) if t is None else t
+        r = self.r[row].tolist()
         z = self.law.update(t, memory.wrapped, list(map(float, y)), r)
         u = self.law.command(t, z, list(map(float, y)), r)
         return Memory(list(z), (self.inside.law, self.inside.z)), np.array(u, float)
 
     def until(self, row: int) -> Memory:
-        """What the law remembers before the sample of this row; rows are asked in rising order."""
+        """What the law remembers before the sample of this row; a row is asked again, or after the rows before it."""
         while self.row < row:
             self.memory, _ = self.step(self.memory, self.y[self.row], self.row)
             self.row += 1
-        return Memory(list(self.memory.wrapped), copy.deepcopy(self.memory.own))
+        if row not in self.seen:
+            self.seen[row] = self.memory.copied()
+        return self.seen[row].copied()
 
     def closed(self, where: Point, row: int) -> list[np.ndarray]:
         """The loop on (x, past commands, memory) from sample to sample near this row: by differences, and by half as large ones."""
@@ -216,6 +235,15 @@ class Asked:
             after, u = self.step(after, y, row)
             if not np.array_equal(u, wanted) or not np.array_equal(after.read(), before.read()):
                 raise Unread("the law remembers more than its floats", mend=KEPT)
+
+
+def asked_of(run: Run) -> Asked:
+    """The law of a run, to be asked once more; the same for all who ask."""
+    from workbench.verification.frozen_time import smooth
+
+    if "asked" not in run.kept:
+        run.kept["asked"] = Asked(smooth(run.loop), run)
+    return run.kept["asked"]
 
 
 def _alike(values: np.ndarray, before: np.ndarray) -> np.ndarray:

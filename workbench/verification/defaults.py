@@ -281,8 +281,7 @@ def span(loop, scenario) -> float:
         return 0.0
     whole = replace(scenario, reference=Waypoints(reference.space, ("start", *points), 1.0))
     try:
-        return float(
-            np.ptp(Demand(loop, whole, start_state(loop, whole)).reference.points, axis=0).max()
-        )
+        demanded = Demand(loop, whole, start_state(loop, whole)).reference
     except InputError:  # the run will say why
         return 0.0
+    return 0.0 if demanded is None else float(np.ptp(demanded.points, axis=0).max())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import cached_property
 
 import numpy as np
 
@@ -16,9 +15,9 @@ from workbench.contract.wrappers import Noisy, Quantised
 from workbench.numerics.calculus import trace
 from workbench.run.demand import Demand
 from workbench.run.simulate import start_state
-from workbench.verification.called_law import Asked
+from workbench.verification.called_law import Asked, asked_of
 from workbench.verification.ends import coarse
-from workbench.verification.linear_loop import Point, closed
+from workbench.verification.linear_loop import TURNS, Point, closed
 from workbench.verification.local import _sizes, chambers, standing
 from workbench.verification.local_claim import STILL
 from workbench.verification.modes import Place, modes_of
@@ -102,7 +101,7 @@ class TracedPoints:
         """Raise InputError where the flow depends on time, as of a pump seen piston by piston."""
         if self.matrices.traced.flow_is_timed:
             raise InputError(
-                "the plant changes with time itself: linearised at one instant it says nothing",
+                f"the plant {TURNS}",
                 mend="ask this of the averaged plant",
             )
 
@@ -211,10 +210,10 @@ class HostedPoints(TracedPoints):
         fine, rough = (self.called(k, where, rests, M) for M in self.asked.closed(at, k))
         return [doubted(fine, rough)]
 
-    @cached_property
+    @property
     def asked(self) -> Asked:
         """The law, asked once more."""
-        return Asked(self.loop, self.run)
+        return asked_of(self.run)
 
     def called(self, k: int, where: str, rests: bool, M: np.ndarray) -> Place:
         """The modes of this matrix at row k."""

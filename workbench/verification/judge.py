@@ -23,6 +23,7 @@ from workbench.verification.report_arrays import report_arrays
 from workbench.verification.requirement_claims import put_to_the_test
 from workbench.verification.run import Run
 from workbench.verification.run import run as simulated
+from workbench.verification.timed import beyond_the_run
 from workbench.verification.too_long import TooLong
 from workbench.verification.verdict import Verdict
 from workbench.verification.verdicts import Verdicts
@@ -97,7 +98,8 @@ def _studied(loop, scenario, claims, progress, ahead) -> Study:
     bar.tick("simulating", 4)
     verdicts, drawn = _judged(claims, run, bar, ahead)
     verdicts = within_accuracy(run, [put_to_the_test(v) for v in verdicts])
-    return Study(_with_cause(run, _with_energy(run, plain(verdicts))), run.told, drawn, run)
+    caused = _with_cause(run, _with_energy(run, plain(verdicts)))
+    return Study(beyond_the_run(run, caused), run.told, drawn, run)
 
 
 def _judged(claims: Sequence, run: Run, bar: _Progress, ahead) -> tuple[list[Verdict], dict]:

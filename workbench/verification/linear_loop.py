@@ -23,6 +23,7 @@ from workbench.verification.delay_margin import LateCommand
 from workbench.verification.sampled_data import sampled
 
 NO_EQUATIONS = "code, of which no linear law is known"
+TURNS = "changes with time itself: linearised at one instant it says nothing"
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,9 +83,13 @@ def _traced(controller, flows: bool = False, curved: bool = False):
     n, p, q = (len(s) for s in (controller.states, controller.measured, controller.references))
     (z, zs), (y, ys) = symbols("z", n), symbols("y", p)
     r = [0.0] * q
-    after = controller.rhs(0.0, zs, ys, r) if flows else controller.update(0.0, zs, ys, r)
-    both = ca.vertcat(column(after), column(controller.command(0.0, zs if flows else after, ys, r)))
+    t = quick(ca.SX.sym("t"))
+    after = controller.rhs(t, zs, ys, r) if flows else controller.update(t, zs, ys, r)
+    both = ca.vertcat(column(after), column(controller.command(t, zs if flows else after, ys, r)))
     known = ca.vertcat(z, y)
+    if ca.depends_on(ca.jacobian(both, known), t):
+        raise InputError(f"the law {TURNS}", mend="verify it by runs")
+    both = ca.substitute(both, t, 0.0)
     slopes = ca.densify(ca.jacobian(both, known))
     f, g = (ca.Function("law", [z, y], [ca.densify(e)]) for e in (both, slopes))
     rest = [np.zeros(n), np.zeros(p)]
@@ -233,7 +238,7 @@ def refuse_turning(plant) -> None:
     t = quick(ca.SX.sym("t"))
     if ca.depends_on(column(plant.rhs(t, xs, us)), t):
         raise InputError(
-            "the plant changes with time itself: linearised at one instant it says nothing",
+            f"the plant {TURNS}",
             mend="ask this of the averaged plant",
         )
 

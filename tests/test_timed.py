@@ -1,0 +1,153 @@
+"""What time itself changes after a run: said of laws and plants that read it, not of those that only repeat what they did."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+from faults.clocks import clocked
+
+from workbench import ClosedLoop, Hold, InputError, Sampled, Scenario, Signal, System, verify
+from workbench.contract.system import Controller, Plain
+from workbench.interop.linear_plant import LinearPlant
+from workbench.verification import claims as C
+from workbench.verification.linear_loop import linear_law
+from workbench.verification.timed import straight, stray
+
+T = 0.02
+PLANT = LinearPlant((-1.3,), (1.7,), (1.0,), ("a",), ("u",), ("a",))
+ASKED = [C.PracticalStability(settle=1.0, runs=2)]
+
+
+def judged(law, plant=PLANT, sampled=True, point=0.2):
+    law = law if isinstance(law, Controller) else Plain(law, references=("a_d",))
+    loop = ClosedLoop(plant, Sampled(law, T_s=T) if sampled else law)
+    (verdict,) = verify(loop, Scenario(5.0, Hold("output", (point,))), ASKED)
+    return verdict
+
+
+@dataclass(frozen=True)
+class Traced(Controller):
+    """u = g e; g changes its sign at 300 s of time or of the law's own clock, or rises within 2 s."""
+
+    plant: Any
+    how: str
+
+    @property
+    def measured(self):
+        return self.plant.outputs
+
+    @property
+    def commands(self):
+        return self.plant.inputs
+
+    references = (Signal("a_d", "1", "wanted", "reference"),)
+
+    @property
+    def states(self):
+        return (Signal("clock", "s", "clock"),) if self.how in ("clock", "idle") else ()
+
+    def initial(self):
+        return [0.0] * len(self.states)
+
+    def rhs(self, t, z, y, r):
+        return [1.0] * len(self.states)
+
+    def step_at(self, T_s, t, z, y, r):
+        return [z[0] + T_s for _ in self.states], self.command(t, z, y, r)
+
+    def command(self, t, z, y, r):
+        now = z[0] if self.how == "clock" else t
+        gain = {
+            "turns": np.where(now < 300, 4.0, -4.0),
+            "clock": np.where(now < 300, 4.0, -4.0),
+            "rises": 4.0 * np.minimum(now / 2, 1.0),
+            "idle": 4.0,
+        }[self.how]
+        return [gain * (r[0] - y[0])]
+
+
+@dataclass(frozen=True)
+class Ageing(System):
+    """ȧ = −a + g u, g falls by e within `τ` seconds; or the plant is shaken by a sine for ever."""
+
+    τ: float = np.inf
+
+    states = outputs = (Signal("a", "1", "state"),)
+    inputs = (Signal("u", "1", "command"),)
+
+    def initial(self):
+        return [0.0]
+
+    def rhs(self, t, x, u):
+        shaken = 0.01 * np.sin(40 * t) if np.isinf(self.τ) else 0.0
+        return [-x[0] + u[0] * np.exp(-t / self.τ) + shaken]
+
+    def out(self, t, x):
+        return [x[0]]
+
+
+@pytest.mark.parametrize("how", ["turns", "clock"])
+@pytest.mark.parametrize("sampled", [True, False])
+def test_a_law_that_turns_long_after_its_run_is_undecided(how, sampled):
+    verdict = judged(Traced(PLANT, how), sampled=sampled)
+    assert verdict.holds is None and "time itself may change the loop: at t = 3" in verdict.worst
+
+
+@pytest.mark.parametrize("how", ["rises", "idle"])
+def test_what_ends_within_the_run_or_is_only_counted_is_no_matter(how):
+    assert judged(Traced(PLANT, how)).holds
+
+
+def test_a_plant_that_ages_is_undecided_and_one_that_is_shaken_for_ever_holds():
+    def law(t, y, r):
+        return [5.0 * (r[0] - y[0])]
+
+    assert "a does what it did at no time of the run" in judged(law, Ageing(200.0)).worst
+    assert judged(law, Ageing()).holds
+
+
+@pytest.mark.parametrize(
+    "clock, said",
+    [
+        ("given", "the law does what it did at no time"),
+        ("counted", "the law does what it did at no time"),
+        ("handed on", "the law does what it did at no time"),
+        ("outside", "outside of its memory"),
+        ("wall", "reads the module time"),
+    ],
+)
+def test_a_called_law_is_asked_at_later_times_with_its_counters_set_on(clock, said):
+    verdict = judged(clocked(T, 5.0, "turns", 500.0, clock))
+    assert verdict.holds is None and said in verdict.worst
+
+
+@pytest.mark.parametrize(
+    "how, at, clock",
+    [("starts", 0.7, "given"), ("repeats", 0.7, "counted"), ("nothing", 1.0, "summed")],
+)
+def test_a_called_law_that_only_repeats_what_it_did_holds(how, at, clock):
+    assert judged(clocked(T, 5.0, how, at, clock), point=0.0).holds
+
+
+def test_a_law_whose_gain_depends_on_time_is_not_linearised_at_one_instant():
+    loop = ClosedLoop(PLANT, Sampled(Traced(PLANT, "rises"), T_s=T))
+    with pytest.raises(InputError, match="the law changes with time itself"):
+        linear_law(loop)
+    assert linear_law(ClosedLoop(PLANT, Sampled(Traced(PLANT, "idle"), T_s=T))).D == pytest.approx(
+        -4.0
+    )
+
+
+def test_values_may_leave_their_range_by_a_twentieth_of_it_and_no_more():
+    def bump(size):
+        return lambda t: np.array([np.sin(3.0 * t), np.sin(t) * (size if t > 90 else 1.0)])
+
+    assert stray(bump(1.04), 20.0, ("a", "c")) == ""
+    assert " c does" in stray(bump(1.2), 20.0, ("a", "c"))
+
+
+def test_a_clock_is_a_straight_line_and_what_stands_or_bends_is_none():
+    t = np.linspace(0.0, 3.0, 50)
+    assert straight(t, 2.0 + 0.5 * t) == pytest.approx((2.0, 0.5))
+    assert straight(t, np.full(50, 2.0)) is None and straight(t, t + 1e-4 * t**2) is None
