@@ -1,6 +1,6 @@
 """References against closed forms, exact arithmetic, and their promise: C² everywhere, jerk jumps only where said."""
 
-from dataclasses import FrozenInstanceError
+from dataclasses import FrozenInstanceError, replace
 from fractions import Fraction
 from math import comb, factorial, inf, pi
 
@@ -101,6 +101,16 @@ def test_sine_is_the_product_rule():
         np.testing.assert_allclose(SINE.sample(t, 4)[k], want, rtol=1e-9, atol=1e-9)
     np.testing.assert_array_equal(SINE.sample([-0.5], 2)[:, 0], [SINE.centre, (0, 0, 0), (0, 0, 0)])
     assert SINE.duration == inf
+
+
+def test_a_sine_without_ramp_has_always_been_moving():
+    """At t = 0 and before it is what it is one period later; no derivative jumps."""
+    sine = replace(SINE, ramp=0.0)
+    t = np.array([-0.4, 0.0, 0.3])
+    later = t + 1 / SINE.frequency
+    np.testing.assert_allclose(sine.sample(t, 3), sine.sample(later, 3), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(sine.sample(later + 3, 3), SINE.sample(later + 3, 3), rtol=1e-12)
+    assert not sine.jerk_jumps()[0].size
 
 
 def one_sided(reference, t, order):
@@ -270,7 +280,7 @@ TWO = ((0.0, 1.0), (2.0, 3.0))
         lambda: Sine("joint", (0.0, 0.0), (1.0, 2.0), 1.0, (0.1,)),
         lambda: Sine("joint", (0.0,), "start", 1.0),
         lambda: Sine("joint", (0.0,), (1.0,), 0.0),
-        lambda: Sine("joint", (0.0,), (1.0,), 1.0, ramp=0.0),
+        lambda: Sine("joint", (0.0,), (1.0,), 1.0, ramp=-1.0),
         lambda: Spline("joint", (0.0, 0.0), ((1.0,), (2.0,))),
         lambda: Spline("joint", (0.0, 1.0), ((1.0,), (inf,))),
         lambda: Spline("joint", (0.0,), ((1.0,),)),

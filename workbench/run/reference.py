@@ -202,7 +202,8 @@ class Sine:
 
         r(t) = c + A s(t/ramp) sin(2πf t + φ),  s as for Waypoints, s = 1 after the ramp
 
-    The jerk jumps by 60 A sin φ/ramp³ at t = 0 and by −60 A sin(2πf ramp + φ)/ramp³ at t = ramp.
+    With a ramp of 0 it moves at t = 0 as it always has: s = 1, for a run that starts in motion (`scenario.offset`). Else
+    the jerk jumps by 60 A sin φ/ramp³ at t = 0 and by −60 A sin(2πf ramp + φ)/ramp³ at t = ramp.
     """
 
     space: Space
@@ -212,7 +213,7 @@ class Sine:
     phase: Annotated[float | tuple[float, ...], Unit("rad"), "phase φ, one or one a component"] = (
         0.0
     )
-    ramp: Annotated[float, Unit("s"), "time until the full amplitude", positive] = 1.0
+    ramp: Annotated[float, Unit("s"), "time until the full amplitude", nonnegative] = 1.0
 
     def __post_init__(self):
         check_space(self.space)
@@ -236,12 +237,7 @@ class Sine:
         """(order+1, N, n); the module's docstring has the contract."""
         t, order = sample_times(t, order)
         ω = 2 * math.pi * self.frequency
-        τ = np.clip(t / self.ramp, 0.0, 1.0)[:, None]
-        ramping = ((t >= 0) & (t < self.ramp))[:, None]
-        envelope = [
-            QUINTIC(τ),
-            *(ramping * QUINTIC.deriv(i)(τ) / self.ramp**i for i in range(1, order + 1)),
-        ]
+        envelope = self._envelope(t, order)
         angle = ω * t[:, None] + np.asarray(self.phase)
         s = np.asarray(self.amplitude) * np.sin(angle)
         c = np.asarray(self.amplitude) * np.cos(angle)
@@ -255,8 +251,19 @@ class Sine:
         result[0] += _known(self.centre)
         return result
 
+    def _envelope(self, t: np.ndarray, order: int) -> list[np.ndarray]:
+        """s(t/ramp) and its derivatives, (N, 1) each."""
+        if not self.ramp:
+            return [np.ones((t.size, 1))] + [np.zeros((t.size, 1))] * order
+        τ = np.clip(t / self.ramp, 0.0, 1.0)[:, None]
+        ramping = ((t >= 0) & (t < self.ramp))[:, None]
+        rates = [ramping * QUINTIC.deriv(i)(τ) / self.ramp**i for i in range(1, order + 1)]
+        return [QUINTIC(τ), *rates]
+
     def jerk_jumps(self):
-        """At 0 and at the end of the ramp, by what the class says."""
+        """At 0 and at the end of the ramp, by what the class says; none without a ramp."""
+        if not self.ramp:
+            return np.zeros(0), np.zeros((0, len(self.amplitude)))
         angle = np.array([[0.0], [2 * math.pi * self.frequency * self.ramp]]) + np.asarray(
             self.phase
         )

@@ -12,12 +12,13 @@ import numpy as np
 
 from workbench.verification.tube.checker import interval as iv
 from workbench.verification.tube.checker import series
+from workbench.verification.tube.checker.centred import gradient
 from workbench.verification.tube.checker.data import Tube
 from workbench.verification.tube.checker.frame import FAST, Frame, framed
 from workbench.verification.tube.checker.interval import Interval
 from workbench.verification.tube.checker.samples import as_it_is, constants
 from workbench.verification.tube.checker.series import Series
-from workbench.verification.tube.checker.steps import as_series, gradient
+from workbench.verification.tube.checker.steps import as_series
 
 SWEEPS = 7
 LOOKED = 60  # nodes at which fast modes are looked for

@@ -10,12 +10,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from workbench.verification.tube.blocks import LEAST, crossed, filled
+from workbench.verification.tube.checker.centred import gradient
 from workbench.verification.tube.checker.data import Tube
 from workbench.verification.tube.checker.interval import Interval
 from workbench.verification.tube.checker.judge import Seen, followed
 from workbench.verification.tube.checker.samples import Rows, constants, walked
 from workbench.verification.tube.checker.section import released
-from workbench.verification.tube.checker.steps import gradient
 from workbench.verification.tube.measure import measure, rate
 from workbench.verification.tube.paths import pathed
 from workbench.verification.tube.posed import Posed
@@ -32,7 +33,6 @@ ROOM = 1.2  # by which reaches are first larger than those of the linear loop
 MORE = 1.1  # and then than what was needed
 LAP = 4.0  # times what a lap adds to the ball where laps begin, for want of a smaller one
 CLOSE = 1.01  # by which the last reaches are larger than what is needed
-FLOOR = 1e-200  # what never moves is given this, more than the least that rounding adds
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,9 +166,12 @@ def sized(c: Tube, λ: float, progress: Share) -> Result:
     progress.step()
     if not seen.contracts < 1:
         return Result(c, seen, len(c.z) - 1, λ, "runs side by side do not come closer")
-    c = replace(c, reach=ROOM * seen.need + FLOOR, σ=ball(seen, 0.0))
+    every = np.arange(len(c.z))
+    laps = (every >= c.after[-1]) & (c.after[-1] >= 0)
+    c = replace(c, reach=ROOM * seen.need + LEAST, σ=ball(seen, 0.0))
+    c = filled(replace(c, splits=crossed(seen, held, every)), seen.need, held)
+    progress.step()
     for _ in range(ROUNDS):
-        c = replace(c, splits=splits(seen, held))
         seen = followed(c)
         progress.step()
         if not np.isfinite(seen.need).all():
@@ -178,7 +181,9 @@ def sized(c: Tube, λ: float, progress: Share) -> Result:
         needed = ball(seen, c.σ) if c.after[-1] >= 0 else c.σ
         if (largest(seen.need) > 1e6 * largest(c.reach)).any() or not np.isfinite(needed):
             return Result(c, seen, seen.failed, λ, "the tube grows without end")
-        c = replace(c, reach=np.maximum(c.reach, MORE * seen.need), σ=needed)
+        wider = np.where(seen.need <= c.reach, c.reach, MORE * seen.need)
+        wider[laps] = np.maximum(wider, MORE * seen.need)[laps]
+        c = replace(c, reach=wider, σ=needed, splits=crossed(seen, held, every))
     failed = len(c.z) - 1 if seen.failed is None else seen.failed
     return Result(c, seen, failed, λ, "the tube grows with every round")
 
@@ -198,7 +203,7 @@ def ball(seen: Seen, σ: float) -> float:
 
 def settled(c: Tube, seen: Seen, λ: float) -> Result:
     """The reaches that are needed instead of those that suffice, where the checker bears them out, too."""
-    less = replace(c, reach=np.minimum(c.reach, CLOSE * seen.need + FLOOR))
+    less = replace(c, reach=np.minimum(c.reach, CLOSE * seen.need + LEAST))
     for _ in range(SMALLER):
         found = followed(less)
         if found.failed is None and max(found.enters, found.returns) <= less.σ:
@@ -215,12 +220,3 @@ def driving(c: Tube) -> np.ndarray:
         changed = released(c)
         reads = reads | c.release.depends()[changed, 1 : 1 + c.states].any(axis=0)
     return reads
-
-
-def splits(seen: Seen, held: np.ndarray) -> np.ndarray:
-    """Both sides of zero for every held command that may change its sign at a node."""
-    rows = []
-    for i in np.flatnonzero(held):
-        crossing = (seen.low[:, i] < 0) & (seen.high[:, i] > 0)
-        rows += [(k, i, 0.0) for k in np.flatnonzero(crossing)]
-    return np.array(sorted(rows), float).reshape(-1, 3)

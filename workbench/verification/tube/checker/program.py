@@ -69,8 +69,14 @@ class Program:
 
     def run(self, kind: Any, inputs: list, made: Any) -> list:
         """All outputs over numbers of a module `kind` (interval, slope, series); `made` makes one of an interval."""
+        nodes = self.nodes(kind, inputs, made)
+        return [nodes[i] for i in self.outputs]
+
+    def nodes(self, kind: Any, inputs: list, made: Any, closer: Any = None) -> list:
+        """All nodes; `closer(i, x)`: what stands for the number x of operation i from then on."""
         nodes: list = []
-        for code, a, b, c in zip(self.codes, self.left, self.right, self.number):
+        steps = zip(self.codes, self.left, self.right, self.number)
+        for i, (code, a, b, c) in enumerate(steps):
             name = NAMES[code]
             if name == "input":
                 nodes.append(inputs[a])
@@ -78,8 +84,13 @@ class Program:
                 nodes.append(made(Interval(float(c))))
             else:
                 other = nodes[b] if name in TWO else None
-                nodes.append(operate(kind, name, nodes[a], other, made))
-        return [nodes[i] for i in self.outputs]
+                x = operate(kind, name, nodes[a], other, made)
+                nodes.append(closer(i, x) if closer else x)
+        return nodes
+
+
+def as_it_is(x: Any) -> Any:
+    return x
 
 
 def operate(kind: Any, name: str, a: Any, b: Any, made: Any) -> Any:

@@ -16,10 +16,12 @@ import numpy as np
 
 from . import interval as iv
 from .balls import Balls, up
+from .centred import gradient
 from .data import Tube
 from .interval import Interval
+from .program import as_it_is
 from .series import Series
-from .steps import Runs, around, as_series, flowed, gradient, jumped
+from .steps import Runs, around, as_series, flowed, jumped
 from .stiff import stiffly
 from .zonotope import Deviations
 
@@ -117,10 +119,6 @@ def sampled(c: Tube, node: np.ndarray, sides: tuple) -> Rows:
                 flowed(c.flow, runs, inputs, h, c.order)
         done += many
     return concluded(c, node, runs)
-
-
-def as_it_is(x: Interval) -> Interval:
-    return x
 
 
 def moment(time: np.ndarray, first: float, last: float) -> Interval:

@@ -1,7 +1,7 @@
 """One sample of the loop from a whole set of states: bounds of its derivative, and of where its centre goes.
 
 The set is {centre + e}; |e_i| ≤ E_i at the beginning of a step of length h. Along every run from it ė = J(s) e with
-J(s) ∈ f_x(box), the box that holds all these runs (Picard). With A the middle and D the radius of f_x(box), N = h|A|:
+J(s) ∈ f_x(box), the box that holds all these runs (Picard; `centred`). With A the middle and D the radius of f_x(box), N = h|A|:
 
     e(h) = Φ e(0) + r,   Φ = Σ_{j≤m} (Ah)^j/j!
     |r| ≤ h D P + N^{m+1}E/m! + h|J| η,   η ≥ h D P + N^{m+1}E/m! + h|J| η
@@ -21,12 +21,12 @@ from typing import Any
 import numpy as np
 
 from . import interval as iv
-from . import series, slope
+from . import series
 from .balls import UNIT, up
+from .centred import gradient
 from .interval import Interval
 from .program import Program
 from .series import Series
-from .slope import Slope
 
 TERMS = 14
 ROUNDED = (
@@ -99,26 +99,6 @@ def around(centre: list, reach: np.ndarray, sides: Any = None) -> list:
         Interval(np.clip(b.lo, low[:, i], high[:, i]), np.clip(b.hi, low[:, i], high[:, i]))
         for i, b in enumerate(box)
     ]
-
-
-def gradient(program: Program, given: list, first: int, n: int, rows: int) -> tuple:
-    """(values, middle, radius) of the outputs and their derivatives by the n inputs from `first` on, (rows, outputs, n)."""
-    inputs: list = [Slope(b) for b in given]
-    for i in range(n):
-        inputs[first + i] = Slope(given[first + i], {i: Interval(1.0)})
-    found = program.run(slope, inputs, Slope)
-    shape = (rows, len(found), n)
-    low = np.zeros(shape)
-    high = np.zeros(shape)
-    for j, out in enumerate(found):
-        for i, d in out.by.items():
-            low[:, j, i] = d.lo
-            high[:, j, i] = d.hi
-    J = Interval(low, high)
-    radius = J.rad
-    known = np.isfinite(radius)
-    middle = np.where(known, np.where(known, J.mid, 0.0), 0.0)
-    return [out.value for out in found], middle, radius
 
 
 def jumped(program: Program, runs: Runs, given: Any, held: np.ndarray) -> None:

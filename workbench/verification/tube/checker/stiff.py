@@ -23,6 +23,7 @@ import numpy as np
 
 from . import series
 from .balls import UNIT, Balls, up
+from .centred import gradient
 from .frame import Frame, framed
 from .interval import Interval
 from .program import Program
@@ -35,7 +36,6 @@ from .steps import (
     around,
     as_series,
     exponential,
-    gradient,
 )
 
 TRIES = 9
