@@ -86,3 +86,61 @@ def test_what_is_not_bounded_stays_so():
     given = [Interval(np.array([-np.inf]), np.array([np.inf])), Interval(np.array([1.0]))]
     (value,), _, _ = gradient(p, [*given, Interval(0.4)], 0, 2, 1)
     assert value.lo[0] == -np.inf and value.hi[0] == np.inf
+
+
+# ---- slopes from a run inside the box ----------------------------------------------------------------------------------
+def within(given: list) -> list:
+    """A smaller box in that of x and y, somewhere, as narrow as an enclosed run or not at all so."""
+    found = []
+    for b in given[:2]:
+        place = RNG.uniform(0, 1, b.lo.shape)
+        wide = RNG.choice([0.0, 1e-6, 0.3], b.lo.shape)
+        low = b.lo + place * (1 - wide) * (b.hi - b.lo)
+        found.append(Interval(low, np.minimum(low + wide * (b.hi - b.lo), b.hi)))
+    return found
+
+
+MORE = {"an inverse": 1 / (2 + x * y), "a square": (x - y + w) ** 2, "a share": y / (1.5 + x + y)}
+
+
+@pytest.mark.parametrize("name", [*FUNCTIONS, *MORE])
+@pytest.mark.parametrize("size", (1e-3, 0.5))
+def test_differences_from_the_run_are_slopes_times_differences(name, size):
+    """f(x) − f(c) is in Σ s_i (x_i − c_i) for all x of the box and c of the smaller one; f(x) is in the value's bounds."""
+    F = ca.Function("F", [x, y, w], [{**FUNCTIONS, **MORE}[name]]).map(40)
+    given = boxes(size, 40)
+    run = within(given)
+    p = program(ca.Function("F", [x, y, w], [{**FUNCTIONS, **MORE}[name]]))
+    (value,), middle, radius = gradient(p, given, 0, 2, 40, run)
+    for c in (0.4, 0.41):
+        third = np.full((1, 40), c)
+        far = [inside(b, 2) for b in given[:2]]
+        near = [inside(b, 1) for b in run]
+        for a, b in [(a, b) for a in far[0] for b in far[1]]:
+            f = np.array(F(a[None], b[None], third)).ravel()
+            assert (value.lo - 1e-13 <= f).all() and (f <= value.hi + 1e-13).all()
+            for a0, b0 in [(a0, b0) for a0 in near[0] for b0 in near[1]]:
+                e = np.stack([a - a0, b - b0], axis=-1)
+                moved = f - np.array(F(a0[None], b0[None], third)).ravel()
+                off = np.abs(moved - (middle[:, 0] * e).sum(axis=-1))
+                assert (off <= (radius[:, 0] * np.abs(e)).sum(axis=-1) + 1e-13).all()
+
+
+@pytest.mark.parametrize("f", (x * x, ca.sqrt(x + 2) * y, x / (y + 2)), ids=str)
+def test_slopes_from_the_middle_are_half_as_uncertain_as_derivatives(f):
+    p = program(ca.Function("F", [x, y, w], [f]))
+    given = boxes(1e-4, 10)
+    middle = [Interval(b.mid) for b in given[:2]]
+    _, _, slopes = gradient(p, given, 0, 2, 10, middle)
+    _, _, derivatives = gradient(p, given, 0, 2, 10)
+    assert slopes.sum() < 0.56 * derivatives.sum()
+
+
+def test_rows_that_are_apart_have_derivatives():
+    """The run may be outside their box: x² from 1 has slopes about 2 near 1, and the derivative of 3 is 6."""
+    p = program(ca.Function("F", [x], [x * x]))
+    given = [Interval(np.array([0.9, 2.9]), np.array([1.1, 3.1]))]
+    run = [Interval(np.array([1.0, 1.0]))]
+    _, middle, radius = gradient(p, given, 0, 1, 2, run, np.array([False, True]))
+    assert middle[:, 0, 0] == pytest.approx([2.0, 6.0])
+    assert radius[:, 0, 0] == pytest.approx([0.1, 0.2], rel=1e-6)

@@ -96,9 +96,9 @@ def sampled(c: Tube, node: np.ndarray, sides: tuple) -> Rows:
     centre = [Interval(np.zeros(len(node))) for _ in range(c.states)]
     for j, i in enumerate(c.section):
         centre[i] = Interval(c.z[node, j])
-    runs = Runs(
-        centre, c.reach[node], (np.full_like(sides[0], -np.inf), np.full_like(sides[1], np.inf))
-    )
+    whole = np.full_like(sides[0], -np.inf), np.full_like(sides[1], np.inf)
+    cut = (np.isfinite(sides[0]) | np.isfinite(sides[1])).any(axis=1)
+    runs = Runs(centre, c.reach[node], whole, cut if cut.any() else False)
     nothing = np.zeros(c.states, bool)
     jumped(c.jump, runs, given(moment(time, 0.0, 0.0)), nothing)
     runs.sides = sides

@@ -1,8 +1,16 @@
-"""A value with its derivatives, both as intervals: bounds of ∂f/∂z over a box, by the chain rule.
+"""A value with its slopes, all as intervals: for every x of a box X and every c of a smaller box C in it
 
-At a kink (min, max, |·|) that the box straddles the derivative is the hull of both sides: it contains Clarke's. A
+    f(x) − f(c) = Σ_i s_i (x_i − c_i),   s_i in `by`,   f(x) in `value`,   f(c) in `at`
+
+by the rules of divided differences: fg has s_f g(x) + f(c) s_g, f² has (f(x) + f(c)) s_f, √f has s_f/(√f(x) + √f(c)), f/g has
+(s_f − (f/g)(c) s_g)/g(x); functions of one number and edges by the mean value theorem. Where C is X, `at` is `value`, and these are
+bounds of the derivatives ∂f/∂x_i over X, since x may be as near to c as one likes: then the rules are those of the chain rule.
+
+At a kink (min, max, |·|) that the box straddles the slope is in the hull of both sides, which contains Clarke's derivative. A
 jump (a comparison, sign, rounding) that the box does not decide has no derivative: (−∞, ∞), which proves nothing.
 A jump that is decided, one number over the whole box, has the derivative zero.
+
+Source: [Neumaier90] chapter 2.
 """
 
 from __future__ import annotations
@@ -16,13 +24,14 @@ EVERYTHING = Interval(np.array(-np.inf), np.array(np.inf))
 
 
 class Slope:
-    """A value and {number of the variable: derivative}; a variable that is not there has the derivative zero."""
+    """A value, {number of the variable: slope}, and the value in C; a variable that is not there has the slope zero."""
 
-    __slots__ = ("value", "by")
+    __slots__ = ("value", "by", "at")
 
-    def __init__(self, value: Interval, by: dict | None = None):
+    def __init__(self, value: Interval, by: dict | None = None, at: Interval | None = None):
         self.value = value
         self.by = by or {}
+        self.at = value if at is None else at
 
     def __add__(self, other):
         b = slope(other)
@@ -37,14 +46,13 @@ class Slope:
     def __mul__(self, other):
         b = slope(other)
         left = scaled(self.by, b.value)
-        right = scaled(b.by, self.value)
+        right = scaled(b.by, self.at)
         return Slope(self.value * b.value, merged(left, right, lambda x, y: x + y))
 
     def __truediv__(self, other):
         b = slope(other)
-        quotient = self.value / b.value
-        top = merged(self.by, scaled(b.by, -quotient), lambda x, y: x + y)
-        return Slope(quotient, {k: d / b.value for k, d in top.items()})
+        top = merged(self.by, scaled(b.by, -(self.at / b.at)), lambda x, y: x + y)
+        return Slope(self.value / b.value, {k: d / b.value for k, d in top.items()})
 
 
 def slope(x) -> Slope:
@@ -67,17 +75,17 @@ def scaled(by: dict, factor: Interval) -> dict:
 
 
 def through(x: Slope, value: Interval, derivative: Interval) -> Slope:
-    """f(x), where f has this value and this derivative."""
+    """f(x), where f has this value and this slope, or derivative."""
     return Slope(value, scaled(x.by, derivative))
 
 
 def sqrt(x):
     y = iv.sqrt(x.value)
-    return through(x, y, Interval(0.5) / y)
+    return through(x, y, Interval(1.0) / (y + iv.sqrt(x.at)))
 
 
 def square(x):
-    return through(x, iv.square(x.value), x.value * 2.0)
+    return through(x, iv.square(x.value), x.value + x.at)
 
 
 def sin(x):

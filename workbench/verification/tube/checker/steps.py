@@ -1,14 +1,17 @@
 """One sample of the loop from a whole set of states: bounds of its derivative, and of where its centre goes.
 
-The set is {centre + e}; |e_i| ≤ E_i at the beginning of a step of length h. Along every run from it ė = J(s) e with
-J(s) ∈ f_x(box), the box that holds all these runs (Picard; `centred`). With A the middle and D the radius of f_x(box), N = h|A|:
+The set is {centre + e}; |e_i| ≤ E_i at the beginning of a step of length h. Along every run from it ė = J(s) e, J(s) slopes of
+f from the centre's run (`centred`) in the box that holds all these runs (Picard). With A the middle and D the radius of these
+slopes, N = h|A|:
 
     e(h) = Φ e(0) + r,   Φ = Σ_{j≤m} (Ah)^j/j!
     |r| ≤ h D P + N^{m+1}E/m! + h|J| η,   η ≥ h D P + N^{m+1}E/m! + h|J| η
     P   ≥ |Φ(s) e(0)|: max of both ends + N²Q/8, at most Q = Σ N^j E/j!
 
-for two runs, for the derivative of the run by its start and for every mean of such derivatives (the mean value theorem,
-also across kinks). The centre goes by an interval Taylor series whose last coefficient is taken over Picard's box.
+Where a split is looked at from either side J(s) is f_x(box) instead: then this is so of the derivative of the run by its start,
+and of every mean of such derivatives (the mean value theorem, also across kinks).
+
+The centre goes by an interval Taylor series whose last coefficient is taken over Picard's box.
 
 Source: [Moore09] chapters 8 and 9.
 """
@@ -45,6 +48,7 @@ class Runs:
     centre   bounds of the state, one Interval a state, of the run from the centre of the start
     reaches  |x − centre| before every stage and after the last one, as the certificate says, (rows, stages + 1, states)
     sides    between which bounds the states of a row are, where a split cuts them
+    apart    rows that are one side of a split: the centre's run may be on another, so derivatives are taken, not slopes from it
     maps, errors    every stage's matrix, and what it may add to that
     low, high       between which every run stays, extended as they go on
     """
@@ -52,6 +56,7 @@ class Runs:
     centre: list
     reaches: np.ndarray
     sides: tuple[np.ndarray, np.ndarray]
+    apart: Any = False
     maps: list = field(default_factory=list)
     errors: list = field(default_factory=list)
     low: Any = None
@@ -106,7 +111,7 @@ def jumped(program: Program, runs: Runs, given: Any, held: np.ndarray) -> None:
     n = len(runs.centre)
     reach = runs.reach
     box = around(runs.centre, reach, runs.sides)
-    values, Φ, radius = gradient(program, given(box), 1, n, len(reach))
+    values, Φ, radius = gradient(program, given(box), 1, n, len(reach), runs.centre, runs.apart)
     Φ = Φ[:, :n]
     added = up(np.einsum("rij,rj->ri", radius[:, :n], reach))
     centre = program.run(iv, given(runs.centre), lambda x: x)[:n]
@@ -160,12 +165,13 @@ def flowed(program: Program, runs: Runs, given: Any, h: float, order: int) -> No
     start = around(runs.centre, E, runs.sides)
     box = picard(program, given, start, h)
     runs.seen(box)
-    rates, A, D = gradient(program, given(box), 1, n, len(E))
+    alone = picard(program, given, runs.centre, h)
+    _, A, D = gradient(program, given(box), 1, n, len(E), alone, runs.apart)
     A = A[:, :n]
     D = D[:, :n]
     Φ, Q, truncated = exponential(A, E, h)
     added = deviation(runs.beyond, A, D, Q, truncated, E, h)
-    runs.take(advanced(program, runs.centre, given, h, order), Φ, added)
+    runs.take(advanced(program, runs.centre, alone, given, h, order), Φ, added)
 
 
 def exponential(A: np.ndarray, E: np.ndarray, h: float) -> tuple:
@@ -201,10 +207,9 @@ def deviation(end, A, D, Q, truncated, E, h) -> np.ndarray:
     return np.where(sound[:, None], up(safe + back + ROUNDED * Q), np.inf)
 
 
-def advanced(program: Program, centre: list, given: Any, h: float, order: int) -> list:
-    """Bounds of the centre's run after h: Σ_{j<p} c_j h^j + c_p(box) h^p, and the same of order two."""
+def advanced(program: Program, centre: list, box: list, given: Any, h: float, order: int) -> list:
+    """Bounds of the centre's run after h, which stays in the box: Σ_{j<p} c_j h^j + c_p(box) h^p, and the same of order two."""
     n = len(centre)
-    box = picard(program, given, centre, h)
     points = coefficients(program, centre, given, order)
     boxes = coefficients(program, box, given, order + 1)
     found = []
