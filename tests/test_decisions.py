@@ -70,7 +70,14 @@ def test_what_was_seen_decides(monkeypatch, outcomes, holds):
 
 @pytest.mark.parametrize(
     "rate, last, holds",
-    [(-0.01, 1.9e-2, None), (-0.01, 1.99e-2, False), (-0.2, 1.9e-2, False), (0.01, 1.9e-2, False)],
+    [
+        (-0.01, 1.9e-2, None),
+        (-0.01, 1.99e-2, False),
+        (-0.0005, 1.99e-2, None),  # 1 % is all that it can have fallen by
+        (-0.0005, 1.9999e-2, False),
+        (-0.2, 1.9e-2, False),
+        (0.01, 1.9e-2, False),
+    ],
 )
 def test_what_stays_while_a_mode_decays_for_longer_than_the_run_is_undecided(
     monkeypatch, rate, last, holds

@@ -14,6 +14,7 @@ from workbench.run.scenario import Scenario
 from workbench.verification import disturbed, returning, starts
 from workbench.verification.disturbed import Outcome
 from workbench.verification.returning import Judged, Return
+from workbench.verification.scales import Scale, Scales
 from workbench.verification.starts import Start
 
 TIME = np.linspace(0.0, 11.0, 12)
@@ -279,6 +280,28 @@ def test_the_largest_v_after_settling_when_and_why():
     assert out == (math.inf, 0.3, "piston 1")
 
 
+@pytest.mark.parametrize(
+    "tool, path, length, floor",
+    [
+        (True, 3e-3, 5e-3, 1e-3),
+        (False, 3e-3, None, 3e-5),
+        (False, 3e-3, 2e-3, 2e-5),
+        (False, 0.0, 5e-3, 5e-5),
+        (False, 0.0, None, 1e-3),
+        (False, 2.0, 0.6, 1e-3),
+    ],
+)
+def test_what_is_no_oscillation_is_measured_by_the_path_and_the_machine(
+    monkeypatch, tool, path, length, floor
+):
+    known = {} if length is None else {"length": Scale(length, "stroke")}
+    plant = SimpleNamespace(has_tool=tool)
+    run = SimpleNamespace(loop=SimpleNamespace(plant=plant), scenario=None, error_unit="m")
+    monkeypatch.setattr(disturbed, "path_size", lambda loop, scenario: path)
+    monkeypatch.setattr(disturbed, "scales", lambda plant: Scales(**known))
+    assert disturbed.floor_of(run) == pytest.approx(floor)
+
+
 @pytest.mark.parametrize("followed", [True, False])
 def test_a_disturbed_run_that_ends_early(followed):
     found = disturbed.observe(ended(False, followed), None, (), 1.0)
@@ -287,6 +310,7 @@ def test_a_disturbed_run_that_ends_early(followed):
 
 
 def test_an_oscillation_in_words(monkeypatch):
+    monkeypatch.setattr(disturbed, "floor_of", lambda run: 1e-3)
     monkeypatch.setattr(disturbed, "oscillation", lambda run, floor, chatter: None)
     assert disturbed.restless(None) == ""
     told = ("q_1", "limit cycle", 2.3456, 0.1, "rad")

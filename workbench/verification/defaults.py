@@ -6,35 +6,28 @@ cannot be asked is listed in one row, undecided, with the reason.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
-import numpy as np
+from dataclasses import dataclass
 
 from workbench.cases.form import kebab
 from workbench.contract.capabilities import HasPassivity, HasUniqueness, HasValveAccount
 from workbench.contract.errors import InputError
 from workbench.contract.system import System, innermost
 from workbench.contract.units import as_shown
-from workbench.run.demand import Demand
-from workbench.run.deviated import undeviated
-from workbench.run.reference import Hold, Sine, Waypoints
 from workbench.run.scenario import Scenario
-from workbench.run.simulate import start_state
 from workbench.verification import claims as C
 from workbench.verification import run_claims
 from workbench.verification.default_predictive import predictive_claims
 from workbench.verification.holding import at_start
 from workbench.verification.ledger import has_ledger
 from workbench.verification.machine import limits_of
+from workbench.verification.path import ON_PATH, path_size
 from workbench.verification.run import error_unit
-from workbench.verification.scales import scales
 from workbench.verification.search.of_scenario import MOST_SEED
 
 FEW = 2  # other starts of a predictive law: each of its samples solves a program
 BRIEF = 10.0  # s: what each of them lasts, unless something is not back by then
 DRAWS = 8  # of the noise that a loop states: a few per cent of what the other claims cost
 SHORT = 3.0  # s: limits are not scanned on runs shorter than this
-ON_PATH = 0.1  # of a path's size: tracking error allowed by default on a plant without a tool
 ON_SCAN = 0.2  # likewise, in scans of limits
 STILL = 1e-3  # of a path's size: oscillation below is of no interest
 OPEN = (
@@ -45,7 +38,6 @@ NO_LIMITS = (
     "neither the supply nor the drives say between which pressures the chambers should stay; to be asked, state"
     " `pressures: {low: …, high: …}`"
 )
-FARTHEST = 10.0  # lengths of a machine (its shortest stroke) that a path by which tolerances are measured may have
 
 
 @dataclass(frozen=True)
@@ -256,32 +248,3 @@ def _valves(about: _Loop, unasked: list) -> list:
         else:
             found.append(C.IncrementalPassivity())
     return found
-
-
-def path_size(loop, scenario) -> float:
-    """How far a path goes, by which tolerances are measured: at most FARTHEST lengths of the machine, where it states one.
-
-    A path that no machine of this size can follow makes no tolerance larger.
-    """
-    own = scales(loop.plant).of_unit(error_unit(loop))
-    size = span(loop, scenario)
-    return size if own is None else min(size, FARTHEST * own.value)
-
-
-def span(loop, scenario) -> float:
-    """How far a path goes from its middle or its start, in its own units; 0 where it does not say."""
-    reference = None if scenario is None else undeviated(scenario.reference)
-    if isinstance(reference, Sine):
-        return float(np.abs(reference.amplitude).max())
-    if isinstance(reference, Waypoints):
-        points = reference.points
-    elif isinstance(reference, Hold):
-        points = (reference.point,)
-    else:
-        return 0.0
-    whole = replace(scenario, reference=Waypoints(reference.space, ("start", *points), 1.0))
-    try:
-        demanded = Demand(loop, whole, start_state(loop, whole)).reference
-    except InputError:  # the run will say why
-        return 0.0
-    return 0.0 if demanded is None else float(np.ptp(demanded.points, axis=0).max())

@@ -15,6 +15,7 @@ from workbench.run.reference import Waypoints
 from workbench.verification.ledger import has_ledger
 from workbench.verification.modes import Modes
 from workbench.verification.oscillation import oscillation, pace
+from workbench.verification.path import ON_PATH, path_size
 from workbench.verification.returning import (
     Judged,
     Return,
@@ -26,13 +27,16 @@ from workbench.verification.returning import (
 )
 from workbench.verification.run import Run, run_many
 from workbench.verification.run import run as simulated
-from workbench.verification.scales import signal_floor
+from workbench.verification.scales import scales, signal_floor
 from workbench.verification.starts import Start, drawn, positions, scenario_from, sizes
 
-FLOOR, CHATTER = (
-    1e-3,
-    0.05,
-)  # rad or m, share of the range used: oscillation smaller than this does not end a scan
+FLOOR = (
+    1e-3  # rad or m: oscillation smaller than this does not end a scan, on a machine of any size
+)
+CHATTER = 0.05  # share of the range used, likewise
+SMALL = (
+    0.1 * ON_PATH
+)  # of a path's size, and of the machine's own: likewise, on a plant without a tool
 SPREAD = 0.02  # rad, m of a sliding joint: starts of a run that stands still
 
 
@@ -183,8 +187,21 @@ def settled_storage(run: Run, settle: float) -> tuple[float, float, str]:
 
 def restless(run: Run) -> str:
     """The sustained oscillation or chatter in the settled half of a run, in words; empty where there is none."""
-    found = oscillation(run, FLOOR, CHATTER)
+    found = oscillation(run, floor_of(run), CHATTER)
     return f"{found[1]} of {found[0]}{pace(found[2])}" if found else ""
+
+
+def floor_of(run: Run) -> float:
+    """Amplitude of an error below which it is no oscillation, in its unit: a millimetre, of a small machine a share of its path.
+
+    A machine with a tool is judged in lengths of its tool. Where nothing moves, and the plant states no size, it is FLOOR.
+    """
+    plant = run.loop.plant
+    if plant.has_tool:
+        return FLOOR
+    own = scales(plant).of_unit(run.error_unit)
+    sizes_known = (path_size(run.loop, run.scenario), 0.0 if own is None else own.value)
+    return min([FLOOR, *(SMALL * size for size in sizes_known if size > 0)])
 
 
 def disturbed(

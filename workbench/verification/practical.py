@@ -14,7 +14,7 @@ from dataclasses import replace
 from workbench.contract.units import format_quantity as say
 from workbench.verification.beside import beside
 from workbench.verification.contained import containment
-from workbench.verification.disturbed import FLOOR, Outcome, disturbed, lasting, undisturbed
+from workbench.verification.disturbed import Outcome, disturbed, floor_of, lasting, undisturbed
 from workbench.verification.ledger import has_ledger
 from workbench.verification.modes import Modes, slowest_and_unstable
 from workbench.verification.nominal import nominal_run
@@ -136,4 +136,4 @@ def _with_modes(
 
 def _quiet(run: Run, allowed: float | None) -> float:
     """What an error may still move by at rest: a tenth of what it may be."""
-    return 0.1 * allowed if allowed else FLOOR
+    return 0.1 * allowed if allowed else floor_of(run)

@@ -23,7 +23,8 @@ from workbench.verification.returned import (
 from workbench.verification.returning import Return, severity
 from workbench.verification.verdict import Verdict
 
-SEEN = 0.99  # of its largest value: what a signal must have fallen by, to be on its way
+SEEN = 0.1  # of what the slowest mode lets it fall by: what a signal must have fallen by, to be on its way
+WATCHED = 1 / 3  # of a run: from the end of its first half to its last sixth
 
 
 def decided(
@@ -77,8 +78,10 @@ def decided(
 def comes_slowly(worst: Return, modes: Modes, duration: float) -> str:
     """In words, why what stays may be on its way: a mode that decays, for longer than the run; else ""."""
     mode = modes.slowest
-    falls = worst.word == "staying" and worst.last < SEEN * worst.largest
-    if not falls or mode is None or modes.unstable:
+    if mode is None or modes.unstable or worst.word != "staying":
+        return ""
+    fall = -math.expm1(-WATCHED * duration / mode.time_constant)
+    if worst.last >= (1 - SEEN * fall) * worst.largest:
         return ""
     return f"linearised, a mode {mode.words}" if mode.settles > duration else ""
 
