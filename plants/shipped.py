@@ -84,10 +84,11 @@ def read_machine(path: str | os.PathLike) -> Machine:
         )
     for key, child in root.value.items():
         if key not in ("plant", "sources"):
+            others = [k for k in root.value if k not in ("plant", "sources")]
             raise child.error(
-                "a machine's file has plant: and sources: only",
+                f"a file that another one names as its machine has plant: and sources: only, this one has {', '.join(others)}, too",
                 key=key,
-                mend="put it in the file that names this machine",
+                mend="move them into the file that names this one",
             )
     plant, provenance = build_plant(root.value["plant"], Path(path).parent)
     return Machine(

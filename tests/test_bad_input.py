@@ -317,6 +317,7 @@ def test_outputs_that_cannot_be_written_are_found_before_the_work(capsys, folder
         ("/dev/full", "a device"),
         ("good.yaml/out.pdf", "a file, not a directory"),
         ("", "empty"),
+        ("out.doc", "reports are PDF or HTML"),
         ("good.yaml", "would overwrite the case file"),
         ("./out.json", "would overwrite --json"),
     ]

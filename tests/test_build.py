@@ -96,6 +96,7 @@ def test_where_values_come_from():
             "rig.pipes.m.lenght",
         ),
         ("p: 1\nP: 2", ("no key 'P'", "did you mean p?"), 2, "rig.P"),
+        ("{p: 1, 5 mm}", ("no key '5 mm'", "a decimal point, as in 1.5 mm"), 1, "rig.5 mm"),
         ("p: 1\nzzz: 2", ("no key 'zzz'", "choose from those known: p, pipes"), 2, "rig.zzz"),
         (
             "mode: open",

@@ -738,6 +738,18 @@ def test_the_term_that_brings_most_of_what_v_lives_on(monkeypatch):
     assert told(Books(hold=[3.0, -1.0])) is None
 
 
+def test_a_path_is_too_fast_where_the_pump_alone_is_asked_too_much():
+    flow = {"broken": True, "kind": "flow", "margin": -0.5, "limit": 2.0}
+    kept = {"broken": False, "kind": "stroke", "margin": 0.1, "limit": 1.0}
+
+    def told(*rows, key="machine-limits"):
+        return causes.too_fast([Verdict(key, "", False, "sampled", data={"limits": rows})])
+
+    assert "with legs 1.25 times as long" in told(flow, kept).words
+    assert told(kept) is None and told(flow, {**kept, "broken": True}) is None
+    assert told(flow, key="tracking") is None
+
+
 # ---- wires ----------------------------------------------------------------------------------------------------------------
 def test_edits_of_wires():
     """A sign, an exchange, a wire on another: each on its own wires alone."""

@@ -390,3 +390,9 @@ def test_the_interpreter_is_left_as_it_was(folder, monkeypatch):
     )
     assert verify_stability(["crane.yaml"]) == 0
     assert inside[0] > before == gc.get_threshold()
+
+
+def test_a_misspelt_verb_is_told_the_nearest(capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["verfy", "crane.yaml"])
+    assert ended.value.code == 3 and "did you mean verify?" in capsys.readouterr().err

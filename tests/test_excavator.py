@@ -15,6 +15,7 @@ from workbench import InputError, load, simulate, verify
 from workbench.cases.file import loads
 from workbench.commands import cli
 from workbench.contract.system import innermost
+from workbench.run.targets import check_strokes
 from workbench.verification.claims import Identity, PowerFlows, Tracking
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -119,6 +120,18 @@ def test_the_boom_cylinder_carries_all_that_is_ahead():
             "m stay open between link.ear and bucket.ear",
         ),
         (
+            "rod: [0.95, 0.30]",
+            "rod: [950, 300]",
+            "actuators.boom",
+            "lengths without a unit are in metres",
+        ),
+        (
+            "start: 15 deg",
+            "start: 20",
+            "actuators.boom",
+            "start boom between -37 and 54 deg, not rad",
+        ),
+        (
             "between: [arm.bucket_case, crank.end]",
             "between: [arm.bucket_case, crank.ned]",
             "actuators.bucket.between",
@@ -133,6 +146,27 @@ def test_a_slip_in_the_drawing_gets_a_sentence_with_the_numbers(old, new, key, w
         loads(text.replace(old, new), "mine.yaml")
     assert words in str(caught.value) and caught.value.line and caught.value.mend
     assert key in str(caught.value)
+
+
+def test_a_start_outside_a_stroke_is_no_dead_point():
+    with pytest.raises(InputError) as caught:
+        loads(FILE.read_text("utf-8").replace("closed: 0.74 m", "closed: 7.4 m"), "mine.yaml")
+    assert "reaches from 7.4 m" in str(caught.value) and "dead point" not in str(caught.value)
+
+
+def test_degrees_without_their_unit_are_told_from_a_path_out_of_reach():
+    path = "{type: Waypoints, space: joint, points: [start, [0, -90, -80], start], leg: 1 s}"
+    with pytest.raises(InputError, match="out of reach at t = ") as caught:
+        loads(f"plant: excavator\nscenario: {{reference: {path}}}\n", "mine.yaml")
+    assert "write -90 deg, since a number without a unit is in rad" in caught.value.mend
+
+
+def test_a_path_on_which_the_bars_do_not_close_is_out_of_reach():
+    lengths = np.tile(np.mean(DIGGER.strokes, axis=1), (3, 1))
+    check_strokes(DIGGER, np.zeros((3, 3)), lengths, np.arange(3.0))
+    lengths[1, 2] = np.nan
+    with pytest.raises(InputError, match="at t = 1.000 s: the bars that bucket moves cannot be"):
+        check_strokes(DIGGER, np.zeros((3, 3)), lengths, np.arange(3.0))
 
 
 @pytest.mark.parametrize(

@@ -215,8 +215,13 @@ def outside_stroke(s: float, low: float, high: float, key: str = "closed") -> No
     raise InputError(
         f"the cylinder reaches from {low:.4g} m to {high:.4g} m, and the start is at s = {s:.4g} m "
         "(s: the distance of its pins, or the position of the joint it is on)",
-        mend=f"start elsewhere, change {key} or the stroke, or move the pins",
+        mend=f"start elsewhere, change {key} or the stroke, or move the pins{_units_hint(s, high)}",
     )
+
+
+def _units_hint(s: float, high: float) -> str:
+    """What to say of a start so far off that its pins are in another unit than metres."""
+    return "; lengths without a unit are in metres: write 1600 mm or 1.6" if s > 50 * high else ""
 
 
 def too_short(owner: str, closed: float, stroke: float) -> None:

@@ -28,7 +28,9 @@ def check_fit(mechanism, drawn: bool) -> None:
     known = {_part(fault) for fault in faults}
     faults += [why for why in _told(partial(start, mechanism)) if _part(why) not in known]
     if drawn:
-        faults += _told(partial(strokes.check_strokes, mechanism))
+        known = {_part(fault) for fault in faults}
+        dead = _told(partial(strokes.check_strokes, mechanism))
+        faults += [why for why in dead if _part(why) not in known]
     if faults:
         raise Faults([_advised(mechanism, fault) for fault in faults], mechanism)
 
@@ -105,5 +107,7 @@ def _between(mechanism, i: int, low: float, high: float) -> str:
     signal = mechanism.coordinates[i]
     body = signal.name.partition("_")[2]
     if signal.unit == "rad":
-        return f"{body} between {degrees(low):.0f} and {degrees(high):.0f} deg"
+        turns = 360 * round(degrees(low + high) / 720)
+        said = f"{body} between {degrees(low) - turns:.0f} and {degrees(high) - turns:.0f} deg"
+        return f"{said}, not rad" if turns else said
     return f"{body} between {low:.3g} and {high:.3g} m"

@@ -76,7 +76,7 @@ def _refuse(mechanism, stroke: Stroke) -> None:
     raise InputError(
         f"actuators.{stroke.name}: its stroke, {low:.4g} … {high:.4g} m, passes a dead point at {at:.4g} m, where it has no "
         f"lever arm (it is {start:.4g} m long at the start)",
-        mend=f"move its pins, or write '{side}: {_inside(at, start):.4g} m' at it, where a stop is",
+        mend=f"move its pins, or write '{side}: {_inside(at, start):.4g} m' beside its 'between', where a stop is",
     )
 
 

@@ -26,13 +26,12 @@ def unknown(
         near = {MEANT[key]: None}
     listed = f"known: {', '.join(known) or 'none'}"
     place = joined(path, shortened(key)) if what == "key" else path
-    return node.error(
-        f"there is no {what} {shortened(key)!r} here",
-        key=place,
-        mend=f"did you mean {' or '.join(near)}? ({listed})"
-        if near
-        else f"choose from those {listed}",
-    )
+    mend = f"choose from those {listed}"
+    if near:
+        mend = f"did you mean {' or '.join(near)}? ({listed})"
+    elif key[:1].isdigit() and what == "key":
+        mend = f"write numbers with a decimal point, as in 1.{shortened(key)}: a comma begins a new key"
+    return node.error(f"there is no {what} {shortened(key)!r} here", key=place, mend=mend)
 
 
 def shortened(text: str) -> str:

@@ -62,6 +62,10 @@ def _check_outputs(outputs: Outputs, source: str) -> None:
             raise InputError(
                 f"--{name} would overwrite {other}", file=path, mend="give it a name of its own"
             )
+        if name == "report" and not path.lower().endswith((".pdf", ".html", ".htm")):
+            raise InputError(
+                "--report: reports are PDF or HTML", file=path, mend="end its name in .pdf or .html"
+            )
     _check_installed(outputs)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 from typing import Any, NoReturn
 
 from workbench.commands.guard import BAD
@@ -53,6 +54,9 @@ class _Parser(argparse.ArgumentParser):
             if word.startswith("-") and word not in known
             for near in difflib.get_close_matches(word.split("=")[0], known, 1)
         ]
+        chosen = re.match(r"argument VERB: invalid choice: '(.*?)'", message)
+        if chosen:
+            words = difflib.get_close_matches(chosen[1], [v for g in groups for v in g.choices], 1)
         hint = f"did you mean {' or '.join(words)}?" if words else f"see {self.prog} --help"
         self.exit(BAD, f"{self.prog}: {message}\n  mend: {hint}\n")
 

@@ -7,7 +7,7 @@ import numpy as np
 from workbench.contract.capabilities import Varies
 from workbench.contract.errors import InputError
 from workbench.run.spaces import pushed
-from workbench.run.targets import _check_strokes
+from workbench.run.targets import check_strokes
 
 
 def check_disturbances(scenario, inputs) -> None:
@@ -46,7 +46,7 @@ def check_commands(plant, scenario, t: np.ndarray) -> None:
 def check_reach(plant, joints, t: np.ndarray) -> None:
     """InputError where desired joints leave the plant's reach, saying when and which piston."""
     if plant.strokes:
-        _check_strokes(plant, pushed(plant, "piston", joints)[0], t)
+        check_strokes(plant, joints[0], pushed(plant, "piston", joints)[0], t)
         return
     if not plant.cylinders:
         low, high = np.array(plant.joint_range()).T

@@ -19,18 +19,39 @@ from workbench.run.spline import Spline
 from workbench.run.steps import Steps
 
 
-def _check_strokes(plant, lengths: np.ndarray, t: np.ndarray) -> None:
-    """InputError where a path (N, drives) takes a drive beyond what it can span."""
+def check_strokes(plant, q: np.ndarray, lengths: np.ndarray, t: np.ndarray) -> None:
+    """InputError where a path takes a drive beyond what it can span, or where loops of bars do not close on the way.
+
+    q: (N, joints) along the path; lengths: (N, drives) there, nan where a loop does not close.
+    """
     low, high = np.array(plant.strokes, float).T
     room = np.minimum(lengths - low, high - lengths)
+    room[np.isnan(room)] = -np.inf
     k, i = np.unravel_index(np.argmin(room), room.shape)
     if room[k, i] <= 0:
         name = [s.name for s in plant.inputs][i].removeprefix("u_")
-        raise InputError(
-            f"reference: out of reach at t = {t[k]:.3f} s: {name} would be {lengths[k, i]:.4g} m long and spans "
-            f"{low[i]:.4g} … {high[i]:.4g} m",
-            mend="move the path or the start point, or use a longer stroke",
+        said = (
+            f"{name} would be {lengths[k, i]:.4g} m long and spans {low[i]:.4g} … {high[i]:.4g} m"
         )
+        if np.isnan(lengths[k, i]):
+            said = f"the bars that {name} moves cannot be put together there"
+        raise InputError(
+            f"reference: out of reach at t = {t[k]:.3f} s: {said}",
+            mend=f"{_degrees_meant(plant, q)}move the path or the start point, or use a longer stroke",
+        )
+
+
+def _degrees_meant(plant, q: np.ndarray) -> str:
+    """What to do first where a joint is sent round more than a whole turn: a number without a unit is in radians."""
+    units = {s.name: s.unit for s in plant.states}
+    turned = [name for name in plant.joint_names if units.get(name) == "rad"]
+    columns = [list(plant.joint_names).index(name) for name in turned]
+    far = [float(a) for a in q[:, columns].ravel() if abs(a) > 2 * np.pi]
+    return (
+        f"write {max(far, key=abs):.4g} deg, since a number without a unit is in rad; or "
+        if far
+        else ""
+    )
 
 
 def undisturbed(plant: System, scenario: Scenario, x0) -> np.ndarray:

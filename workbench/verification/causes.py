@@ -51,10 +51,24 @@ def with_cause(run: Run, verdicts: Sequence[Verdict]) -> list[Verdict]:
     wrong = [v for v in verdicts if v.counted and v.key not in SELF_SAID and _wrong(v)]
     if not wrong or run.loop.controller is None:
         return list(verdicts)
-    found = _guess(likely_cause, run)
+    found = too_fast(wrong) or _guess(likely_cause, run)
     if found is None:
         return list(verdicts)
     return [_named(v, found) if any(v is w for w in wrong) else v for v in verdicts]
+
+
+def too_fast(wrong: Sequence[Verdict]) -> Cause | None:
+    """A path that takes more oil than the pump gives, where nothing else went wrong: a flow goes with the speed."""
+    broken = [row for v in wrong for row in v.data.get("limits", ()) if row["broken"]]
+    alone = all(v.key == "machine-limits" for v in wrong)
+    if not alone or not broken or any(row["kind"] != "flow" for row in broken):
+        return None
+    times = max(1.0 - row["margin"] / row["limit"] for row in broken)
+    longer = math.ceil(1000 * times) / 1000
+    return Cause(
+        "reference",
+        f"the path is too fast for the pump: with legs {longer:.4g} times as long it takes what the pump gives",
+    )
 
 
 def _wrong(v: Verdict) -> bool:
