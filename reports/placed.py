@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -25,15 +26,20 @@ LEFT = 0.1  # of a page: white that is left as it is
 FIRST = 45.0  # mm from the page's edge within which the first thing on it begins
 DIRECT = 16.0  # mm below a heading within which nothing but the heading stands
 TRIES = 8  # layouts at most
+SKIMMED = {"skimmed": "yes"}  # an input of the templates: what stands behind the chapters is left out
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Places, (page, mm from its top), of all figures and all headings, in order; end: of the chapters, before the appendix."""
+    """Places, (page, mm from its top), of all figures and all headings, in order; end: of the chapters, before the appendix.
+
+    heights: of what the figures show, without captions, in mm at full width; empty where nobody measured them.
+    """
 
     figures: tuple[tuple[int, float], ...]
     headings: tuple[tuple[int, float], ...]
     end: tuple[int, float]
+    heights: tuple[float, ...] = ()
 
     @property
     def length(self) -> float:
@@ -57,6 +63,12 @@ class Layout:
         )
         return any(new[0] < old[0] for new, old in pairs)
 
+    def may_fit(self, k: int, how: str, room: float) -> bool:
+        """Whether figure k, made smaller, may fit into a room of so many mm; always where it floats."""
+        if how == FLOAT or not self.heights:
+            return True
+        return float(how) * self.heights[k] <= room
+
     def begins_page(self, k: int) -> bool:
         """Whether figure k is the first thing on its page, after the first."""
         page, y = self.figures[k]
@@ -72,21 +84,36 @@ def placed(files: Mapping[str, bytes]) -> dict[str, str]:
     """The inputs that the templates take where figures shall not leave pages white."""
     import typst
 
-    whole = dict(files)
-    options = {"field": "value", "one": True, "ignore_system_fonts": True}
+    whole = outlined(files)
+    fonts = {"ignore_system_fonts": True}
+    options = {"field": "value", "one": True, **fonts}
 
     def layout(changes: Mapping[str, str]) -> Layout:
-        found = typst.query(whole, "<layout>", sys_inputs=inputs(changes), **options)
+        asked = inputs(changes) | SKIMMED
+        found = typst.query(whole, "<layout>", sys_inputs=asked, **options)
         value = json.loads(found)
         pair = lambda spot: (int(spot["page"]), float(spot["y"]))
         every = {name: tuple(map(pair, value[name])) for name in ("figures", "headings")}
-        return Layout(every["figures"], every["headings"], pair(value["end"]))
+        heights = tuple(map(float, value["heights"]))
+        return Layout(every["figures"], every["headings"], pair(value["end"]), heights)
 
     now = layout({})
     if not any(map(now.begins_page, range(len(now.figures)))):
         return inputs({})
-    pictures = typst.compile(whole, format="png", ppi=COARSE, ignore_system_fonts=True)
+    pictures = typst.compile(whole, format="png", ppi=COARSE, sys_inputs=SKIMMED, **fonts)
     return inputs(chosen(layout, now, [foot(picture) for picture in pictures]))
+
+
+def outlined(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The files with a black box of its size for every figure: pages break alike, and Typst need not read what is drawn."""
+    pictures = {name for name in files if name.endswith(".svg")}
+    return {name: _box(text) if name in pictures else text for name, text in files.items()}
+
+
+def _box(picture: bytes) -> bytes:
+    """An SVG of the size of `picture` that is black all over; `picture` itself where it does not begin as SVG does."""
+    head = re.search(rb"<svg\b[^>]*>", picture)
+    return picture if head is None else head[0] + b'<rect width="100%" height="100%"/></svg>'
 
 
 def foot(picture: bytes) -> float:
@@ -120,10 +147,13 @@ def chosen(layout: Any, now: Layout, feet: Sequence[float]) -> dict[str, str]:
         same = now.figures[k] == begun.figures[k]
         if not now.begins_page(k) or (same and feet[before] < LEFT):
             continue
+        room = PAGE * feet[before] if same else PAGE
         for how in (SMALLER, FLOAT):
             if tries == TRIES or (how == FLOAT and now.below_heading(k)):
                 break
             tries += 1
+            if not now.may_fit(k, how, room):
+                continue
             tried = {**changes, str(k + 1): how}
             new = layout(tried)
             if new.ordered and new.gained(now, k, how):

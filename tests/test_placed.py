@@ -1,9 +1,11 @@
 """Figures that break to a new page: made smaller, floated, or left, by layouts made for the test and by Typst's own."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from reports.placed import HEIGHT, Layout, chosen, placed, white
+from reports.placed import HEIGHT, Layout, chosen, outlined, placed, white
 
 NEW, LOW = 23.0, 240.0  # mm: at a page's head, near its foot
 
@@ -47,6 +49,21 @@ def test_a_figure_directly_below_its_heading_does_not_float_and_little_white_is_
     assert chosen(layout, base, [0.3] * 4) == {} and {"1": "float"} not in asked
     layout, asked = layouts({}, base)
     assert chosen(layout, base, [0.05] * 4) == {} and not asked
+
+
+def test_a_figure_too_high_for_the_white_before_it_is_not_laid_out_smaller():
+    base = replace(at([(2, NEW)]), heights=(100.0,))
+    layout, asked = layouts({}, base)
+    assert chosen(layout, base, [0.3, 0.0, 0.0, 0.0]) == {} and asked == [{"1": "float"}]
+    layout, asked = layouts({}, base)
+    assert chosen(layout, base, [0.4, 0.0, 0.0, 0.0]) == {} and {"1": "0.82"} in asked
+
+
+def test_the_boxes_that_stand_for_figures_have_their_size():
+    drawn = b'<svg width="340pt" height="170pt" viewBox="0 0 340 170" xmlns="http://www.w3.org/2000/svg"></svg>'
+    boxed = outlined({"a.svg": drawn, "main": b"= A"})
+    assert boxed["main"] == b"= A"
+    assert boxed["a.svg"].startswith(drawn.removesuffix(b"</svg>")) and b"<rect" in boxed["a.svg"]
 
 
 def test_white_is_what_is_below_the_last_ink_between_the_margins():
