@@ -12,7 +12,7 @@ QUICK: dict[str, dict[str, float]] = {
     "m^3": {"l": 1e-3, "L": 1e-3, "cm^3": 1e-6, "ml": 1e-6, "m^3": 1.0},
     "m^2": {"mm^2": 1e-6, "cm^2": 1e-4, "m^2": 1.0},
     "s": {"ms": 1e-3, "s": 1.0, "us": 1e-6, "µs": 1e-6, "min": 60.0},
-    "rad": {"deg": math.pi / 180, "rad": 1.0, "°": math.pi / 180},
+    "rad": {"deg": math.pi / 180, "rad": 1.0, "°": math.pi / 180, "mrad": 1e-3},
     "rad/s": {"deg/s": math.pi / 180, "rad/s": 1.0, "rpm": math.pi / 30, "1/s": 1.0},
     "1/s": {"1/s": 1.0, "rad/s": 1.0},
     "Hz": {"Hz": 1.0, "kHz": 1e3, "1/s": 1.0},
