@@ -26,7 +26,9 @@ LEFT = 0.1  # of a page: white that is left as it is
 FIRST = 45.0  # mm from the page's edge within which the first thing on it begins
 DIRECT = 16.0  # mm below a heading within which nothing but the heading stands
 TRIES = 8  # layouts at most
-SKIMMED = {"skimmed": "yes"}  # an input of the templates: what stands behind the chapters is left out
+SKIMMED = {
+    "skimmed": "yes"
+}  # an input of the templates: what stands behind the chapters is left out
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,9 @@ from workbench.numerics.compiler import library
 from workbench.numerics.laned import laned
 from workbench.numerics.lanes import width
 
+# A long function takes most of its time to compile, a short one to run; the numbers are the same.
+LONG, QUICKLY = 2000, ("-O1",)  # instructions
+
 ALONE = """
 long many(long n, const double **in, const long *stride, double *out, long n_out, double *work) {
   const double *arg[N_IN + 1]; double *res[1];
@@ -88,7 +91,8 @@ class Mapped:
             "casadi_int": "long long int",
         }
         head = "".join(f"#define {name} {value}\n" for name, value in defines.items())
-        return library("\n".join([head, native.NUMBERS, text, BESIDE]))
+        further = QUICKLY if self.f.n_instructions() > LONG else ()
+        return library("\n".join([head, native.NUMBERS, text, BESIDE]), further)
 
     def __call__(self, *arrays: Any) -> np.ndarray:
         whole = [_rows_whole(np.asarray(a, dtype=float)) for a in arrays]

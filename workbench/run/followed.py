@@ -17,7 +17,7 @@ from workbench.contract.errors import InputError
 from workbench.contract.own_text import own
 from workbench.contract.system import System, find, names
 from workbench.run.reference import Hold
-from workbench.run.spaces import SHORT, pushed, task_values, to_joints, tool
+from workbench.run.spaces import PATHS, SHORT, pushed, task_values, to_joints, tool
 from workbench.run.targets import _task_names, check_space, padded, target_name, width
 
 ORDER = 3  # derivatives carried through changes of space
@@ -160,7 +160,7 @@ def _spaces(plant: System) -> dict[str, str]:
     return {name: space for space in SPACES for name in _task_names(plant, space)}
 
 
-_paths: deque[tuple] = deque(maxlen=3)
+_paths: deque[tuple] = deque(maxlen=PATHS)
 
 
 def _along(reference, t: np.ndarray) -> np.ndarray:

@@ -135,8 +135,9 @@ class _Carried:
         return np.array_equal(self.given, given)
 
 
-_carried: deque[_Carried] = deque(maxlen=3)
-SHORT = 2**25  # bytes: longer paths are not kept
+PATHS = 8  # that are kept: runs of two scans at once, each at its samples and at its steps
+_carried: deque[_Carried] = deque(maxlen=PATHS)
+SHORT = 2**24  # bytes: longer paths are not kept
 
 
 def to_joints(plant, space, given, q0, t) -> np.ndarray:

@@ -31,20 +31,31 @@ def both_ends(loop: System, log: Log, demand: Demand) -> tuple[np.ndarray, np.nd
 def ends(loop: System, log: Log, demand: Demand) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
     """(t, x, w) just after the jump of each sample; then those just before the next one, where the log has them."""
     t = np.asarray(log.time)
-    columns = [log.names.index(n) for n in names(loop.states)]
-    leading = columns == list(range(len(columns)))
-    x = log.values[:, : len(columns)] if leading else log.values[:, columns]
+    x = chosen(log.values, [log.names.index(n) for n in names(loop.states)])
     w = demand.at(t)
     if loop.period is None or len(t) < 2 or coarse(loop, log):
         return [(t, x, w)]
     m = len(loop.plant.states)
-    before = np.hstack([x[1:, :m], x[:-1, m:]])
+    before = np.empty((len(t) - 1, x.shape[1]))
+    before[:, :m] = x[1:, :m]
     if loop.lag > 0:  # a fraction of a sample later another command was applied
-        before[:, m:] = np.column_stack(
-            loop.controller.release(None, list(x[:-1, m:].T), None, None)
-        )
+        for i, memory in enumerate(loop.controller.release(None, list(x[:-1, m:].T), None, None)):
+            before[:, m + i] = memory
+    else:
+        before[:, m:] = x[:-1, m:]
+    return [(t, x, w), (t[1:], before, _just_before(w, demand))]
+
+
+def _just_before(w: np.ndarray, demand: Demand) -> np.ndarray:
+    """Inputs just before the next sample: those of that sample, of noise what this one had."""
     held = np.array([demand.kinds[n] == "noise" for n in demand.live], bool)
-    return [(t, x, w), (t[1:], before, np.where(held, w[:-1], w[1:]))]
+    return np.where(held, w[:-1], w[1:]) if held.any() else w[1:]
+
+
+def chosen(values: np.ndarray, columns: list[int]) -> np.ndarray:
+    """These columns of a table; a view of it where they are its first ones."""
+    leading = columns == list(range(len(columns)))
+    return values[:, : len(columns)] if leading else values[:, columns]
 
 
 def alternating(parts) -> np.ndarray:

@@ -27,7 +27,7 @@ from workbench.run.scenario import Scenario
 from workbench.run.simulate import simulate, start_state
 from workbench.run.targets import parse, target_name
 from workbench.run.workers import Workers
-from workbench.verification.ends import alternating, ends
+from workbench.verification.ends import alternating, chosen, ends
 from workbench.verification.ledger import Balance, has_ledger, ledger_function
 from workbench.verification.too_long import check_length
 
@@ -100,7 +100,7 @@ class Run:
         whole = names(self.loop.states)
         columns = [whole.index(name) for name in names(bare.states)]
         function = ledger_function(bare, self.demand.live)
-        v = [function.storage(bare, t, x[:, columns], w) for t, x, w in self.ends]
+        v = [function.storage(bare, t, chosen(x, columns), w) for t, x, w in self.ends]
         return alternating([t for t, _, _ in self.ends]), alternating(v)
 
     def at(self, k: int) -> Balance:
