@@ -281,7 +281,17 @@ def test_a_loop_feeds_back_into_its_own_output(M, good):
     assert cause_feedback.negative(np.array(M)) is good
 
 
-def fed(monkeypatch, G, K, followed=("a", "b"), law=None, period=1e-3, length=5.0, plants=None):
+def fed(
+    monkeypatch,
+    G,
+    K,
+    followed=("a", "b"),
+    law=None,
+    period=1e-3,
+    length=5.0,
+    plants=None,
+    sized=True,
+):
     commands = ("u", "w")[: len(G[0])]
     controller = SimpleNamespace(commands=tuple(map(Signal, commands)), inner=None)
     inputs = tuple(map(Signal, plants or commands))
@@ -292,7 +302,7 @@ def fed(monkeypatch, G, K, followed=("a", "b"), law=None, period=1e-3, length=5.
     monkeypatch.setattr(cause_feedback, "slopes", lambda run, p: np.array(K, float))
     monkeypatch.setattr(cause_feedback, "innermost", lambda controller: law)
     scenario = SimpleNamespace(length=lambda: length)
-    return cause_feedback.feedback(SimpleNamespace(loop=loop, scenario=scenario))
+    return cause_feedback.feedback(SimpleNamespace(loop=loop, scenario=scenario), sized)
 
 
 ONE = [[1.0, 0.0], [0.0, 1.0]]
@@ -324,6 +334,8 @@ def test_a_users_gain_far_from_what_the_machine_bears(monkeypatch):
     assert asked(0.041) == "" and "closes the loop at 0.195 1/s" in asked(0.039)
     assert "in a run of 5 s gets nowhere" in asked(0.039)
     assert fed(monkeypatch, [[1.0]], [[-101.0]], law=None) == ""
+    assert asked(101.0, sized=False) == "" == asked(0.039, sized=False)
+    assert "positive feedback" in asked(-101.0, sized=False)
     two = fed(monkeypatch, ONE, [[-50.0, 0], [0, -200.0]], law=host)
     assert two.startswith("gain from b to w: it closes the loop at 1e+03 1/s")
     slow = fed(monkeypatch, ONE, [[-50.0, 0], [0, -0.01]], law=host)

@@ -513,6 +513,20 @@ def verdict(key, holds, counted=True, worst=""):
     return Verdict(key, "text", holds, strength, worst=worst, counted=counted, data={"n": 1})
 
 
+def test_a_pump_that_is_too_small_is_the_cause_of_its_own_limit(monkeypatch):
+    monkeypatch.setattr(causes, "likely_cause", lambda run: Cause("gain", "too much", 0.7))
+    run = SimpleNamespace(loop=SimpleNamespace(controller=1))
+
+    def limits(kind, broken=True):
+        row = {"name": "pump", "kind": kind, "broken": broken, "reached": 1.7}
+        one = verdict("machine-limits", False)
+        return replace(one, data={"limits": [row | {"limit": 1e-3, "unit": "m^3/s"}]})
+
+    told = causes.with_cause(run, [limits("flow"), limits("stroke"), limits("flow", False)])
+    assert "the pump is too small" in told[0].worst and "1.7 times" in told[0].worst
+    assert [v.data["cause"]["words"] for v in told[1:]] == ["too much", "too much"]
+
+
 def test_which_verdicts_are_told_the_cause(monkeypatch):
     """Counted, violated, not one that says its own; practical stability also where it is undecided."""
     monkeypatch.setattr(causes, "likely_cause", lambda run: Cause("gain", "too much", 0.7))

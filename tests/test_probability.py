@@ -93,6 +93,18 @@ def test_a_known_probability_from_both_sides(run_once):
     assert never.holds and never.data["runs"] == 59 and never.data["violations"] == [0]
 
 
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("always (x > 9 m implies x < 0 m)", "x > 9 m was never true"),
+        ("always (abs(x) >= 0 m)", "nothing that its signals could do"),
+    ],
+)
+def test_a_sentence_that_asks_nothing_is_never_held_to_be_probable(text, words):
+    found = asked(text, at_most=0.5, confidence=0.5)
+    assert found.holds is None and words in found.worst
+
+
 def test_sentences_share_the_confidence(run_once):
     claim = Probability(("always (x < 2 m)", "always (x < 1 m)"), EVENLY, 0.2, runs=240, seed=3)
     both, one = judged(claim, *run_once), alone(run_once, 0.2)
@@ -270,6 +282,12 @@ HEAD = "plant: ieha-published-linear\ncontroller: PID\nscenario: {duration: 1 s}
         ("{of: always (Y < 1 m), over: {K: {normal: [104 1/s, 0 1/s]}}}", "not above zero"),
         ("{of: always (Y < 1 m), over: {K: {normal: [104 1/s, .inf]}}}", "finite"),
         ("{of: always (Y < 1 m), over: {K: {log_uniform: [0 1/s, 2 1/s]}}}", "K "),
+        (
+            "{of: always (Y < 1 m), over: {K: {normal: [100 1/s, 1e-9 1/s]}}}",
+            "no width to speak of",
+        ),
+        ("{of: always (Y < 1 m), over: {K: {uniform: [7, 7.000001]}}}", "no width to speak of"),
+        ("{of: always (Y < 1 m), confidence: 1 %, over: {K: {uniform: [1, 2]}}}", "a coin"),
         ("{of: always (Y < 1 m), confidence: 100 %, over: {K: {uniform: [1, 2]}}}", "confidence"),
         ("{of: always (Y < 1 m), confidence: 120 %, over: {K: {uniform: [1, 2]}}}", "confidence"),
         ("{of: always (Y < 1 m), method: guessing, over: {K: {uniform: [1, 2]}}}", "method"),

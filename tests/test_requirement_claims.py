@@ -65,6 +65,9 @@ def test_a_requirement_on_a_run_that_is_known(text, holds, margin, time):
         ("always (not (x0 > 2 and x0 > 0) or x0 < 0)", "x0 > 2 and x0 > 0 was never true"),
         ("always (x0 < 3) and always (x0 < -1 implies eventually[0 s, 1 s] (x0 > 0))", "x0 < -1"),
         ("always[1 s, 2 s] historically[3 s, 4 s] (x0 < 0)", "held no sample"),
+        ("always (abs(x0) >= 0)", "nothing that these signals could do"),
+        ("always (x0 < 0.5 or x0 > 0.4)", "nothing that these signals could do"),
+        ("always (time >= 0 s)", "nothing that these signals could do"),
     ],
 )
 def test_what_was_never_put_to_the_test_is_undecided(text, words):
@@ -72,6 +75,25 @@ def test_what_was_never_put_to_the_test_is_undecided(text, words):
     verdict = asked(text)
     assert verdict.holds is None and verdict.strength is None and words in verdict.worst
     assert check_requirement(Requirement(text), simulated(DECAY, SCENARIO)).holds is True
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "always (x0 < 1.5)",
+        "always (x0 < 0.5 or x0 > 0.6 or time < 3 s)",
+        "eventually (x0 < 0.1)",
+        "always[0 s, 2 s] (x0 < 0.5 implies always[0 s, 1 s] (x0 < 0.5))",
+    ],
+)
+def test_what_signals_could_make_false_is_asked(text):
+    assert asked(text).holds
+
+
+def test_signals_that_stand_through_the_run_say_nothing_of_it():
+    still = replace(PLANT, x0=(0.0,))
+    found = asked("always (x0 < 1)", ClosedLoop(still, Feedback(still, ((0.0,),))))
+    assert found.holds is None and "x0 did not move in this run" in found.worst
 
 
 @pytest.mark.parametrize(

@@ -55,8 +55,8 @@ def _last(plant, log, outputs: list[str]) -> np.ndarray:
     return np.array([float(measured[name]) for name in outputs])
 
 
-def feedback(run) -> str:
-    """Positive feedback, crossed pairs or a gain far from what the machine bears, by G and K; empty where the signs are right."""
+def feedback(run, sized: bool = True) -> str:
+    """Positive feedback, crossed pairs or (`sized`) a gain far from what the machine bears, by G and K; else empty."""
     loop = run.loop
     position = _followed(loop)
     commands = names(loop.controller.commands)
@@ -71,6 +71,8 @@ def feedback(run) -> str:
     if G is None or K is None or not np.isfinite(G).all() or not np.isfinite(K).all():
         return ""
     if negative(G @ K):
+        if not sized:
+            return ""
         return _far_off(loop, commands, position, -np.diag(G @ K) / HORIZON, run.scenario.length())
     n = len(commands)
     for i, j in combinations(range(n), 2):

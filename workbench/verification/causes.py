@@ -18,9 +18,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
+from workbench.contract.units import format_quantity as say
 from workbench.run.steps import Steps
 from workbench.verification.badness import share_at_limits
 from workbench.verification.cause_feedback import feedback
@@ -51,10 +53,23 @@ def with_cause(run: Run, verdicts: Sequence[Verdict]) -> list[Verdict]:
     wrong = [v for v in verdicts if v.counted and v.key not in SELF_SAID and _wrong(v)]
     if not wrong or run.loop.controller is None:
         return list(verdicts)
-    found = too_fast(wrong) or _guess(likely_cause, run)
-    if found is None:
-        return list(verdicts)
-    return [_named(v, found) if any(v is w for w in wrong) else v for v in verdicts]
+    violated = any(v.holds is False for v in wrong)
+    find = likely_cause if violated else partial(likely_cause, violated=False)
+    fast = too_fast(wrong)
+    found = fast or _guess(find, run)
+    causes = {id(v): fast or _of_pump(v) or found for v in wrong}
+    return [_named(v, causes[id(v)]) if causes.get(id(v)) else v for v in verdicts]
+
+
+def _of_pump(v: Verdict) -> Cause | None:
+    """The cause of limits of the machine that are broken: the pump's flow, where that is among them; None of other verdicts."""
+    rows = v.data.get("limits", ()) if v.key == "machine-limits" else ()
+    broken = [row for row in rows if row["broken"] and row["kind"] == "flow"]
+    if not broken:
+        return None
+    most = max(broken, key=lambda row: row["reached"])
+    asked = f"{most['reached']:.3g} times what it has, {say(most['limit'], most['unit'], 3)}"
+    return Cause("limit", f"the pump is too small for this motion: {most['name']} reaches {asked}")
 
 
 def too_fast(wrong: Sequence[Verdict]) -> Cause | None:
@@ -84,8 +99,12 @@ def _named(v: Verdict, found: Cause) -> Verdict:
     )
 
 
-def likely_cause(run: Run) -> Cause | None:
-    """The most likely cause of a run that went wrong; None where nothing that can be tried explains it."""
+def likely_cause(run: Run, violated: bool = True) -> Cause | None:
+    """The most likely cause of a run that went wrong; None where nothing that can be tried explains it.
+
+    violated: some claim is; where all are only undecided, that a gain is far from what the machine bears is no cause.
+    """
+    sign = feedback if violated else partial(feedback, sized=False)
     wires = _guess(rewired, run)
     if wires:
         return Cause("wiring", wires)
@@ -98,7 +117,7 @@ def likely_cause(run: Run) -> Cause | None:
     found = _guess(removal, run)
     # A removal that heals outweighs a sign that a linearisation sees; half a healing does not.
     if found is None or (found.share is not None and found.share < 0.8):
-        turned = "" if has_ledger(run.loop) else _guess(feedback, run)
+        turned = "" if has_ledger(run.loop) else _guess(sign, run)
         if turned:
             return Cause("wiring", turned)
     if edge:

@@ -16,6 +16,7 @@ from workbench.verification.proofs import Number
 from workbench.verification.temporal.parser import parse
 
 MOST_RUNS = 100_000
+LEAST_CONFIDENCE = 0.5
 RARE_RUNS = 20_000  # of splitting, where no number is stated
 
 
@@ -80,6 +81,12 @@ class Probability(_Checked):
                     key=name,
                     mend="write 1 % or 99 %, say",
                 )
+        if self.confidence < LEAST_CONFIDENCE:
+            raise InputError(
+                f"confidence: {self.confidence:g} is less than that of a coin that is tossed",
+                key="confidence",
+                mend="write 95 % or 99 %, say",
+            )
         if not self.over or not self.sentences:
             raise InputError(
                 "over: expected at least one number to draw, of: at least one sentence"

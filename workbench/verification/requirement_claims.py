@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, final
 
@@ -10,10 +11,11 @@ import numpy as np
 from workbench.contract.units import format_quantity as say
 from workbench.verification.proofs import Checked as _Checked
 from workbench.verification.requirements import diverged
-from workbench.verification.scales import scales
+from workbench.verification.scales import scales, signal_floor
 from workbench.verification.temporal.parser import parse
 from workbench.verification.temporal.sentence import Answer, Sentence, read
 from workbench.verification.temporal.signals import columns, table
+from workbench.verification.temporal.unbreakable import unbreakable
 from workbench.verification.verdict import Verdict
 
 SOURCE = "signal temporal logic, on the run at its own steps"
@@ -83,25 +85,47 @@ def check_requirement(claim: Requirement, run: Any) -> Verdict:
         worst=worst(answer, sentence, float(time[-1])),
         source=SOURCE,
         counted=claim.counted,
-        data=told(answer),
+        data=told(answer) | {"empty": says_nothing(sentence, run, found) if answer.holds else ""},
         instant=answer.time,
     )
+
+
+def says_nothing(sentence: Sentence, run: Any, found: Mapping[str, Any]) -> str:
+    """Why that a sentence is true of this run says nothing, in words; "" where it says something."""
+    if unbreakable(sentence, float(run.log.time[-1])):
+        return "nothing that these signals could do makes it false"
+    own = [name for name in found if name != "time"]
+    if own and all(stands(found[name], signal_floor(run.loop.plant, name)) for name in own):
+        return f"{', '.join(own)} did not move in this run"
+    return ""
+
+
+def stands(values: np.ndarray, floor: float) -> bool:
+    """Whether a signal stays within its resolution."""
+    return float(np.ptp(values)) <= max(floor, 1e-9 * float(np.abs(values).max()))
 
 
 def put_to_the_test(verdict: Verdict) -> Verdict:
     """The verdict on a requirement; one that holds because nothing was asked is undecided.
 
-    So is a sentence whose `implies` never had its condition met, and one whose intervals held no sample. A search goes by
+    So is a sentence whose `implies` never had its condition met, one whose intervals held no sample, one whose signals all stood
+    still, and one that nothing could make false. A search goes by
     the verdict as it was: a run that meets the condition is what it looks for.
     """
     if not verdict.holds or not verdict.key.startswith("requirements"):
         return verdict
-    idle = verdict.data["idle"]
-    if not idle and verdict.data["time"] is not None:
+    why = _unasked(verdict.data)
+    if not why:
         return verdict
-    why = f"{idle[0]} was never true" if idle else "its intervals held no sample"
-    worst = f"nothing was asked: {why} in this run; run what puts it to the test"
+    worst = f"nothing was asked: {why}; run, or ask, what puts it to the test"
     return replace(verdict, holds=None, strength=None, margin=None, worst=worst)
+
+
+def _unasked(data: Mapping[str, Any]) -> str:
+    """Why a sentence that is true asked nothing of its run, in words; or ""."""
+    if data["idle"]:
+        return f"{data['idle'][0]} was never true in this run"
+    return "its intervals held no sample" if data["time"] is None else data["empty"]
 
 
 def missing_in(found: dict) -> str:

@@ -21,6 +21,8 @@ from workbench.contract.numbers import numbers
 from workbench.contract.parameters import Leaf
 from workbench.contract.units import quantity
 
+NARROW = 1e-6  # of a number's size: a narrower range draws the same machine again and again
+
 
 @dataclass(frozen=True, eq=False)
 class Law:
@@ -64,6 +66,10 @@ def _law(name: str, spread: Any, plant: Any) -> Law:
         _check_normal(law)
     else:
         _check_ends(law)
+    if abs(b if kind == "normal" else b - a) < NARROW * max(abs(a), abs(b)):
+        raise _refused(
+            law, f"has no width to speak of, less than {NARROW:g} of it", "draw it wider"
+        )
     return law
 
 
