@@ -100,6 +100,7 @@ def test_signals_that_stand_through_the_run_say_nothing_of_it():
     "text, words, not_said",
     [
         ("always[0 s, 20 s] (x0 < 2)", "so far x0 = 1 at t = 0 s", "decides"),
+        ("always[0 s, 20 s] (x0 < 2)", "run it longer, scenario.duration: 20 s, or", "decides"),
         ("eventually[0 s, 20 s] (x0 < 0.001)", "so far x0 = 0.00674 at t = 5 s", "decides"),
         (
             "always (x0 < 0.5 implies always[0 s, 1 s] (x0 < 0.6))",

@@ -158,12 +158,15 @@ def worst(answer: Answer, sentence: Sentence, end: float) -> str:
         return at
     at = "" if answer.series.low[0] > -np.inf and answer.series.up[0] < np.inf else at
     until = max(sentence.until, end)
-    why = (
-        f"the sentence looks up to t = {until:.4g} s and the run ends at {end:.4g} s"
-        if until > end
-        else f"what comes after the run's end at {end:.4g} s decides"
-    )
-    return f"{why}: run it longer" + (f"; so far {at}" if at else "")
+    if until > end:
+        why = f"the sentence looks up to t = {until:.4g} s and the run ends at {end:.4g} s"
+        mend = (
+            f"run it longer, scenario.duration: {say(until, 's', 6)}, or end its interval earlier"
+        )
+    else:
+        why = f"what comes after the run's end at {end:.4g} s decides"
+        mend = "run it longer"
+    return f"{why}: {mend}" + (f"; so far {at}" if at else "")
 
 
 def told(answer: Answer) -> dict:
