@@ -9,7 +9,12 @@ from faults.clocks import clocked
 
 from workbench import ClosedLoop, Hold, InputError, Sampled, Scenario, Signal, System, verify
 from workbench.contract.system import Controller, Plain
+from workbench.interop.export.compiled import Compiled
+from workbench.interop.export.law_graph import law_graph
+from workbench.interop.export.package import export_law
+from workbench.interop.export.replay import replay
 from workbench.interop.linear_plant import LinearPlant
+from workbench.numerics.compiler import compiler
 from workbench.verification import claims as C
 from workbench.verification.linear_loop import linear_law
 from workbench.verification.timed import straight, stray
@@ -128,6 +133,26 @@ def test_a_called_law_is_asked_at_later_times_with_its_counters_set_on(clock, sa
 )
 def test_a_called_law_that_only_repeats_what_it_did_holds(how, at, clock):
     assert judged(clocked(T, 5.0, how, at, clock), point=0.0).holds
+
+
+def compiled(how, folder):
+    """The law as the C code that is exported of it."""
+    loop = ClosedLoop(PLANT, Sampled(Traced(PLANT, how), T_s=T))
+    graph = law_graph(loop.controller)
+    export_law(folder, graph, replay(loop, Scenario(1.0, Hold("output", (0.2,))), graph))
+    return Compiled(folder)
+
+
+@pytest.mark.skipif(compiler() is None, reason="no C compiler")
+def test_an_exported_law_is_asked_at_later_times_as_well(tmp_path):
+    turns, idle = (compiled(how, tmp_path / how) for how in ("turns", "idle"))
+    assert "time itself may change the loop: at t = 3" in verdict_of(turns).worst
+    assert verdict_of(idle).holds
+
+
+def verdict_of(law):
+    (verdict,) = verify(ClosedLoop(PLANT, law), Scenario(5.0, Hold("output", (0.2,))), ASKED)
+    return verdict
 
 
 def test_a_law_whose_gain_depends_on_time_is_not_linearised_at_one_instant():

@@ -36,7 +36,7 @@ NEVER = (ModuleType, FunctionType, BuiltinFunctionType, type, property, staticme
 def of_called(run: Run) -> str:
     """When the law does what it did at no time of the run, or why that is not known, in words; "" where nothing was found."""
     law = innermost(run.loop.controller)
-    if not isinstance(law, Plain) or isinstance(law.law, LinearNearRest) or own(type(law.law)):
+    if not isinstance(law, Plain) or isinstance(law.law, LinearNearRest):
         return ""
     functions = _functions(law.law)
     clock = next(filter(None, map(_read_clock, functions)), "")
