@@ -1,6 +1,6 @@
-"""The claim tube on the shipped servo axis: how long proof and check take, how much wider than its runs it is, what is refused.
+"""The claim tube on a shipped example: how long proof and check take, how much wider than its runs it is, what is refused.
 
-    python benchmarks/tube.py [runs]
+    python benchmarks/tube.py [runs] [servo | crane]
 
 No timing is asserted anywhere. A run that leaves the tube, or a fault that is proved, ends with exit 1.
 """
@@ -24,18 +24,22 @@ from workbench.verification.tube.checker.file import load
 from workbench.verification.tube.checker.judge import judge
 from workbench.verification.tube.claim import check_tube, widths
 
-FILE = str(Path(__file__).parents[1] / "examples" / "tube-servo.yaml")
-FAULTS = (
-    "loop.sample_time=7 ms",
-    "controller.K_p=3000",
-    "controller.K_i=0",
-    "controller.K_i=60000",
-    "plant.supply.p_s=20 bar",
-)
+EXAMPLES = Path(__file__).parents[1] / "examples"
+FAULTS = {
+    "servo": (
+        "loop.sample_time=7 ms",
+        "controller.K_p=3000",
+        "controller.K_i=0",
+        "controller.K_i=60000",
+        "plant.supply.p_s=20 bar",
+    ),
+    "crane": ("loop.sample_time=7 ms", "controller.βk_f=3000 1/s"),
+}
 
 
-def main(runs: int = 100) -> int:
-    case = read_case(FILE, ())
+def main(runs: int = 100, name: str = "servo") -> int:
+    file = str(EXAMPLES / f"tube-{name}.yaml")
+    case = read_case(file, ())
     asked = next(c for c in case.claims if isinstance(c, Tube))
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "tube.npz")
@@ -52,8 +56,9 @@ def main(runs: int = 100) -> int:
         f"checked in {time.perf_counter() - begun:.1f} s; {len(c.z)} samples, {size / 1e6:.1f} MB"
     )
     left = beside(case, asked, c, runs)
-    proved = [fault for fault in FAULTS if not refused(fault)]
-    print(f"{len(FAULTS) - len(proved)} of {len(FAULTS)} faults are not proved {proved or ''}")
+    faults = FAULTS[name]
+    proved = [fault for fault in faults if not refused(file, fault)]
+    print(f"{len(faults) - len(proved)} of {len(faults)} faults are not proved {proved or ''}")
     return 1 if left or proved else 0
 
 
@@ -67,9 +72,11 @@ def beside(case, asked, c, runs: int) -> int:
     moving = ~c.flow.still()[c.section]
     hull = np.zeros(c.z.shape)
     left = 0
+    own = dict(case.scenario.offset)
     for share in shares[:runs]:
-        offset = dict(zip(half, share * list(half.values())))
-        x = simulate(case.loop, replace(case.scenario, offset=offset)).values[:, c.section]
+        moved = {n: own.get(n, 0.0) + s * w for (n, w), s in zip(half.items(), share)}
+        x = simulate(case.loop, replace(case.scenario, offset={**own, **moved})).values
+        x = x[: len(c.z), c.section]
         z = np.where(moving, x, np.vstack([c.z[:1], x[:-1]]))[1:]  # memory as before the sample
         e = np.abs(z - c.z[1 : len(z) + 1])
         left += bool((e > reach[1 : len(z) + 1] * (1 + 1e-6)).any())
@@ -83,10 +90,10 @@ def beside(case, asked, c, runs: int) -> int:
     return left
 
 
-def refused(fault: str) -> bool:
-    """Whether the axis with this fault is not proved."""
+def refused(file: str, fault: str) -> bool:
+    """Whether the example with this fault is not proved."""
     try:
-        case = read_case(FILE, (fault,))
+        case = read_case(file, (fault,))
         asked = next(c for c in case.claims if isinstance(c, Tube))
         verdict = check_tube(asked, run(case.loop, case.scenario))
     except InputError as why:
@@ -97,4 +104,4 @@ def refused(fault: str) -> bool:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*(int(n) for n in sys.argv[1:2])))
+    sys.exit(main(*(int(n) for n in sys.argv[1:2]), *sys.argv[2:3]))
