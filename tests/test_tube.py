@@ -199,7 +199,7 @@ def worse(c):
     shift = np.zeros_like(c.z)
     shift[150, 0] = 0.05
     turned = c.R.copy()
-    turned[c.after[-1]] *= 2
+    turned *= 2
     moved = c.w.copy()
     moved[90] += 0.3
     jumped = c.after.copy()
@@ -221,9 +221,11 @@ def worse(c):
         "T": replace(c, T=1.5 * c.T),
         "lag": replace(c, lag=2 * c.T),
         "parameters": replace(c, parameters=np.where(c.parameters == 4.0, -30.0, c.parameters)),
-        "section": replace(c, section=c.section[:-1], z=c.z[:, :-1], R=c.R[:, :-1, :-1]),
+        "section": replace(c, section=c.section[:-1], z=c.z[:, :-1], R=c.R[:-1, :-1]),
         "order": replace(c, order=1),
         "substeps": replace(c, substeps=np.array([0, 0])),
+        "finer": replace(c, finer=0 * c.finer),
+        "finer steps without reaches": replace(c, finer=2 * c.finer),
         "splits": replace(c, splits=np.array([[5.0, 0.0, 0.0]])),
         "nan": replace(c, reach=np.where(one > 0, np.nan, c.reach)),
     }.items()

@@ -103,6 +103,64 @@ def test_functions_contain_their_values_inside_an_interval(name):
 
 
 # ---- conditions --------------------------------------------------------------------------------------------------------
+def orifice(x, c):
+    return x / np.sqrt(np.sqrt(x * x + c))
+
+
+def test_a_regularised_root_contains_values_chords_and_coefficients():
+    """On either side of zero, across it, and on it; no wider than the ends give where the derivative is far from its peak."""
+    mid = RNG.uniform(-3, 3, 400) * RNG.choice([1.0, 1e-2, 1e3], 400)
+    wide = RNG.choice([0.0, 1e-6, 0.3, 1.5], 400) * np.abs(mid)
+    width = RNG.choice([1e-300, 1e-6, 0.04, 2.0], 400)
+    box = Interval(mid - wide, mid + wide)
+    c = Interval(width)
+    y = slope.orifice(Slope(box, {0: Interval(1.0)}), Slope(c))
+    start = RNG.uniform(box.lo, box.hi)
+    steps = Series([Interval(start), Interval(np.full(400, 0.7)), Interval(np.full(400, -0.2))])
+    parts = series.orifice(steps, Series([c])).parts
+    plain = (steps / series.sqrt(series.sqrt(series.square(steps) + Series([c])))).parts
+    for share in np.linspace(0, 1, 9):
+        x = np.clip(box.lo + share * (box.hi - box.lo), box.lo, box.hi)
+        v = orifice(x.astype(np.longdouble), width)
+        assert ((y.value.lo <= v) & (v <= y.value.hi)).all()
+        h = 1e-5 * (np.abs(x) + np.sqrt(width))
+        rise = (orifice(x + h, width) - orifice(x - h, width)) / (2 * h)
+        slack = 1e-6 * np.abs(rise)
+        assert ((y.by[0].lo <= rise + slack) & (rise - slack <= y.by[0].hi)).all()
+    tight = y.value.hi - y.value.lo
+    ends = orifice(box.hi, width) - orifice(box.lo, width)
+    assert (tight <= ends * (1 + 1e-9) + 1e-12 * y.value.size).all()
+    for mine, other in zip(parts, plain):
+        ok = np.isfinite(other.lo + other.hi)
+        assert ok.any()
+        assert ((mine.lo <= other.hi) & (other.lo <= mine.hi) | ~ok).all()
+
+
+def test_a_regularised_root_of_less_than_nothing_bounds_nothing():
+    below = Interval(np.array([-1e-9]))
+    x = Interval(np.array([1.0]), np.array([2.0]))
+    assert iv.orifice(x, below).lo == -np.inf and iv.orifice_slope(x, below).hi == np.inf
+
+
+@pytest.mark.parametrize("sign", (1, -1))
+def test_a_quotient_by_a_double_root_becomes_one_operation_only_where_it_is_a_regularised_root(
+    sign,
+):
+    x, w = ca.SX.sym("x"), ca.SX.sym("w")
+    p = 3 - sign * x
+    texts = {
+        True: p / ca.sqrt(ca.sqrt(p * p + w * w + 1e-300)),
+        False: p / ca.sqrt(ca.sqrt(x * x + w * w)),
+    }
+    for own, text in texts.items():
+        f = ca.Function("f", [x, w], [text])
+        made = program(f)
+        assert (CODE["orifice"] in made.codes) == own
+        for a, b in RNG.uniform(-5, 5, (40, 2)):
+            found = made.run(iv, [Interval(a), Interval(b)], lambda v: v)[0]
+            assert found.lo <= float(f(a, b)) <= found.hi
+
+
 def test_any_number_but_zero_is_true():
     x, y = ca.SX.sym("x"), ca.SX.sym("y")
     e = ca.vertcat(ca.logic_not(x), ca.logic_and(x, y), ca.logic_or(x, y), ca.if_else(x, 3.0, 4.0))

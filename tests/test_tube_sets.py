@@ -11,7 +11,7 @@ from workbench.verification.tube.checker import zonotope
 from workbench.verification.tube.checker.judge import followed, judge
 from workbench.verification.tube.checker.samples import Rows, united, walked
 from workbench.verification.tube.checker.section import Refused
-from workbench.verification.tube.checker.zonotope import Deviations
+from workbench.verification.tube.checker.zonotope import Deviations, enclosed
 
 MOVES = 40
 
@@ -20,7 +20,6 @@ def moved(monkeypatch, most: int) -> tuple[Deviations, np.ndarray]:
     """A set after some maps, merged now and then, and points that went through maps within what these are off by."""
     monkeypatch.setattr(zonotope, "MOST", most)
     rng = np.random.default_rng(5)
-    V = np.array([[1.0, 0.3, 0.0], [0.0, 1.0, -0.4], [0.2, 0.0, 1.0]])
     Z = Deviations.box(np.array([[1.0], [0.5], [-0.2]]), np.array([0.1, 0.0, 0.05]))
     Z.B = np.diag([0.2, 0.1, 0.3])
     many = 600
@@ -34,7 +33,7 @@ def moved(monkeypatch, most: int) -> tuple[Deviations, np.ndarray]:
         push = rng.choice([-1.0, 1.0], (3, many))
         e = np.stack([(M + off * rng.choice([-1, 1], (3, 3))) @ x for x in e.T], axis=1)
         e = e + added[:, None] * push
-        Z.merged(V)
+        Z.merged()
         Z.moved(M, off, added)
     return Z, e
 
@@ -127,3 +126,35 @@ def test_the_mean_of_several_sides_is_as_far_off_as_the_farthest_of_them():
     one = united(rows)
     assert one.node == [7] and (np.abs(M - one.M) + off <= one.off).all()
     assert (one.error, one.defect, one.low, one.high) == (3.0, 3.0, 0.0, 3.0)
+
+
+def test_finer_steps_from_some_nodes_hold_them_and_leave_the_others_as_they_are(certificate):
+    """Their samples end where they did, and less is added to them; a fault in one of the finer steps is seen."""
+    c = certificate
+    finer = np.where(np.arange(len(c.z)) % 7 == 3, 3, 1)
+    before = followed(c)
+    fine = replace(c, finer=finer)
+    widest = 1.1 * c.reach.max(axis=1, keepdims=True)
+    reach = np.repeat(widest, fine.stages + 1, axis=1)
+    seen = followed(replace(fine, reach=reach))
+    own = finer > 1
+    assert seen.failed is None and np.isfinite(seen.need).all()
+    assert (seen.defect[own] <= before.defect[own] + 1e-13).all()
+    assert (seen.need[~own, -1] == seen.need[~own, c.stages]).all()
+    assert (seen.need[own, -1] != seen.need[own, c.stages]).any()
+    reach[np.argmax(own), -2] = 0.5 * seen.need[np.argmax(own), -2]
+    assert followed(replace(fine, reach=reach)).failed == np.argmax(own)
+
+
+def test_segments_along_their_axes_reach_as_far_as_those_that_they_stand_for():
+    """In every direction, also of flat sets; with any of them left out, or axes a little too short, not in all."""
+    rng = np.random.default_rng(8)
+    L = rng.normal(size=(400, 3))
+    for flat in (1.0, 1e-9):
+        H = np.diag([1.0, 3.0, 1e4]) @ rng.normal(size=(3, 3)) @ np.diag([1.0, 1.0, flat])
+        H = np.linalg.qr(H)[0] @ np.diag([2.0, 1.0, flat])
+        V, lost = enclosed(H)
+        made = np.abs(L @ V).sum(axis=1) + np.abs(L @ lost).sum(axis=1)
+        seen = np.abs(L @ H).sum(axis=1)
+        assert (seen <= made).all() and lost.max() < 1e-9
+        assert (seen > 0.99 * made).any()

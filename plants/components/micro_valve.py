@@ -49,10 +49,9 @@ class MicroValve:
     def flow(self, c, x, ζ):
         """Q_e, m³/s, at the opening x and the half pressure difference ζ."""
         P = self.P_s / 2
-        return self.gain(c) * (
-            np.maximum(x, 0.0) * root(P - ζ, self.width)
-            + np.minimum(x, 0.0) * root(P + ζ, self.width)
-        )
+        opened = root(P - ζ, self.width)
+        back = root(P + ζ, self.width)
+        return self.gain(c) / 2 * (x * (opened + back) + np.abs(x) * (opened - back))
 
 
 class Ways(NamedTuple):

@@ -71,8 +71,8 @@ def carried(c: Tube, rows: Rows, Z: Deviations) -> tuple[np.ndarray, Deviations]
     Z = Deviations(Z.G, Z.kept, Z.B)
     need = np.zeros((len(rows.node), c.stages + 1, c.states))
     for r, k in enumerate(rows.node):
-        Z.merged(c.R[k])
-        need[r] = stages(Z, rows, r)
+        Z.merged()
+        need[r] = stages(Z, rows, r, c.stages_of(int(c.finer[k])))
         if not np.isfinite(need[r]).all():
             need[r:] = np.inf
             break

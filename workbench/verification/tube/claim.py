@@ -24,16 +24,11 @@ from workbench.verification.tube.checker.section import Refused
 from workbench.verification.tube.end import closing, narrowed, pace, shown
 from workbench.verification.tube.posed import Posed, error_unit, posed
 from workbench.verification.tube.progress import Share
-from workbench.verification.tube.search import Result, searched
+from workbench.verification.tube.search import Result, searched, sized
 from workbench.verification.verdict import Assumption, Verdict
 
 SOURCE = "contraction along the nominal run, outward-rounded intervals"
-SMALLER = (
-    0.3,
-    0.1,
-    0.03,
-    0.01,
-)  # shares of the starts that are tried where the whole set is not held
+SMALLER = (0.3, 0.1, 0.01)  # shares of the starts that are tried where the whole set is not held
 NEUTRAL = 1e-9  # a lap that brings runs closer by less than this share decides nothing
 
 
@@ -57,7 +52,7 @@ def _judged(claim: Any, run: Any, share: Share) -> Verdict:
     if found.failed is not None:
         return said(
             None,
-            worst=reason(question, found) + smaller(question, found, share),
+            worst=reason(question, found) + smaller(found, share),
             assumptions=notes(question),
             instant=found.failed * question.tube.T,
         )
@@ -182,16 +177,15 @@ def unsettled(question: Posed, found: Result) -> str:
     return f"; at {first * question.tube.T:.4g} s the run is not yet on what repeats, a longer duration brings it closer"
 
 
-def smaller(question: Posed, failed: Result, share: Share) -> str:
+def smaller(failed: Result, share: Share) -> str:
     """The widest of some smaller sets of starts that has a tube; nothing where the run itself is what has none."""
-    if failed.seen is None:
+    if failed.seen is None or failed.ready is None:
         return ""
-    for part in SMALLER:
-        c = replace(question.tube, half=question.tube.half * part)
-        found = searched(replace(question, tube=c), share)
-        if found.failed is None:
-            return f"; a tube does hold from {part:g} times these starts"
-    return f"; nor does one from {SMALLER[-1]:g} times these starts"
+    least = SMALLER[-1]
+    if sized(failed.ready, least, share).failed is not None:
+        return f"; nor does one from {least:g} times these starts"
+    wider = (p for p in SMALLER[:-1] if sized(failed.ready, p, share).failed is None)
+    return f"; a tube does hold from {next(wider, least):g} times these starts"
 
 
 def stated(c: Tube, seen: Seen) -> Tube:

@@ -118,19 +118,34 @@ def fastest(c: Tube) -> float:
         return float(np.abs(np.linalg.eigvals(path.slope(starts(path)))).max())
 
 
+def longest(c: Tube) -> float:
+    """The longest step of the flow, s."""
+    return float(max(c.lag / max(c.substeps[0], 1), (c.T - c.lag) / c.substeps[1]))
+
+
 def pathed(c: Tube) -> Tube:
     """With polynomials where a mode is too fast for the steps; as it is elsewhere."""
-    longest = max(c.lag / max(c.substeps[0], 1), (c.T - c.lag) / c.substeps[1])
-    if not fastest(c) * longest > FAST:
+    if not fastest(c) * longest(c) > FAST:
         return c
-    path = Path(c, np.arange(len(c.z)))
+    found = np.zeros((len(c.z), int(c.substeps.sum() * c.finer.max()), c.order + 1, c.states))
+    for finer in np.unique(c.finer):
+        nodes = np.flatnonzero(c.finer == finer)
+        with np.errstate(all="ignore"):
+            each = polynomials(c, nodes, int(finer))
+        found[nodes, : len(each)] = np.stack(each, axis=1)
+    return replace(c, paths=found)
+
+
+def polynomials(c: Tube, nodes: np.ndarray, finer: int) -> list[np.ndarray]:
+    """Of these nodes, step after step, (nodes, order + 1, states)."""
+    path = Path(c, nodes)
+    x = starts(path)
     found = []
-    with np.errstate(all="ignore"):
-        x = starts(path)
-        for k, span in enumerate((c.lag, c.T - c.lag)):
-            if k == 1 and c.lag > 0:
-                x = path.jumped(c.release, x)
-            for _ in range(c.substeps[k]):
-                C, x = path.step(x, float(span / c.substeps[k]))
-                found.append(C)
-    return replace(c, paths=np.stack(found, axis=1))
+    for k, span in enumerate((c.lag, c.T - c.lag)):
+        many = int(c.substeps[k]) * finer
+        if k == 1 and c.lag > 0:
+            x = path.jumped(c.release, x)
+        for _ in range(many):
+            C, x = path.step(x, float(span / many))
+            found.append(C)
+    return found

@@ -19,7 +19,7 @@ ORDER = 4
 
 @dataclass(frozen=True, eq=False)
 class Posed:
-    """A tube without measure: `R`, `σ` and `reach` of `tube` are not chosen yet. ends: "rest", "period" or "horizon"."""
+    """A tube without widths: `R`, `σ` and `reach` of `tube` are not chosen yet. ends: "rest", "period" or "horizon"."""
 
     tube: Tube
     states: tuple[str, ...]
@@ -67,9 +67,10 @@ def posed(run: Any, half: dict[str, float], substeps: int = 1) -> Posed:
         T=float(loop.period),
         lag=float(loop.lag),
         substeps=np.array([substeps if loop.lag else 0, substeps]),
+        finer=np.ones(K, int),
         order=ORDER,
         z=Z[keep],
-        R=np.broadcast_to(np.eye(len(section)), (K, len(section), len(section))).copy(),
+        R=np.eye(len(section)),
         σ=1.0,
         reach=np.zeros((K, 1, n)),
         w=w[keep],
@@ -85,10 +86,14 @@ def posed(run: Any, half: dict[str, float], substeps: int = 1) -> Posed:
         error=np.full(len(pairs), np.inf),
         names=np.array(known),
     )
-    size = np.ptp(Z, axis=0)
-    scale = np.where(size > 0, size, np.maximum(np.abs(Z).max(axis=0), 1e-9))
     units = tuple(s.unit for s in loop.states)
-    return Posed(tube, tuple(known), units, end, scale, error_unit(loop))
+    return Posed(tube, tuple(known), units, end, scales(Z), error_unit(loop))
+
+
+def scales(Z: np.ndarray) -> np.ndarray:
+    """How far every state goes along the run, or how large it is where it stays."""
+    size = np.ptp(Z, axis=0)
+    return np.where(size > 0, size, np.maximum(np.abs(Z).max(axis=0), 1e-9))
 
 
 def error_unit(loop: Any) -> str:

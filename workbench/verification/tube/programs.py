@@ -68,6 +68,11 @@ def program(f: ca.Function, outputs: int | None = None) -> Program:
             found[at[to[1]]] = slot[of[0]]
             continue
         places = [] if op in LEAVES else [slot[s] for s in of]
+        if op == ca.OP_DIV and (width := regularised(rows, *places)):
+            places = [places[0], summed(rows, width)]
+            slot[to[0]] = len(rows)
+            rows.append((CODE["orifice"], *places, 0.0))
+            continue
         slot[to[0]] = len(rows)
         if op == ca.OP_INPUT:
             rows.append((CODE["input"], int(offset[of[0]] + of[1]), -1, 0.0))
@@ -80,6 +85,40 @@ def program(f: ca.Function, outputs: int | None = None) -> Program:
         rows.append((CODE["constant"], -1, -1, 0.0))
     ends = [found.get(i, len(rows) - 1) for i in range(many)]
     return _pruned(rows, ends, int(offset[-1]))
+
+
+def regularised(rows: list, top: int, below: int) -> list[int]:
+    """Where top/below is x/√√(x² + c): the terms that c is the sum of. Empty for any other quotient."""
+    for _ in range(2):
+        code, of, _, _ = rows[below]
+        if code != CODE["sqrt"]:
+            return []
+        below = of
+    terms = added(rows, below)
+    own = [t for t in terms if squared(rows, t, top)]
+    return [t for t in terms if t != own[0]] if own and len(terms) > 1 else []
+
+
+def added(rows: list, node: int) -> list[int]:
+    """The terms of a sum, of sums of sums."""
+    code, a, b, _ = rows[node]
+    return added(rows, a) + added(rows, b) if code == CODE["add"] else [node]
+
+
+def squared(rows: list, node: int, x: int) -> bool:
+    """Whether a node is the square of x, or of what x is the negative of."""
+    code, a, b, _ = rows[node]
+    own = rows[x][1] if rows[x][0] == CODE["neg"] else x
+    return code == CODE["square"] and a in (x, own)
+
+
+def summed(rows: list, terms: list[int]) -> int:
+    """The node of a sum of these nodes."""
+    total = terms[0]
+    for t in terms[1:]:
+        rows.append((CODE["add"], total, t, 0.0))
+        total = len(rows) - 1
+    return total
 
 
 def _code(op: int) -> int:

@@ -11,28 +11,40 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from workbench.verification.tube.blocks import LEAST, crossed, filled
-from workbench.verification.tube.checker.centred import gradient
 from workbench.verification.tube.checker.data import Tube
-from workbench.verification.tube.checker.interval import Interval
+from workbench.verification.tube.checker.frame import FAST
 from workbench.verification.tube.checker.judge import Seen, followed
-from workbench.verification.tube.checker.samples import Rows, constants, walked
+from workbench.verification.tube.checker.samples import Rows, begun, walked
 from workbench.verification.tube.checker.section import released
-from workbench.verification.tube.measure import measure, rate
-from workbench.verification.tube.paths import pathed
+from workbench.verification.tube.lap import shaped
+from workbench.verification.tube.paths import fastest, longest, pathed
 from workbench.verification.tube.posed import Posed
 from workbench.verification.tube.progress import Share
+from workbench.verification.tube.rate import rate
 
-SHARE = (
-    0.5  # of the rate at which runs come closer: what the coordinates of merged sets are made for
-)
+SHARE = 0.5  # of the rate at which runs come closer: what the ball where laps begin keeps
 ROUNDS = 12
+ROUGH = 30.0  # times what samples usually miss: those that miss more get finer steps
+WEIGHS = 0.1  # share of the starts' envelope that they miss together, at which these steps are taken at once
+FINER = 8
+HOPELESS = 10.0  # |λ| h beyond which steps without polynomials near the run are not tried
 NEWTON = 2
 MOST_SUBSTEPS = 100
 SMALLER = 3
 ROOM = 1.2  # by which reaches are first larger than those of the linear loop
 MORE = 1.1  # and then than what was needed
-LAP = 4.0  # times what a lap adds to the ball where laps begin, for want of a smaller one
+LAP = 1.5  # times what a lap adds to the ball where laps begin, for want of a smaller one
 CLOSE = 1.01  # by which the last reaches are larger than what is needed
+NOTHING = 1e-12  # of what a state is along the run: a width that is none
+
+
+@dataclass(frozen=True, eq=False)
+class Ready:
+    """What a tube is looked for with, whatever its starts: the nodes moved to where they repeat, the run's matrices, its rate."""
+
+    question: Posed
+    linear: np.ndarray
+    rate: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,41 +54,78 @@ class Result:
     tube: Tube
     seen: Seen | None
     failed: int | None
-    rate: float
     why: str = ""
+    ready: Ready | None = None
 
 
 def searched(question: Posed, progress: Share) -> Result:
     """A tube, or where and why there is none: with polynomials near the run where modes are too fast for steps without."""
-    found = tried(question, progress)
-    if found.failed is None:
-        return found
-    begun = pathed(question.tube)
-    if not begun.paths.size:
-        return found
-    question = closed(replace(question, tube=begun))
-    return tried(replace(question, tube=pathed(question.tube)), progress, moved=False)
+    speed = fastest(question.tube) * longest(question.tube)
+    if not speed > HOPELESS:
+        found = tried(closed(question), progress)
+        if found.failed is None or not speed > FAST:
+            return found
+    question = closed(replace(question, tube=pathed(question.tube)))
+    question = replace(question, tube=pathed(question.tube))
+    rough = roughly(question)
+    if not rough.any():
+        return tried(question, progress)
+    if not weighs(question, rough):
+        found = tried(question, progress)
+        if found.failed is None or not rough[found.failed]:
+            return found
+    return tried(refined(question, rough), progress)
 
 
-def tried(question: Posed, progress: Share, moved: bool = True) -> Result:
-    """A tube with the steps that the question has. moved: nodes that repeat are first led to where they do."""
-    question = closed(question) if moved else question
+def tried(question: Posed, progress: Share) -> Result:
+    """A tube with the steps that the question has."""
     linear = matrices(question)
     progress.step()
     c = question.tube
     if not np.isfinite(linear).all():
         k = int(np.argmax(~np.isfinite(linear).all(axis=(1, 2))))
-        return Result(c, None, k, np.nan, unbounded(c))
+        return Result(c, None, k, unbounded(c))
     with np.errstate(all="ignore"):
         λ = rate(linear, c.after, c.T)
     if not λ > 0:
-        return Result(c, None, len(linear) - 1, λ, "runs side by side do not come closer")
-    size = envelope(question, linear)
-    try:
-        R = measure(linear, c.after, SHARE * λ, c.T, 1 / size**2)
-    except np.linalg.LinAlgError:
-        return Result(c, None, 0, λ, "no measure was found")
-    return sized(replace(tiny(question), R=R), λ, progress)
+        return Result(c, None, len(linear) - 1, "runs side by side do not come closer")
+    return sized(Ready(question, linear, λ), 1.0, progress)
+
+
+def roughly(question: Posed) -> np.ndarray:
+    """Nodes whose samples miss far more than most of them, as where the run crosses an edge, and those beside them."""
+    missed = samples(tiny(question)).defect
+    with np.errstate(all="ignore"):
+        usual = np.median(missed, axis=0)
+        rough = ~(missed <= ROUGH * usual + NOTHING * question.scale).all(axis=1)
+    rough[1:] |= rough[:-1].copy()
+    rough[:-1] |= rough[1:].copy()
+    return rough
+
+
+def weighs(question: Posed, rough: np.ndarray) -> bool:
+    """Whether what these nodes miss is, at the end of the run, more than a share of how far starts ever get."""
+    found = samples(tiny(question))
+    M = found.M[:, -1, question.tube.section]
+    E = begun(question.tube).G
+    far = np.abs(E).sum(axis=1)
+    for Mk in M:
+        E = Mk @ E
+        far = np.maximum(far, np.abs(E).sum(axis=1))
+    left = np.zeros(len(far))
+    whole = np.eye(len(far))
+    for k in range(len(M) - 1, -1, -1):
+        left += np.abs(whole) @ found.defect[k] * rough[k]
+        whole = whole @ M[k]
+    return bool((~(left <= WEIGHS * far))[far > NOTHING * question.scale].any())
+
+
+def refined(question: Posed, rough: np.ndarray) -> Posed:
+    """With finer steps from these nodes."""
+    finer = np.where(rough, FINER, 1)
+    question = replace(question, tube=pathed(replace(question.tube, finer=finer)))
+    question = closed(question)
+    return replace(question, tube=pathed(question.tube))
 
 
 def closed(question: Posed) -> Posed:
@@ -138,36 +187,31 @@ def unbounded(c: Tube) -> str:
     return f"no bounded derivative on the run itself: it crosses an edge, or changes much within a step{most}"
 
 
-def envelope(question: Posed, linear: np.ndarray) -> np.ndarray:
-    """How far each state gets from the starts, to first order: the sizes that the measure weighs alike."""
-    c = question.tube
-    slope = gradient_of_start(c)
-    E = slope * c.half
-    size = np.abs(E).sum(axis=1)
-    for M in linear:
-        E = M @ E
-        size = np.maximum(size, np.abs(E).sum(axis=1))
-    return np.where(size > 0, size, 1e-6 * question.scale)
+def balled(question: Posed, c: Tube, linear: np.ndarray, seen: Seen) -> Tube:
+    """With coordinates of the ball where laps begin that suit what their samples were seen to add."""
+    first = int(c.after[-1])
+    if first < 0:
+        return c
+    added = seen.added[first:] + seen.defect[first:]
+    return replace(c, R=shaped(linear[first:], added, SHARE, NOTHING * question.scale), σ=1.0)
 
 
-def gradient_of_start(c: Tube) -> np.ndarray:
-    """∂z(0)/∂x_0 at the nominal start."""
-    state = [Interval(np.array([v])) for v in c.x0]
-    w = [Interval(np.array([v])) for v in c.w[0]]
-    clock = Interval(np.zeros(1))
-    _, K, _ = gradient(c.start, [clock, *state, *w, *constants(c)], 1, c.states, 1)
-    return K[0, c.section]
-
-
-def sized(c: Tube, λ: float, progress: Share) -> Result:
-    """The tube whose reaches suffice, from one that has next to no width."""
+def sized(ready: Ready, part: float, progress: Share) -> Result:
+    """The tube from this part of the starts whose reaches suffice, from one that has next to no width."""
+    question = ready.question
+    c = replace(tiny(question), half=part * question.tube.half)
     held = c.flow.still() & ~released(c) & driving(c)
+    c = balled(question, c, ready.linear, followed(c))
     seen = followed(c)
     progress.step()
+
+    def ended(why: str) -> Result:
+        failed = len(c.z) - 1 if seen.failed is None else seen.failed
+        return Result(c, seen, failed, why, ready)
+
     if not seen.contracts < 1:
-        return Result(c, seen, len(c.z) - 1, λ, "runs side by side do not come closer")
+        return ended("runs side by side do not come closer")
     every = np.arange(len(c.z))
-    laps = (every >= c.after[-1]) & (c.after[-1] >= 0)
     c = replace(c, reach=ROOM * seen.need + LEAST, σ=ball(seen, 0.0))
     c = filled(replace(c, splits=crossed(seen, held, every)), seen.need, held)
     progress.step()
@@ -175,17 +219,22 @@ def sized(c: Tube, λ: float, progress: Share) -> Result:
         seen = followed(c)
         progress.step()
         if not np.isfinite(seen.need).all():
-            return Result(c, seen, seen.failed, λ, "the tube is too wide to enclose a sample")
+            return ended("the tube is too wide to enclose a sample")
         if seen.failed is None and max(seen.enters, seen.returns) <= c.σ:
-            return settled(c, seen, λ)
+            return settled(c, seen, ready)
         needed = ball(seen, c.σ) if c.after[-1] >= 0 else c.σ
         if (largest(seen.need) > 1e6 * largest(c.reach)).any() or not np.isfinite(needed):
-            return Result(c, seen, seen.failed, λ, "the tube grows without end")
-        wider = np.where(seen.need <= c.reach, c.reach, MORE * seen.need)
-        wider[laps] = np.maximum(wider, MORE * seen.need)[laps]
-        c = replace(c, reach=wider, σ=needed, splits=crossed(seen, held, every))
-    failed = len(c.z) - 1 if seen.failed is None else seen.failed
-    return Result(c, seen, failed, λ, "the tube grows with every round")
+            return ended("the tube grows without end")
+        c = replace(c, reach=wider(c, seen), σ=needed, splits=crossed(seen, held, every))
+    return ended("the tube grows with every round")
+
+
+def wider(c: Tube, seen: Seen) -> np.ndarray:
+    """Reaches with more than what was needed, where that was too much or, within a lap, nearly so."""
+    laps = (np.arange(len(c.z)) >= c.after[-1]) & (c.after[-1] >= 0)
+    found = np.where(seen.need <= c.reach, c.reach, MORE * seen.need)
+    found[laps] = np.maximum(found, MORE * seen.need)[laps]
+    return found
 
 
 def largest(reach: np.ndarray) -> np.ndarray:
@@ -198,19 +247,21 @@ def ball(seen: Seen, σ: float) -> float:
     added = seen.returns - seen.contracts * σ
     if seen.contracts >= 1:
         return np.inf
+    if σ > 0 and max(seen.enters, seen.returns) <= σ:
+        return σ
     return max(MORE * seen.enters, LAP * added / (1 - seen.contracts), σ, 1e-12)
 
 
-def settled(c: Tube, seen: Seen, λ: float) -> Result:
+def settled(c: Tube, seen: Seen, ready: Ready) -> Result:
     """The reaches that are needed instead of those that suffice, where the checker bears them out, too."""
     less = replace(c, reach=np.minimum(c.reach, CLOSE * seen.need + LEAST))
     for _ in range(SMALLER):
         found = followed(less)
         if found.failed is None and max(found.enters, found.returns) <= less.σ:
-            return Result(less, found, None, λ)
+            return Result(less, found, None, ready=ready)
         wider = np.maximum(less.reach, CLOSE * found.need)
         less = replace(less, reach=np.minimum(c.reach, wider))
-    return Result(c, seen, None, λ)
+    return Result(c, seen, None, ready=ready)
 
 
 def driving(c: Tube) -> np.ndarray:

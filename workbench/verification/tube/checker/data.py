@@ -4,8 +4,9 @@
     jump         x⁺ = J(t, z, w) at the sample, w the references of that sample
     flow         ẋ = f(t, x, w) from then on;  release: x⁺ once more, `lag` after the sample
     tube         node k: |z − z_k| ≤ reach[k, 0]; reach[k, s]: the same of every state, s stages of the sample later
+    stages       the sample's jump, the release, `substeps` × `finer[k]` steps of the flow; later ones are the last once more
     transitions  from node i to node `after[i]` with references w_i: every node has one where the tube never ends
-    R, σ         coordinates in which sets are made simpler, and the ball |R⁻¹(z − z_i)| ≤ σ at i = after[−1], where laps begin
+    R, σ         the ball |R⁻¹(z − z_i)| ≤ σ at i = after[−1], where laps begin
     out          what is measured;  `pairs`, `error`: how far it is from its reference at every sample, at most
     starts       z(0) = start(0, x_0 + δ, w_0), |δ| ≤ `half`
 
@@ -21,9 +22,9 @@ import numpy as np
 
 from .program import Program
 
-FORMAT = "tube-certificate-3"
+FORMAT = "tube-certificate-4"
 PROGRAMS = ("prelude", "jump", "release", "flow", "start", "out")
-WHOLE = ("section", "substeps", "after", "pairs", "codes", "left", "right", "outputs")
+WHOLE = ("section", "substeps", "finer", "after", "pairs", "codes", "left", "right", "outputs")
 PARTS = ("codes", "left", "right", "number", "outputs", "inputs")
 
 
@@ -43,6 +44,7 @@ class Tube:
     T: float
     lag: float
     substeps: np.ndarray  # of the flow before and after the release
+    finer: np.ndarray  # how many steps a node has in place of each of these
     order: int
     z: np.ndarray
     R: np.ndarray
@@ -63,8 +65,13 @@ class Tube:
 
     @property
     def stages(self) -> int:
+        """How many stages the sample with the finest steps has."""
+        return self.stages_of(int(self.finer.max(initial=1)))
+
+    def stages_of(self, finer: int) -> int:
         """How many stages a sample has: its jump, the release, and steps of the flow."""
-        return 1 + int(self.substeps[1]) + (1 + int(self.substeps[0]) if self.lag > 0 else 0)
+        jumps = 2 if self.lag > 0 else 1
+        return jumps + int(self.substeps.sum()) * finer
 
     def arrays(self) -> dict[str, np.ndarray]:
         """Everything as arrays by name, for a file."""

@@ -226,6 +226,27 @@ def power(a: Interval, exponent: float) -> Interval:
     return Interval(np.where(bad, -np.inf, found.lo), np.where(bad, np.inf, found.hi))
 
 
+def orifice(a: Interval, c: Interval) -> Interval:
+    """a/(a² + c)^¼, which increases with a where c ≥ 0."""
+    low, high = (x / sqrt(sqrt(square(x) + c)) for x in (Interval(a.lo), Interval(a.hi)))
+    bad = c.lo < 0
+    return Interval(np.where(bad, -np.inf, low.lo), np.where(bad, np.inf, high.hi))
+
+
+def orifice_slope(a: Interval, c: Interval) -> Interval:
+    """(a²/2 + c)/(a² + c)^(5/4), the derivative of `orifice`: it decreases with |a| where c ≥ 0.
+
+    Its own derivative by a² is −(a²/8 + 3c/4)/(a² + c)^(9/4).
+    """
+    far = Interval(a.size)
+    near = Interval(np.maximum(np.maximum(a.lo, -a.hi), 0.0))
+    low, high = (
+        (square(m) * 0.5 + c) / ((square(m) + c) * sqrt(sqrt(square(m) + c))) for m in (far, near)
+    )
+    bad = c.lo < 0
+    return Interval(np.where(bad, -np.inf, low.lo), np.where(bad, np.inf, high.hi))
+
+
 def maximum(a: Interval, b: Interval) -> Interval:
     return Interval(np.maximum(a.lo, b.lo), np.maximum(a.hi, b.hi))
 

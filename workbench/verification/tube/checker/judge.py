@@ -2,7 +2,7 @@
 
     the set at node k            Z_0 = {start(x_0 + δ) − z_0, |δ| ≤ half},   Z_i = M_S Z_k ⊕ {|a| ≤ error_S + |centre − z_i|}
     which the stages are held to max |(M_s e)_j| over Z_k + error_sj ≤ reach[k, s, j]
-    where laps begin             i = after[−1]:  Z_i ⊂ {|R_i⁻¹ e| ≤ σ}, from which one lap leads back into it
+    where laps begin             i = after[−1]:  Z_i ⊂ {|R⁻¹ e| ≤ σ}, from which one lap leads back into it
     errors                       |out(z_k + e) − w_k| ≤ error, |e| ≤ reach[k, 0]
     bounds                       every box that a run crosses, between samples too, lies in [low, high]
 
@@ -13,6 +13,7 @@ sample, they are then known. Z is a sum of segments and of a ball (`zonotope`).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -48,8 +49,8 @@ class Seen:
     failed: int | None
 
 
-def followed(c: Tube) -> Seen:
-    """The sets of deviations from node to node, held against what the certificate says they reach."""
+def followed(c: Tube, walk: Any = walked) -> Seen:
+    """The sets of deviations from node to node, held against what the certificate says they reach. walk: gives the samples."""
     K, n = c.z.shape
     need = np.zeros(c.reach.shape)
     added = np.zeros((K, n))
@@ -58,7 +59,7 @@ def followed(c: Tube) -> Seen:
     high = np.full((K, c.states), -np.inf)
     lap = Lap(c)
     Z = begun(c)
-    for rows in walked(c):
+    for rows in walk(c):
         ones = united(rows)
         at = ones.node
         added[at] = ones.error[:, -1, c.section]
@@ -67,8 +68,8 @@ def followed(c: Tube) -> Seen:
         high[at] = ones.high
         for r, k in enumerate(at):
             Z = lap.entered(k, Z)
-            Z.merged(c.R[k])
-            need[k] = stages(Z, ones, r)
+            Z.merged()
+            need[k] = stages(Z, ones, r, c.stages_of(int(c.finer[k])))
             if k == K - 1:
                 lap.closes(Z, rows, ones)
             elif not np.isfinite(need[k]).all():
@@ -81,11 +82,16 @@ def followed(c: Tube) -> Seen:
     return Seen(need, added, defect, low, high, *lap.sizes, failed)
 
 
-def stages(Z: Deviations, rows: Rows, r: int) -> np.ndarray:
-    """How far every state gets from the centre before every stage and after the last, from the deviations of a row's node."""
-    M = rows.M[r]
+def stages(Z: Deviations, rows: Rows, r: int, many: int) -> np.ndarray:
+    """How far every state gets from the centre before every stage and after the last, from the deviations of a row's node.
+
+    many: stages that the node has; later ones are the last once more.
+    """
+    M = rows.M[r, : many + 1]
     wide = M.reshape(-1, M.shape[-1])
-    return Z.along(wide, rows.off[r].reshape(wide.shape)).reshape(M.shape[:-1]) + rows.error[r]
+    off = rows.off[r, : many + 1].reshape(wide.shape)
+    found = Z.along(wide, off).reshape(M.shape[:-1]) + rows.error[r, : many + 1]
+    return found[np.minimum(np.arange(rows.M.shape[1]), many)]
 
 
 def sample(c: Tube, rows: Rows, r: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -101,7 +107,7 @@ class Lap:
         self.c = c
         self.first = int(c.after[-1])
         self.sizes = (0.0, 0.0, 0.0)  # enters, returns, contracts
-        X, η = inverse(c.R[self.first :][:1])
+        X, η = inverse(c.R[None])
         self.X = X[0]
         self.share = 1 - float(η[0]) * (1 + 1e-12) if η[0] < 0.5 else 0.0
 
@@ -110,7 +116,7 @@ class Lap:
         if k != self.first:
             return Z
         self.sizes = (self.size(Z)[1], np.inf, np.inf)
-        return Deviations.ball(self.c.R[k] * self.c.σ)
+        return Deviations.ball(self.c.R * self.c.σ)
 
     def closes(self, Z: Deviations, rows: Rows, ones: Rows) -> None:
         """The last sample of a lap; where it is the only one the sides of a split need not be taken together."""

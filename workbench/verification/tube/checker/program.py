@@ -19,11 +19,12 @@ NAMES = (
     *("sin", "cos", "tan", "exp", "log", "tanh", "arctan", "sinh", "cosh", "power"),
     *("maximum", "minimum", "absolute", "less", "at_most", "equal", "different", "not"),
     *("and", "or", "if_else_zero", "sign", "floor", "ceil", "same", "hypot"),
+    "orifice",
 )
 CODE = {name: k for k, name in enumerate(NAMES)}
 PLAIN = ("sqrt", "square", "sin", "cos", "exp", "log", "tanh", "arctan", "sinh", "cosh", "absolute")
 TWO = {"add", "sub", "mul", "div", "power", "maximum", "minimum", "less", "at_most", "equal"}
-TWO |= {"different", "and", "or", "if_else_zero", "hypot"}
+TWO |= {"different", "and", "or", "if_else_zero", "hypot", "orifice"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,6 +166,7 @@ SIMPLE = {
     "same": lambda kind, a, b, made: a,
     "hypot": lambda kind, a, b, made: kind.sqrt(kind.square(a) + kind.square(b)),
     "power": lambda kind, a, b, made: raised(kind, a, b),
+    "orifice": lambda kind, a, b, made: kind.orifice(a, b),
     "maximum": lambda kind, a, b, made: kind.maximum(a, b),
     "minimum": lambda kind, a, b, made: kind.minimum(a, b),
     "if_else_zero": lambda kind, a, b, made: masked(kind, a, b, made),

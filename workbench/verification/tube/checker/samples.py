@@ -26,6 +26,8 @@ from .stiff import stiffly
 from .zonotope import Deviations
 
 ROWS = 1000  # that are looked at together
+TINY = 1e-250
+FLAT = 1e-3  # of a state's largest reach: where it moves less than that coordinates are scaled as if it did
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +76,8 @@ def rows_of(c: Tube, nodes: np.ndarray) -> tuple:
 
 
 def sampled(c: Tube, node: np.ndarray, sides: tuple) -> Rows:
-    """One sample from every row."""
+    """One sample from every row; nodes whose steps are equally fine."""
+    finer = int(c.finer[node[0]])
     fixed = constants(c)
     time = node * c.T
     w = [
@@ -104,21 +107,29 @@ def sampled(c: Tube, node: np.ndarray, sides: tuple) -> Rows:
     runs.sides = sides
     beside = np.unique(node, return_inverse=True)[1]
     spans = ((0.0, c.lag, c.substeps[0]), (c.lag, c.T - c.lag, c.substeps[1]))
+    least = flat(c)
     done = 0
-    for first, span, many in spans:
+    for first, span, coarse in spans:
         if span == 0:
             continue
+        many = int(coarse) * finer
         if first > 0:
             jumped(c.release, runs, given(moment(time, first, first)), c.flow.still()[: c.states])
         h = float(span / many)
         inputs = given(moment(time, 0.0, c.T))
         for step in range(done, done + many):
             if c.paths.size:
-                stiffly(c.flow, runs, inputs, h, c.paths[node, step], beside)
+                stiffly(c.flow, runs, inputs, h, c.paths[node, step], beside, least)
             else:
                 flowed(c.flow, runs, inputs, h, c.order)
         done += many
     return concluded(c, node, runs)
+
+
+def flat(c: Tube) -> np.ndarray:
+    """Sizes below which no state scales coordinates: a share of its largest reach, as a power of two."""
+    most = np.maximum(c.reach.max(axis=(0, 1)), TINY)
+    return FLAT * 2.0 ** np.round(np.log2(most))
 
 
 def moment(time: np.ndarray, first: float, last: float) -> Interval:
@@ -157,9 +168,29 @@ def walked(c: Tube, nodes: np.ndarray | None = None) -> Iterator[Rows]:
     """Samples from all nodes, or from these, so many at a time."""
     asked = np.flatnonzero(c.after >= 0) if nodes is None else nodes
     for i in range(0, len(asked), ROWS):
-        node, low, high = rows_of(c, asked[i : i + ROWS])
-        with np.errstate(all="ignore"):
-            yield sampled(c, node, (low, high))
+        some = asked[i : i + ROWS]
+        found = []
+        for finer in np.unique(c.finer[some]):
+            node, low, high = rows_of(c, some[c.finer[some] == finer])
+            with np.errstate(all="ignore"):
+                found.append(sampled(c, node, (low, high)))
+        yield joined(found, c.stages)
+
+
+def joined(parts: list[Rows], stages: int) -> Rows:
+    """Rows of several kinds as one, in the order of their nodes; the last stage stands for those that are missing."""
+
+    def long(x: np.ndarray) -> np.ndarray:
+        more = stages + 1 - x.shape[1]
+        return np.concatenate([x, np.repeat(x[:, -1:], more, axis=1)], axis=1) if more else x
+
+    order = np.argsort(np.concatenate([p.node for p in parts]), kind="stable")
+    found = {}
+    for name in Rows.__dataclass_fields__:
+        staged = name in ("M", "off", "error")
+        each = [getattr(p, name) for p in parts]
+        found[name] = np.concatenate([long(x) if staged else x for x in each])[order]
+    return Rows(**found)
 
 
 def united(rows: Rows) -> Rows:

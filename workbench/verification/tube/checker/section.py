@@ -8,6 +8,8 @@ from .data import Tube
 
 MOST_STATES = 100  # the share that rounding is given in `steps` is for no more
 
+MOST_FINER = 1000
+
 
 class Refused(Exception):
     """The certificate does not prove what it says."""
@@ -20,11 +22,12 @@ def check_shape(c: Tube) -> None:
     wide = 1 + c.states + c.w.shape[-1] + constants
     expected = {
         "section": (n,),
-        "R": (K, n, n),
+        "R": (n, n),
         "reach": (K, c.stages + 1, c.states),
         "w": (K, c.w.shape[-1]),
         "slack": (c.w.shape[-1],),
         "after": (K,),
+        "finer": (K,),
         "x0": (c.states,),
         "half": (c.states,),
         "low": (c.states,),
@@ -35,7 +38,8 @@ def check_shape(c: Tube) -> None:
         "error": (len(c.error),),
     }
     if c.paths.size:
-        expected["paths"] = (K, int(c.substeps.sum()), c.order + 1, c.states)
+        most = int(c.substeps.sum()) * int(c.finer.max(initial=1))
+        expected["paths"] = (K, most, c.order + 1, c.states)
     for name, shape in expected.items():
         if getattr(c, name).shape != shape:
             raise Refused(f"{name}: shape {getattr(c, name).shape}, expected {shape}")
@@ -76,8 +80,12 @@ def check_numbers(c: Tube) -> None:
         raise Refused("half, slack: expected numbers ≥ 0")
     if not (c.T > 0 and 0 <= c.lag < c.T) or not 2 <= c.order <= 12:
         raise Refused("T, lag, order: expected 0 ≤ lag < T and an order from 2 to 12")
-    if not ((c.substeps >= (1 if c.lag > 0 else 0, 1)) & (c.substeps < 1000)).all():
+    if not ((c.substeps >= (c.lag > 0, 1)) & (c.substeps < 1000)).all():
         raise Refused("substeps: expected at least one")
+    if c.lag == 0 and c.substeps[0]:
+        raise Refused("substeps: there is no release before which to take steps")
+    if not ((c.finer >= 1) & (c.finer <= MOST_FINER)).all():
+        raise Refused(f"finer: expected 1 to {MOST_FINER}")
     outside = np.setdiff1d(np.arange(c.states), c.section)
     reads = c.jump.depends()[: c.states]
     if reads[:, 1 + outside].any():

@@ -95,6 +95,22 @@ def square(x):
     return Series([iv.square(x.parts[0]), *(x * x).parts[1:]])
 
 
+def orifice(x, c):
+    """x/(x² + c)^¼ = x/q; what its own bounds give is put in place of the first two coefficients."""
+    a = x.parts
+    if not constant(c.parts):
+        return x / sqrt(sqrt(square(x) + c))
+    q = sqrt(sqrt(square(x) + c)).parts
+    found = [iv.orifice(a[0], c.parts[0])]
+    for j in range(1, len(a)):
+        if j == 1:
+            found.append(iv.orifice_slope(a[0], c.parts[0]) * a[1])
+            continue
+        known = total(found[i] * q[j - i] for i in range(j))
+        found.append((a[j] - known) / q[0])
+    return Series(found)
+
+
 def _driven(x: Series, start: Interval, rate) -> Series:
     """y with y' = rate(y so far) x': y_j = Σ_{i=1..j} (i/j) x_i r_{j−i}."""
     a = x.parts

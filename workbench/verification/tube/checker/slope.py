@@ -88,6 +88,13 @@ def square(x):
     return through(x, iv.square(x.value), x.value + x.at)
 
 
+def orifice(x, c):
+    """x/(x² + c)^¼."""
+    if c.by:
+        return x / sqrt(sqrt(square(x) + c))
+    return through(x, iv.orifice(x.value, c.value), iv.orifice_slope(x.value, c.value))
+
+
 def sin(x):
     return through(x, iv.sin(x.value), iv.cos(x.value))
 

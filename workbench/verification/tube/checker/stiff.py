@@ -53,9 +53,18 @@ class Nominal:
 
 
 def stiffly(
-    program: Program, runs: Runs, given: Any, h: float, path: np.ndarray, beside: np.ndarray
+    program: Program,
+    runs: Runs,
+    given: Any,
+    h: float,
+    path: np.ndarray,
+    beside: np.ndarray,
+    least: Any = 0.0,
 ) -> None:
-    """A step over h near the polynomial Σ path_j s^j, (rows, order + 1, states). beside: rows of one node have one number."""
+    """A step over h near the polynomial Σ path_j s^j, (rows, order + 1, states). beside: rows of one node have one number.
+
+    least: sizes below which no state scales the coordinates; they are a choice, which nothing is proved by.
+    """
     n = len(runs.centre)
     rows = len(path)
     here = along(path, h)
@@ -66,7 +75,8 @@ def stiffly(
     )
     off = start.size[..., 0]
     _, A, D = gradient(program, given(around(here, off)), 1, n, rows)
-    frame = framed(A[:, :n], np.maximum(runs.reach, runs.beyond) + off, h)
+    sizes = np.maximum(np.maximum(runs.reach, runs.beyond) + off, least)
+    frame = framed(A[:, :n], sizes, h)
     missed = residual(program, given, path, frame, h)
     nothing = np.zeros_like(off)
     own = known_start(frame, start, h)

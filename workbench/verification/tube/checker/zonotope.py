@@ -3,8 +3,8 @@
     Z = {G ζ + B u : |ζ_i| ≤ 1, |u| ≤ 1}         max of c e over Z = Σ_j |(c G)_j| + |c B|
 
 A linear map moves both matrices; what is added within bounds is one segment more a state. Nothing is enclosed anew, so that
-nothing wraps. Where there are too many segments, all but those of the start become one a state, in coordinates V in
-which runs come closer (a parallelotope).
+nothing wraps. Where there are too many segments, the shortest of them become one a principal axis, but for those of the start,
+which are kept (a parallelotope V; what X misses of V⁻¹ is added).
 
     fl(M G) − M G, row by row, summed over the columns   ≤ γ |M| Σ_j |G_j|,  γ = (n + 2) 2⁻⁵²
 
@@ -17,9 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .balls import UNIT, Balls, inverse, norm, up
+from .balls import UNIT, Balls, norm, up
 
 MOST = 1000  # segments that are kept
+FLAT = 1e-24  # of the largest, squared: as long an axis is at least
 
 
 @dataclass(eq=False)
@@ -59,19 +60,17 @@ class Deviations:
         self.G = np.hstack([M @ self.G, np.diag(more)])
         self.B = M @ self.B
 
-    def merged(self, V: np.ndarray) -> None:
-        """All segments but the kept ones as one a column of V, if there are too many: H = V X H + (1 − V X) H."""
-        if self.G.shape[1] <= MOST:
+    def merged(self) -> None:
+        """The shortest segments as one an axis, if there are too many: H = V X H + (1 − V X) H. Kept ones stay."""
+        many = self.G.shape[1] - MOST
+        if many <= 0:
             return
         H = self.G[:, self.kept :]
-        X = inverse(V[None])[0][0]
-        n = len(V)
-        sums = np.abs(H).sum(axis=1)
-        widths = up(np.abs(X @ H).sum(axis=1) + (n + 2) * UNIT * np.abs(X) @ sums)
-        whole = Balls.exact(V) @ Balls.exact(X)
-        left = up(whole.rad + np.abs(whole.mid - np.eye(n)) + UNIT * (np.abs(whole.mid) + 1))
-        lost = up(left @ sums + 2 * UNIT * np.abs(V) @ widths)
-        self.G = np.hstack([self.G[:, : self.kept], V * widths, np.diag(lost)])
+        length = np.abs(axes(H)[1] @ H).sum(axis=0)
+        order = np.argsort(length, kind="stable")
+        short = order[: many + MOST // 2]
+        long = np.sort(order[many + MOST // 2 :])
+        self.G = np.hstack([self.G[:, : self.kept], H[:, long], *enclosed(H[:, short])])
 
     def measured(self, X: np.ndarray) -> tuple[float, float]:
         """Bounds of |X e|: what the ball gives, and what the segments give, row by row."""
@@ -79,3 +78,26 @@ class Deviations:
         rows = straight.along(X, np.zeros_like(X))
         round_part = norm(Balls.exact(X[None]) @ Balls.exact(self.B[None]))[0]
         return float(round_part), float(up(np.sqrt((rows**2).sum())))
+
+
+def axes(H: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(V, X ≈ V⁻¹): the principal axes of segments, in units in which their sums are alike. Any will do."""
+    size = np.abs(H).sum(axis=1)
+    size = np.where(size > 0, size, 1.0)
+    scaled = H / size[:, None]
+    length = np.sqrt((scaled**2).sum(axis=0)) + FLAT
+    λ, U = np.linalg.eigh((scaled / length) @ scaled.T)
+    long = np.sqrt(np.maximum(λ, FLAT * λ.max(initial=FLAT)))
+    return size[:, None] * U * long, U.T / long[:, None] / size
+
+
+def enclosed(H: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Segments whose sum holds that of H: one an axis, and one a state for what X misses and rounding."""
+    V, X = axes(H)
+    n = len(V)
+    sums = up(np.abs(H).sum(axis=1))
+    widths = up(np.abs(X @ H).sum(axis=1) + (n + 2) * UNIT * np.abs(X) @ sums)
+    whole = Balls.exact(V) @ Balls.exact(X)
+    left = up(whole.rad + np.abs(whole.mid - np.eye(n)) + UNIT * (np.abs(whole.mid) + 1))
+    lost = up(left @ sums + 2 * UNIT * np.abs(V) @ widths)
+    return V * widths, np.diag(lost)
