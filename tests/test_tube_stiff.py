@@ -212,7 +212,7 @@ def test_runs_from_the_starts_stay_in_it(proved):
 
 
 FAULTS = (
-    "controller.K_p=12",
+    pytest.param("controller.K_p=12", marks=pytest.mark.long),
     "loop.sample_time=60 ms",
 )
 
