@@ -38,82 +38,127 @@ def curved(row, β, f) -> Curved:
     return Curved(on, regenerating.feed((A_h, A_r, P_hM, P_rM), (k_ph, k_tr, k_a), β, f))
 
 
+class _Looked(NamedTuple):
+    """What one look at (√P, m) finds: sums over all sections, extremes of their √P_j, and how far it is from the root."""
+
+    points: dict  # of each curve, by the number of its section
+    left: object  # Q − Σ Q_pj
+    lead: object  # Σ dQ_pj/d√P_j (√P − √P_j)
+    slope: object  # Σ dQ_pj/d√P_j
+    most: object
+    fewest: object
+    apart: object  # Σ |√P_j − √P|
+
+
 def resolved(rows, supply, β, f) -> shared.Shared:
     """As `shared.resolved`."""
-    parts = [(shared.way(row, supply), b, g) for row, b, g in zip(rows, β, f)]
-    parts = [(w, shared.fixed(w, b, g), b) for w, b, g in parts]
+    ways = [shared.way(row, supply) for row in rows]
+    fixed = [shared.fixed(way, b, g) for way, b, g in zip(ways, β, f)]
+    parts = list(zip(ways, fixed, β))
     fed = {j: curved(row, β[j], f[j]) for j, row in enumerate(rows) if not shared.shut(row[8])}
     s, m = _root(parts, fed, supply)
-    (Q, P_M, k_b), v, Q_p, held, gap = supply, [], [], [], 0.0
-    for j, (w, c, b) in enumerate(parts):
-        own, taken, _ = shared.moved(w, c, b, s * s)
-        own = w.σ * own
+    v = []
+    Q_p = []
+    held = []
+    gap = 0.0
+    for j, part in enumerate(parts):
+        own, taken, _ = shared.moved(*part, s * s)
+        own = part[0].σ * own
         pair = None
         if j in fed:
-            on, feed = fed[j]
-            p = regenerating.velocity(feed, m[j])
-            at = regenerating.at(feed, m[j])
-            own, taken = np.where(on > 0.0, p.v + c.back, own), np.where(on > 0.0, at.X, taken)
-            gap = gap + on * np.abs(at.s - s)
-            pair = (p.x, (feed.A * p.x - b * p.v - feed.f) / feed.A_o)
-        v = [*v, own]
-        Q_p = [*Q_p, taken]
-        held = [*held, pair]
-    left = np.where(
-        s * s < P_M * (1.0 - 1e-15), np.abs(Q - k_b * s - sum(Q_p)) / Q, 0.0
-    ) + gap / np.sqrt(P_M)
-    return shared.Shared(v, s * s, Q_p, left, held)
+            on = fed[j].on
+            back = part[1].back
+            fast, into, at, pair = _on_its_curve(fed[j].feed, m[j], β[j])
+            own = np.where(on > 0.0, fast + back, own)
+            taken = np.where(on > 0.0, into, taken)
+            gap = gap + on * np.abs(at - s)
+        v.append(own)
+        Q_p.append(taken)
+        held.append(pair)
+    return shared.Shared(v, s * s, Q_p, _residual(s, Q_p, supply, gap), held)
+
+
+def _on_its_curve(feed: regenerating.Feed, m, β):
+    """v, Q_p and √P of a section at the point m of its curve, and its pressures there."""
+    p = regenerating.velocity(feed, m)
+    at = regenerating.at(feed, m)
+    other = (feed.A * p.x - β * p.v - feed.f) / feed.A_o
+    return p.v, at.X, at.s, (p.x, other)
+
+
+def _residual(s, Q_p, supply, gap):
+    """Share of Q that the balance of flows misses below the relief, and share of √P_M by which curves miss the pump's √P."""
+    Q, P_M, k_b = supply
+    missed = np.abs(Q - k_b * s - sum(Q_p)) / Q
+    below = np.where(s * s < P_M * (1.0 - 1e-15), missed, 0.0)
+    return below + gap / np.sqrt(P_M)
 
 
 def _root(parts, fed, supply):
     """√P, and m of each curve."""
     Q, P_M, k_b = supply
     top = np.sqrt(P_M)
-    ends = {
-        j: [c.feed.start - c.feed.σ_M, c.feed.end + _BEYOND * c.feed.σ_M] for j, c in fed.items()
-    }
-    m = {j: 0.5 * (c.feed.start + c.feed.end) for j, c in fed.items()}
-    low, high, s, before = (
-        0.0 * P_M,
-        2.0 * top,
-        top,
-        np.inf,
-    )  # beyond the relief until it is known to be shut
-    best = (s, m)
+    ends = {j: _ends(curve.feed) for j, curve in fed.items()}
+    m = {j: 0.5 * (curve.feed.start + curve.feed.end) for j, curve in fed.items()}
+    low = 0.0 * P_M
+    high = 2.0 * top  # beyond the relief until it is known to be shut
+    s = top
+    before = np.inf
     least = np.inf
+    best = (s, m)
     for _ in range(STEPS[0] + STEPS[1] * len(parts)):
-        points = {j: regenerating.at(c.feed, m[j]) for j, c in fed.items()}
-        places = [_placed(part, s, fed.get(j), points.get(j)) for j, part in enumerate(parts)]
-        taken = Q
-        most = s
-        fewest = s
-        size = 0.0
-        lead = 0.0
-        for at, X, slope in places:
-            taken = taken - X
-            lead = lead + slope * (s - at)
-            most, fewest, size = np.maximum(most, at), np.minimum(fewest, at), size + np.abs(at - s)
-        high = np.where(taken < k_b * most, np.minimum(high, most), high)
-        low = np.where(taken < k_b * fewest, low, np.minimum(np.maximum(low, fewest), top))
-        r = taken - k_b * s
-        size = np.where(s < top, np.abs(r), np.maximum(-r, 0.0)) / Q + size / top
+        found = _look(parts, fed, Q, s, m)
+        high = np.where(found.left < k_b * found.most, np.minimum(high, found.most), high)
+        risen = np.minimum(np.maximum(low, found.fewest), top)
+        low = np.where(found.left < k_b * found.fewest, low, risen)
+        r = found.left - k_b * s
+        size = np.where(s < top, np.abs(r), np.maximum(-r, 0.0)) / Q + found.apart / top
         better = size < least
-        best = np.where(better, s, best[0]), {j: np.where(better, m[j], best[1][j]) for j in fed}
+        kept = {j: np.where(better, m[j], best[1][j]) for j in fed}
+        best = np.where(better, s, best[0]), kept
         least = np.minimum(size, least)
         slow = size > 0.7 * before
         before = size
-        to = s + ratio(r - lead, k_b + sum(place[2] for place in places))
         shut = np.minimum(high, top)
+        to = s + ratio(r - found.lead, k_b + found.slope)
         s = np.where(slow, 0.5 * (low + shut), _inside(to, low, shut))
         s = np.where(high > top, np.where(to >= top, top, s), s)
-        for j, p in points.items():
-            a, b = ends[j]
-            ends[j] = a, b = (
-                np.where(p.s <= low, np.maximum(a, m[j]), a),
-                np.where(p.s >= shut, np.minimum(b, m[j]), b),
-            )
-            m[j] = np.where(slow, 0.5 * (a + b), _inside(m[j] + ratio(s - p.s, p.ds), a, b))
+        for j, point in found.points.items():
+            ends[j] = _narrowed(ends[j], m[j], point, low, shut)
+            newton = m[j] + ratio(s - point.s, point.ds)
+            m[j] = np.where(slow, 0.5 * sum(ends[j]), _inside(newton, *ends[j]))
     return best
+
+
+def _ends(feed: regenerating.Feed):
+    """Where m of a curve lies at first."""
+    return feed.start - feed.σ_M, feed.end + _BEYOND * feed.σ_M
+
+
+def _narrowed(ends, m, point, low, high):
+    """The bracket of an m whose point has been looked at, where √P lies between `low` and `high`."""
+    first, last = ends
+    first = np.where(point.s <= low, np.maximum(first, m), first)
+    last = np.where(point.s >= high, np.minimum(last, m), last)
+    return first, last
+
+
+def _look(parts, fed, Q, s, m) -> _Looked:
+    """Every section at √P = s, those that regenerate at their m."""
+    points = {j: regenerating.at(curve.feed, m[j]) for j, curve in fed.items()}
+    places = [_placed(part, s, fed.get(j), points.get(j)) for j, part in enumerate(parts)]
+    left = Q
+    lead = 0.0
+    apart = 0.0
+    most = s
+    fewest = s
+    for at, X, slope in places:
+        left = left - X
+        lead = lead + slope * (s - at)
+        apart = apart + np.abs(at - s)
+        most = np.maximum(most, at)
+        fewest = np.minimum(fewest, at)
+    return _Looked(points, left, lead, sum(place[2] for place in places), most, fewest, apart)
 
 
 def _placed(part, s, curve, p):
@@ -123,7 +168,8 @@ def _placed(part, s, curve, p):
     if curve is None:
         return s, Q_p, rate
     pick = lambda on, off: np.where(curve.on > 0.0, on, off)
-    return pick(p.s, s), pick(p.X, Q_p), pick(ratio(np.where(p.X > 0.0, p.dX, 0.0), p.ds), rate)
+    along = ratio(np.where(p.X > 0.0, p.dX, 0.0), p.ds)
+    return pick(p.s, s), pick(p.X, Q_p), pick(along, rate)
 
 
 def _inside(to, low, high):

@@ -14,15 +14,19 @@ from workbench.numerics.calculus import Traced
 
 def elimination(pattern: np.ndarray) -> list[int]:
     """Order of pivots on the diagonal of a square boolean pattern that fills little in (Markowitz)."""
-    P = pattern | np.eye(len(pattern), dtype=bool)
-    left = list(range(len(P)))
+    filled = pattern | np.eye(len(pattern), dtype=bool)
+    left = list(range(len(filled)))
     order = []
     while left:
-        inside = P[np.ix_(left, left)]
-        cost = (inside.sum(axis=0) - 1) * (inside.sum(axis=1) - 1)
-        order.append(left.pop(int(np.argmin(cost))))
-        for i in (i for i in left if P[i, order[-1]]):
-            P[i, left] |= P[order[-1], left]
+        inside = filled[np.ix_(left, left)]
+        others_in_column = inside.sum(axis=0) - 1
+        others_in_row = inside.sum(axis=1) - 1
+        cheapest = int(np.argmin(others_in_column * others_in_row))
+        pivot = left.pop(cheapest)
+        for i in left:
+            if filled[i, pivot]:
+                filled[i, left] |= filled[pivot, left]
+        order.append(pivot)
     return order
 
 
@@ -35,32 +39,58 @@ def solver(sparsity: ca.Sparsity, powers: int = 0) -> tuple[ca.Function, ca.Func
     J = ca.SX.sym("J", sparsity.nnz())
     g = ca.SX.sym("g")
     r = ca.SX.sym("r", n)
-    W = {place: -J[k] for k, place in enumerate(zip(*sparsity.get_triplet()))}
-    W |= {(i, i): W.get((i, i), 0.0) + g for i in range(n)}
+    entries = _shifted(sparsity, J, g)
+    order = _order(entries, n, powers)
+    factors = _factorised(entries, order)
+    L = ca.SX.sym("L", len(factors))
+    named = {place: L[i] for i, place in enumerate(factors)}
+    x = _substituted(named, order, [r[i] for i in range(n)])
+    lu = ca.Function("lu", [J, g], [ca.vertcat(*factors.values())])
+    return lu, ca.Function("solve", [L, r], [ca.vertcat(*x)])
+
+
+def _shifted(sparsity: ca.Sparsity, J: ca.SX, g: ca.SX) -> dict:
+    """{(i, j): entry} of g − J, its whole diagonal included."""
+    entries = {place: -J[k] for k, place in enumerate(zip(*sparsity.get_triplet()))}
+    diagonal = {(i, i): entries.get((i, i), 0.0) + g for i in range(sparsity.size1())}
+    return entries | diagonal
+
+
+def _order(entries: dict, n: int, powers: int) -> list[int]:
+    """Power flows first, then the states as `elimination` orders them."""
     pattern = np.zeros((n, n), bool)
-    pattern[tuple(zip(*W))] = True
+    pattern[tuple(zip(*entries))] = True
     states = n - powers
-    order = [*range(states, n), *elimination(pattern[:states, :states])]
+    return [*range(states, n), *elimination(pattern[:states, :states])]
+
+
+def _factorised(entries: dict, order: list[int]) -> dict:
+    """LU in the places of the entries and of what fills in; on the diagonal the inverse of each pivot."""
+    W = dict(entries)
     for at, k in enumerate(order):
         rest = order[at + 1 :]
         W[k, k] = 1 / W[k, k]
-        for i in (i for i in rest if (i, k) in W):
+        below = [i for i in rest if (i, k) in W]
+        right = [j for j in rest if (k, j) in W]
+        for i in below:
             W[i, k] = W[i, k] * W[k, k]
-            for j in (j for j in rest if (k, j) in W):
+            for j in right:
                 W[i, j] = W.get((i, j), 0.0) - W[i, k] * W[k, j]
-    L = ca.SX.sym("L", len(W))
-    F = {place: L[i] for i, place in enumerate(W)}
-    x = [r[i] for i in range(n)]
+    return W
+
+
+def _substituted(W: dict, order: list[int], x: list) -> list:
+    """(L U)⁻¹ x: forwards through L, backwards through U."""
     for at, k in enumerate(order):
-        for i in (i for i in order[at + 1 :] if (i, k) in F):
-            x[i] = x[i] - F[i, k] * x[k]
+        for i in order[at + 1 :]:
+            if (i, k) in W:
+                x[i] = x[i] - W[i, k] * x[k]
     for at, k in reversed(list(enumerate(order))):
-        for j in (j for j in order[at + 1 :] if (k, j) in F):
-            x[k] = x[k] - F[k, j] * x[j]
-        x[k] = x[k] * F[k, k]
-    return ca.Function("lu", [J, g], [ca.vertcat(*W.values())]), ca.Function(
-        "solve", [L, r], [ca.vertcat(*x)]
-    )
+        for j in order[at + 1 :]:
+            if (k, j) in W:
+                x[k] = x[k] - W[k, j] * x[j]
+        x[k] = x[k] * W[k, k]
+    return x
 
 
 def slopes(traced: Traced) -> tuple[ca.Function, ca.Sparsity]:
@@ -71,13 +101,13 @@ def slopes(traced: Traced) -> tuple[ca.Function, ca.Sparsity]:
     y = f(t, x, w, c)
     moving = traced.n_moving
     states = x[:moving]
-    of_states = ca.jacobian(
-        y[:moving], states
-    )  # apart from powers, which may change the order of its sums
+    # Apart from each other: together, powers may change the order of the sums of the states' derivatives.
+    of_states = ca.jacobian(y[:moving], states)
     of_powers = ca.jacobian(y[moving:], states)
     J = ca.horzcat(ca.vertcat(of_states, of_powers), ca.SX(y.numel(), traced.n_powers))
-    rate = ca.jtimes(y, t, ca.SX(1)) + (ca.jtimes(y, w, dw) if w.numel() else 0)
     nonzeros = ca.vertcat(*J.nonzeros()) if J.nnz() else ca.SX(0, 1)
-    return ca.Function(
-        "slope", [t, x, w, dw, c], ca.cse([nonzeros, ca.densify(rate)])
-    ), J.sparsity()
+    rate = ca.jtimes(y, t, ca.SX(1))
+    if w.numel():
+        rate = rate + ca.jtimes(y, w, dw)
+    shared = ca.cse([nonzeros, ca.densify(rate)])
+    return ca.Function("slope", [t, x, w, dw, c], shared), J.sparsity()
