@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import casadi as ca
 import numpy as np
 
@@ -19,61 +21,119 @@ def family_of(loop, at: Point, box) -> tuple[Family, list[tuple[float, float]]]:
     refuse_turning(loop.plant)
     law = linear_law(loop)
     _, _, C = flat(loop, at)
-    low, high = box.get("delay", (law.delay, law.delay))
-    d, rest = whole_and_rest(low, law.T)
-    if low < 0 or high > (d + 1) * law.T * (1 + 1e-9):
+    low, _ = delays = box.get("delay", (law.delay, law.delay))
+    whole, rest = whole_and_rest(low, law.T)
+    _refuse_beyond_a_sample(delays, whole, law.T)
+    text = _plant_text(loop, at, [name for name in box if name != "delay"])
+    parts = _Parts(n=C.shape[1], m=law.D.shape[0], k=len(law.A), whole=whole)
+    jump = _sampled(parts, law, C)
+    release = _released(parts)
+    flow = lambda θ: _held(parts, text(θ))
+    order = tuple(box)
+    early, late = _times(order, whole, rest, law.T)
+    before = ((flow, early),) if early else ()
+    stages = (
+        (lambda θ: jump.tolist(), None),
+        *before,
+        (lambda θ: release.tolist(), None),
+        (flow, late),
+    )
+    return Family(order, stages, law.T), [box[name] for name in order]
+
+
+def _refuse_beyond_a_sample(delays, whole: int, T: float) -> None:
+    """A range of the delay has to stay between two neighbouring multiples of T."""
+    low, high = delays
+    if low < 0 or high > (whole + 1) * T * (1 + 1e-9):
         raise InputError(
             f"box.delay: the range {low:g} … {high:g} s reaches over a sample",
-            mend=f"stay between two multiples of {law.T:g} s, and add a claim for the next",
+            mend=f"stay between two multiples of {T:g} s, and add a claim for the next",
         )
-    moving = [name for name in box if name != "delay"]
-    text = _plant_text(loop, at, moving)
-    n, m, k = C.shape[1], law.D.shape[0], len(law.A)
-    N = n + m * (d + 2) + k
-    place = lambda i: slice(n + m * i, n + m * (i + 1))  # 0: applied, 1 …: newest, older
-    z = slice(N - k, N)
-    jump = np.eye(N)
-    release = np.eye(N)
-    for i in range(d, 0, -1):  # commands on their way grow older
-        jump[place(i + 1)] = 0.0
-        jump[place(i + 1), place(i)] = np.eye(m)
-    jump[place(1)] = 0.0
-    jump[z] = 0.0
-    jump[place(1), :n] = law.D @ C
-    jump[place(1), z] = law.C
-    jump[z, :n] = law.B @ C
-    jump[z, z] = law.A
-    release[place(0)] = 0.0
-    release[place(0), place(d + 1)] = np.eye(m)
 
-    def flow(θ):
-        return [[*row, *[0.0] * (N - n - m)] for row in text(θ)] + [[0.0] * N for _ in range(N - n)]
 
-    order = list(box)
-    if "delay" in box:
-        i, shift = order.index("delay"), d * law.T
-        early, late = ((flow, lambda θ: θ[i] - shift),), (flow, lambda θ: (d + 1) * law.T - θ[i])
-    else:
-        early, late = ((flow, rest),) if rest else (), (flow, law.T - rest)
-    stages = ((lambda θ: jump.tolist(), None), *early, (lambda θ: release.tolist(), None), late)
-    return Family(tuple(order), stages, law.T), [box[name] for name in order]
+def _times(order, whole: int, rest: float, T: float):
+    """How long after a sample the older command is still applied, and how long the next; numbers, or texts of θ."""
+    if "delay" not in order:
+        return rest, T - rest
+    i = order.index("delay")
+    return (lambda θ: θ[i] - whole * T), (lambda θ: (whole + 1) * T - θ[i])
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """Where things stand in the loop's state: n states x, the m commands applied, `whole` + 1 sets of m on their way, k of the law."""
+
+    n: int
+    m: int
+    k: int
+    whole: int
+
+    @property
+    def size(self) -> int:
+        return self.n + self.m * (self.whole + 2) + self.k
+
+    @property
+    def x(self) -> slice:
+        return slice(0, self.n)
+
+    @property
+    def z(self) -> slice:
+        return slice(self.size - self.k, self.size)
+
+    def command(self, i: int) -> slice:
+        """0: what is applied; 1: the newest on its way; larger numbers are older."""
+        first = self.n + self.m * i
+        return slice(first, first + self.m)
+
+
+def _sampled(parts: _Parts, law, C) -> np.ndarray:
+    """At a sample: the law takes y = C x, commands on their way grow older by one, its own is the newest."""
+    same = np.eye(parts.m)
+    jump = np.eye(parts.size)
+    for i in range(parts.whole, 0, -1):
+        jump[parts.command(i + 1)] = 0.0
+        jump[parts.command(i + 1), parts.command(i)] = same
+    newest = parts.command(1)
+    jump[newest] = 0.0
+    jump[newest, parts.x] = law.D @ C
+    jump[newest, parts.z] = law.C
+    jump[parts.z] = 0.0
+    jump[parts.z, parts.x] = law.B @ C
+    jump[parts.z, parts.z] = law.A
+    return jump
+
+
+def _released(parts: _Parts) -> np.ndarray:
+    """When the rest of the delay is over: the oldest command on its way is the one applied."""
+    release = np.eye(parts.size)
+    release[parts.command(0)] = 0.0
+    release[parts.command(0), parts.command(parts.whole + 1)] = np.eye(parts.m)
+    return release
+
+
+def _held(parts: _Parts, rows) -> list:
+    """Between: x moves by the plant's rows (A B), everything else stands."""
+    others = [0.0] * (parts.size - parts.n - parts.m)
+    standing = [[0.0] * parts.size for _ in range(parts.size - parts.n)]
+    return [[*row, *others] for row in rows] + standing
 
 
 def _plant_text(loop, at: Point, moving):
     """θ → rows (A B) of the plant's flow at `at`, by the commands."""
     plant = loop.plant
-    (x, xs), (u, us), (p, ps) = (
-        symbols(c, k)
-        for c, k in (("x", len(plant.states)), ("u", len(plant.inputs)), ("p", len(moving)))
-    )
+    x, states = symbols("x", len(plant.states))
+    u, inputs = symbols("u", len(plant.inputs))
+    p, parameters = symbols("p", len(moving))
     drives = [names(plant.inputs).index(s.name) for s in loop.controller.commands]
-    flow = column(bind(plant, dict(zip(moving, ps))).rhs(0.0, xs, us))
-    J = ca.jacobian(flow, ca.vertcat(x, ca.vertcat(*[us[i] for i in drives])))
+    changed = bind(plant, dict(zip(moving, parameters)))
+    flow = column(changed.rhs(0.0, states, inputs))
+    J = ca.jacobian(flow, ca.vertcat(x, ca.vertcat(*[inputs[i] for i in drives])))
     f = ca.Function("rows", [x, u, p], [ca.densify(J)])
     order = {name: i for i, name in enumerate(moving)}
 
     def text(θ):
-        M = f(at.x, at.u, ca.vertcat(*[θ[order[name]] for name in moving]) if moving else [])
+        values = ca.vertcat(*[θ[order[name]] for name in moving]) if moving else []
+        M = f(at.x, at.u, values)
         return [[M[i, j] for j in range(M.size2())] for i in range(M.size1())]
 
     return text
