@@ -61,7 +61,7 @@ def _times(order, whole: int, rest: float, T: float):
 
 @dataclass(frozen=True)
 class _Parts:
-    """Where things stand in the loop's state: n states x, the m commands applied, `whole` + 1 sets of m on their way, k of the law."""
+    """Where things stand in the loop's state: n states x, m commands applied, `whole` + 1 sets of m on their way, k of the law."""
 
     n: int
     m: int
