@@ -26,9 +26,7 @@ LEFT = 0.1  # of a page: white that is left as it is
 FIRST = 45.0  # mm from the page's edge within which the first thing on it begins
 DIRECT = 16.0  # mm below a heading within which nothing but the heading stands
 TRIES = 8  # layouts at most
-SKIMMED = {
-    "skimmed": "yes"
-}  # an input of the templates: what stands behind the chapters is left out
+SKIMMED = {"skimmed": "yes"}  # input of the templates: what stands behind the chapters is left out
 
 
 @dataclass(frozen=True)
@@ -114,8 +112,8 @@ def outlined(files: Mapping[str, bytes]) -> dict[str, bytes]:
 
 def _box(picture: bytes) -> bytes:
     """An SVG of the size of `picture` that is black all over; `picture` itself where it does not begin as SVG does."""
-    head = re.search(rb"<svg\b[^>]*>", picture)
-    return picture if head is None else head[0] + b'<rect width="100%" height="100%"/></svg>'
+    head = re.search(rb"(<svg\b[^>]*?)/?>", picture)
+    return picture if head is None else head[1] + b'><rect width="100%" height="100%"/></svg>'
 
 
 def foot(picture: bytes) -> float:
