@@ -3,6 +3,7 @@
     python benchmarks/mutation.py --map map.jsonl                               # once: which test enters which function
     python benchmarks/mutation.py --map map.jsonl --each 3 --json out.jsonl     # three changes of each file, drawn at random
     python benchmarks/mutation.py --map map.jsonl --sample 100 --seed 3 --paths workbench/verification controllers/pid.py
+    python benchmarks/mutation.py --map few.jsonl --modules 10 --each 4 --nearest 4 --seed 7 --json out.jsonl   # a quick look
     python benchmarks/mutation.py --map map.jsonl --again --budget 200 --json out.jsonl   # survivors, with more of the tests
 
 What is changed: see `mutants.py`. The tests of a change are those that enter the function it is in, the most direct and quickest
@@ -10,6 +11,7 @@ first, until their time makes up `--budget`; see `mutation_runs.py` for how they
 what Numba compiles, nobody sees entered, and each change of it would wait for the compiler. A change that the tests let pass is a
 survivor, and somebody must read it: it is a hole in the tests, or changes nothing. What changes nothing goes with the reason into
 `mutation_equivalent.yaml`. Results are kept in the JSON lines of `--json`, and a run goes on from them.
+A quick look needs no whole map: `--modules` draws modules of each folder `--nearest` maps only the test files that name them.
 """
 
 from __future__ import annotations
@@ -17,7 +19,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import random
 import shutil
 import subprocess
 import sys
@@ -25,12 +26,12 @@ import tempfile
 from collections import defaultdict
 from dataclasses import asdict, dataclass, fields
 from functools import partial
-from itertools import zip_longest
 from pathlib import Path
 from time import perf_counter
 
 import pytest
-from mutants import ROOT, Mutant, compiles, files, mutants, mutated, suspect
+from mutants import ROOT, Mutant, files, mutants, mutated, suspect
+from mutation_draw import choose, test_files
 from mutation_reach import beside, entering, nearest, read_map, record
 from mutation_runs import KILLED, NOT_APPLIED, SURVIVED, Forks, forked, tried
 from ruamel.yaml import YAML
@@ -53,25 +54,6 @@ class Result:
     after: str
     tests: int
     suspect: str
-
-
-# ---- which changes ----------------------------------------------------------------------------------------------------
-def choose(options) -> list[Mutant]:
-    """The changes asked for, drawn at random: from all of them, or as many of each file."""
-    draw = random.Random(options.seed)
-    by_file = {file: mutants(file) for file in files(options.paths)}
-    for found in by_file.values():
-        if options.kind:
-            found[:] = [m for m in found if m.kind in options.kind]
-        draw.shuffle(found)
-    if options.each:
-        rows = zip_longest(*(found[: options.each] for found in by_file.values()))
-        chosen = [m for row in rows for m in row if m is not None]
-    else:
-        chosen = [m for found in by_file.values() for m in found]
-        draw.shuffle(chosen)
-        chosen = chosen[: options.sample]
-    return [m for m in chosen if compiles((ROOT / m.file).read_text("utf-8"), m)]
 
 
 def equivalents() -> dict[str, str]:
@@ -264,6 +246,9 @@ def main() -> int:
         chosen = [m for file in files(options.paths) for m in mutants(file) if m.key in wanted]
     else:
         chosen = choose(options)
+    if options.nearest:
+        tests = test_files(chosen, options.nearest)
+        collect(tests, lambda session: record(session, Path(options.map), options.limit))
     judge = Judge(options, chosen)
     collect(tests, judge)
     keys = {m.key for m in chosen}
@@ -280,6 +265,8 @@ def _options() -> argparse.ArgumentParser:
     add("--paths", nargs="+", default=PATHS, help="files or folders that are changed")
     add("--tests", nargs="+", metavar="FILE", help="test files that are collected; default: all")
     add("--sample", type=int, default=0, metavar="N", help="that many changes, drawn at random")
+    add("--modules", type=int, default=0, metavar="N", help="N modules of each path, at random")
+    add("--nearest", type=int, default=0, metavar="N", help="only N test files of each module")
     add("--each", type=int, default=0, metavar="N", help="that many changes of each file")
     add("--seed", type=int, default=1)
     add("--kind", action="append", help="only operator, comparison, number, sign, …")
