@@ -14,6 +14,7 @@ from exported import exported_axis
 from workbench import ClosedLoop, Hold, InputError, Scenario, Signal, Sine, simulate, verify
 from workbench.contract.system import Controller
 from workbench.contract.wrappers import Delayed, Sampled
+from workbench.interop.export.building import built
 from workbench.interop.export.checking import against_run, sanitized
 from workbench.interop.export.command import worst
 from workbench.interop.export.compiled import Compiled
@@ -21,7 +22,8 @@ from workbench.interop.export.identifiers import identifiers
 from workbench.interop.export.languages import DOUBLE, SINGLE, statements
 from workbench.interop.export.law_graph import law_graph
 from workbench.interop.export.library import replayed
-from workbench.interop.export.package import digest_of, export_law
+from workbench.interop.export.manifest import read_manifest
+from workbench.interop.export.package import export_law, manifest_digest
 from workbench.interop.export.replay import replay
 from workbench.interop.export.straight import straight
 from workbench.verification.run_claims import Tracking
@@ -84,7 +86,11 @@ def step_with(pattern, instead):
 )
 def test_a_fault_in_the_code_is_seen_by_the_replay(axis, folder, tmp_path, change):
     """Source and hash were changed together: the digest of the numbers is right, the commands are not."""
-    law = Compiled(passed_off(folder, tmp_path, change))
+    copy = passed_off(folder, tmp_path, change)
+    with pytest.raises(InputError, match="does not do what the verified law did"):
+        Compiled(copy)
+    law = Compiled(folder)
+    vars(law)["library"] = built(copy, read_manifest(copy))
     assert against_run(law, axis[2]).well is False
 
 
@@ -198,12 +204,12 @@ def test_a_manifest_that_was_changed_along_is_refused_by_its_numbers(folder, tmp
 
 
 def forged(folder, to, place, factor):
-    """A copy with one changed constant whose hashes and digest are all made to fit."""
+    """A copy with one changed constant and without its run, whose hashes and digest are all made to fit."""
     law = Compiled(folder)
     constants = law.library.constants.copy()
     constants[place] *= factor
     data = json.loads((folder / "law.json").read_text())
-    digest = digest_of(data["parameters"], law.library.parameters, constants)
+    digest = manifest_digest(data, law.library.parameters, constants, law.library.initial)
     told = lambda values: ", ".join(DOUBLE.number(float(v)) for v in values)
     copy = to / "law"
     shutil.copytree(folder, copy)
@@ -212,6 +218,8 @@ def forged(folder, to, place, factor):
         text = text.replace(told(law.library.constants), told(constants))
         (copy / name).write_text(text)
         data["sha256"][name] = hashlib.sha256(text.encode()).hexdigest()
+    (copy / "run.csv").unlink()
+    del data["sha256"]["run.csv"]
     (copy / "law.json").write_text(json.dumps({**data, "digest": digest}))
     return Compiled(copy)
 

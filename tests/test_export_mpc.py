@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from actuator import Actuator, mpc
 from exported import built
+from fmu_client import Unit
 
 from controllers import Limit
 from controllers.mpc.loop import BROKEN, SETTINGS, TOLERATED
@@ -17,7 +18,9 @@ from workbench import ClosedLoop, Delayed, Hold, InputError, Sampled, Scenario
 from workbench.interop.export import solver_text
 from workbench.interop.export.checking import against_run, sanitized
 from workbench.interop.export.compiled import Compiled
-from workbench.interop.export.laws import graph_of, run_of
+from workbench.interop.export.fmu.archive import packed
+from workbench.interop.export.fmu.model import law_model
+from workbench.interop.export.laws import graph_of, run_of, text_of
 from workbench.interop.export.package import export_law
 from workbench.interop.export.ros2_package import export_ros2
 from workbench.interop.export.structured_text import StructuredText
@@ -131,6 +134,29 @@ def test_it_is_a_controller_of_ros(both, tmp_path):
     rows = [line.split() for line in said.stdout.splitlines() if line[0].isdigit()]
     found = np.array([[float.fromhex(v) for v in row[2:]] for row in rows])
     assert np.abs(found - run.commands).max() <= 1e-9 * np.abs(run.commands).max()
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_its_fmu_makes_the_run(both, tmp_path, version):
+    """By a master of our own, and without a problem that FMPy finds where it is installed."""
+    law, graph, run, _ = both
+    if law is not LAWS["hard limits"]:
+        pytest.skip("one of them is enough")
+    path = tmp_path / "law.fmu"
+    model = law_model(text_of(graph, name="law"), run)
+    path.write_bytes(packed(model, version))
+    unit = Unit(path, tmp_path / "unit")
+    instance = unit.instance()
+    given = unit.of("input")
+    instance.begin(dict(zip(given, run.inputs[0, 1:])))
+    found = []
+    for k, row in enumerate(run.inputs[:, 1:]):
+        instance.set(dict(zip(given, row)))
+        instance.step(k * law.T_s, law.T_s)
+        found.append(instance.get(unit.of("output")))
+    assert np.abs(np.array(found) - run.commands).max() <= 1e-9 * np.abs(run.commands).max() > 0
+    validation = pytest.importorskip("fmpy.validation", reason="FMPy is not installed")
+    assert validation.validate_fmu(str(path)) == []
 
 
 @pytest.mark.long

@@ -165,6 +165,7 @@ def header_of(
     n = text.name
     guard = f"{n.upper()}_H"
     period = DOUBLE.number(float(text.graph.controller.period or 0.0))
+    real = (SINGLE if text.single else DOUBLE).real
     return "\n".join(
         [
             *comment(text.about),
@@ -182,6 +183,7 @@ def header_of(
             *(line for lines in structs for line in (*lines, "")),
             "/* The numbers that the verdicts are of, and their digest. */",
             f"extern const char {n}_digest[];",
+            f"extern const {real} {n}_sample_time; /* s */",
             f"extern const unsigned {n}_sizes[6]; /* bytes of a number; then of parameters, constants, memory, inputs, outputs */",
             f"extern const {n}_parameters {n}_default_parameters;",
             f"extern const {n}_constants {n}_default_constants;",
@@ -222,6 +224,7 @@ def numbers_of(text: Any, language: Language, constants: str) -> list[str]:
     n, g = text.name, text.graph
     return [
         f"const char {n}_digest[] = {n.upper()}_DIGEST;",
+        f"const {language.real} {n}_sample_time = ({language.real}){n.upper()}_SAMPLE_TIME;",
         f"const unsigned {n}_sizes[6] = {{sizeof({language.real}), {', '.join(map(str, sizes_of(g).values()))}}};",
         f"const {n}_parameters {n}_default_parameters = {{{told(g.values, language)}}};",
         f"const {n}_constants {n}_default_constants = {{{constants}}};",

@@ -9,7 +9,6 @@ from typing import Any
 from workbench.commands import terminal
 from workbench.contract.errors import InputError
 from workbench.files.atomic import check_writable, write_atomic
-from workbench.interop.export.c_text import CText
 from workbench.interop.export.checking import Finding, checked, in_words
 from workbench.interop.export.compiled import Compiled
 from workbench.interop.export.fmu.model import check_law, law_model
@@ -79,7 +78,6 @@ def run_export(options: Any, case: Any, today: str, report: Write | None = None)
         digest=law_digest(graph, options.float),
     )
     if options.fmu:
-        assert isinstance(text, CText)  # `check_law` refuses any other
         write_fmu(options, law_model(text, run), about, given["verdicts"], given["case"])
     if options.st:
         _structured(options, graph, about)

@@ -14,6 +14,7 @@ import numpy as np
 from workbench.contract.declared import LawData
 from workbench.contract.errors import InputError
 from workbench.contract.system import Signal
+from workbench.interop.export.again import check_run
 from workbench.interop.export.building import built, opened
 from workbench.interop.export.library import Library
 from workbench.interop.export.manifest import check_files, check_numbers, folder_of, read_manifest
@@ -29,7 +30,8 @@ class Compiled(LawData):
     in this process**: give only what you trust.
 
     Raises InputError for a path that holds no law, for files that are not those that were written, for numbers in the library that
-    the verdicts are not of, for another digest, for a law that is applied between samples, and where no compiler is found.
+    the verdicts are not of, for commands that are not those of the run that goes with it, for memory that outlives a start, for
+    another digest, for a law that is applied between samples, and where no compiler is found.
     """
 
     path: str | os.PathLike
@@ -72,6 +74,7 @@ class Compiled(LawData):
         else:
             library = opened(Path(self.path), self.manifest)
         check_numbers(library, self.manifest, str(self.path))
+        check_run(library, self.manifest, self.folder)
         return library
 
     @property

@@ -36,6 +36,7 @@ class Library:
             ) from None
         self.name, self.sizes = name, sizes
         self.kind = np.float32 if single else np.float64
+        self._real = ctypes.c_float if single else ctypes.c_double
         self._check(str(path), digest)
         self.constants = self._default("constants")
 
@@ -44,6 +45,7 @@ class Library:
         wanted = [np.dtype(self.kind).itemsize, *(self.sizes[what] for what in SIZES)]
         try:
             found = list((ctypes.c_uint * 6).in_dll(self.code, f"{self.name}_sizes"))
+            self.sample_time = self._real.in_dll(self.code, f"{self.name}_sample_time").value
             own = (ctypes.c_char * 32).in_dll(self.code, f"{self.name}_digest").value.decode()
         except (ValueError, UnicodeDecodeError):
             raise InputError(
@@ -66,9 +68,17 @@ class Library:
 
     def _default(self, what: str) -> np.ndarray:
         """The numbers compiled in: parameters or constants."""
-        real = ctypes.c_float if self.kind == np.float32 else ctypes.c_double
-        array = (real * max(self.sizes[what], 1)).in_dll(self.code, f"{self.name}_default_{what}")
+        array = (self._real * max(self.sizes[what], 1)).in_dll(
+            self.code, f"{self.name}_default_{what}"
+        )
         return np.array(array[: self.sizes[what]], self.kind)
+
+    @property
+    def initial(self) -> np.ndarray:
+        """The memory before `start`."""
+        count = self.sizes["memory"]
+        array = (self._real * max(count, 1)).in_dll(self.code, f"{self.name}_initial_memory")
+        return np.array(array[:count], self.kind)
 
     @property
     def parameters(self) -> np.ndarray:

@@ -10,7 +10,7 @@ from typing import Any
 
 from workbench.contract.errors import InputError
 from workbench.interop.export.library import Library
-from workbench.interop.export.package import FORMAT, MANIFEST, digest_of
+from workbench.interop.export.package import FORMAT, MANIFEST, manifest_digest
 
 MOST = 4_000_000  # bytes of a manifest that are read
 EXPORT = "write one with workbench export FILE --c FOLDER"
@@ -95,10 +95,17 @@ def _inside(name: str) -> str:
 
 def check_numbers(library: Library, data: dict[str, Any], path: str) -> None:
     """InputError where the numbers in a library are not those of the verdicts."""
-    found = digest_of(data["parameters"], library.parameters, library.constants)
+    if library.sample_time != library.kind(data["sample_time"]):
+        raise InputError(
+            f"the library is for samples of {library.sample_time:g} s, {MANIFEST} says {data['sample_time']:g} s",
+            file=path,
+            mend="build the library from the files that were exported",
+        )
+    found = manifest_digest(data, library.parameters, library.constants, library.initial)
     if found != data["digest"]:
         raise InputError(
-            f"the numbers in the library are not those of the verdicts: digest {found}, not {data['digest']}",
+            f"the numbers in the library are not those of the verdicts, or {MANIFEST} has other signals: "
+            f"digest {found}, not {data['digest']}",
             file=path,
             mend="build the library from the files that were exported",
         )

@@ -24,6 +24,7 @@ from workbench.interop.export.replay import Replay
 MANIFEST = "law.json"
 FORMAT = "fluidproof exported law 1"
 RUN = "run.csv"
+SIGNALS = ("memory", "measured", "references", "commands")
 REPLAYED = 1000  # samples of the run that go with the code
 
 
@@ -36,10 +37,37 @@ def digest_of(names: Sequence[str], *numbers: np.ndarray) -> str:
 
 
 def law_digest(graph: Graph, single: bool) -> str:
-    """Digest of the numbers as the code has them: rounded to floats where it has floats."""
+    """Digest of what the code is of: numbers rounded to floats where it has floats, signals with units, sample time and lag."""
     kind = np.float32 if single else np.float64
-    names = [leaf.path for leaf in graph.parameters]
-    return digest_of(names, graph.values.astype(kind), graph.constants.astype(kind))
+    numbers = [v.astype(kind) for v in (graph.values, graph.constants, graph.initial)]
+    return digest_of(_named(told(graph)), *numbers, _times(told(graph)))
+
+
+def manifest_digest(data: Mapping[str, Any], *numbers: np.ndarray) -> str:
+    """The digest that a manifest and these numbers have: parameters, constants, memory before the start."""
+    return digest_of(_named(data), *numbers, _times(data))
+
+
+def _named(data: Mapping[str, Any]) -> list[str]:
+    """Parameters and signals in order, with their units."""
+    signals = [f"{kind} {s['name']} {s['unit']}" for kind in SIGNALS for s in data[kind]]
+    return [*data["parameters"], *signals]
+
+
+def _times(data: Mapping[str, Any]) -> np.ndarray:
+    return np.array([data["sample_time"], data["lag"]], float)
+
+
+def told(graph: Graph) -> dict[str, Any]:
+    """What a law is called and when it is called, as plain data."""
+    return {
+        "sample_time": float(graph.controller.period or 0.0),
+        "lag": float(graph.controller.lag),
+        "parameters": [leaf.path for leaf in graph.parameters],
+        "constants": len(graph.constants),
+        "initial": [float(v) for v in graph.initial],
+        **{kind: [signal(s) for s in getattr(graph, kind)] for kind in SIGNALS},
+    }
 
 
 def manifest(text: Any, files: Mapping[str, str], verdicts: Any) -> dict[str, Any]:
@@ -51,18 +79,10 @@ def manifest(text: Any, files: Mapping[str, str], verdicts: Any) -> dict[str, An
         "law": type(graph.controller).__name__,
         "single": text.single,
         "digest": text.digest,
-        "sample_time": float(graph.controller.period or 0.0),
-        "lag": float(graph.controller.lag),
         "wrappers": wrappers(graph.controller),
         "operations": text.operations,
         "allowed": text.allowed,
-        "parameters": [leaf.path for leaf in graph.parameters],
-        "constants": len(graph.constants),
-        "memory": [signal(s) for s in graph.memory],
-        "initial": [float(v) for v in graph.initial],
-        "measured": [signal(s) for s in graph.measured],
-        "references": [signal(s) for s in graph.references],
-        "commands": [signal(s) for s in graph.commands],
+        **told(graph),
         "verdicts": verdicts,
         "sha256": {name: hashlib.sha256(body.encode()).hexdigest() for name, body in files.items()},
     }
@@ -104,14 +124,15 @@ def export_law(
     digest = law_digest(graph, single)
     text = text_of(graph, name=name, single=single, about=tuple(about), digest=digest)
     code = {f"{name}.h": text.header(), f"{name}.c": text.source(), **text.beside}
+    rows = {RUN: table(run.first(REPLAYED))}
     others = {
         "replay.c": replay_program(text),
         "CMakeLists.txt": CMAKE.format(name=name),
-        RUN: table(run.first(REPLAYED)),
+        **rows,
     }
     if case:
         others["case.yaml"] = case
-    data = manifest(text, code, verdicts)
+    data = manifest(text, {**code, **rows}, verdicts)
     others[MANIFEST] = json.dumps(data, ensure_ascii=False, indent=1) + "\n"
     return put(Path(folder), {**code, **others})
 

@@ -50,8 +50,8 @@ def packed(
         **{f"resources/{name}": text.encode() for name, text in resources.items()},
     }
     if version == 3:
-        compiled = [name for name in sources if name.endswith(".c")]
-        files["sources/buildDescription.xml"] = build_description(model, compiled).encode()
+        units = units_of(sources)
+        files["sources/buildDescription.xml"] = build_description(model, units).encode()
     binary = built(model, sources)
     if binary is not None:
         files[binary_path(model.name, version)] = binary
@@ -63,6 +63,11 @@ def sources_of(model: Model, version: int) -> dict[str, str]:
     here = Path(__file__).parent
     own = {name: (here / name).read_text("utf-8") for name in (f"fmi{version}.c", "instance.h")}
     return {**model.code, "layout.h": model.layout(), **own}
+
+
+def units_of(sources: Mapping[str, str]) -> list[str]:
+    """What is compiled of these; files in folders are included by others."""
+    return [name for name in sources if name.endswith(".c") and "/" not in name]
 
 
 def binary_path(name: str, version: int) -> str:
@@ -88,9 +93,9 @@ def built(model: Model, sources: Mapping[str, str]) -> bytes | None:
     beside = Path(tempfile.mkdtemp(prefix="fluidproof-fmu-"))
     try:
         for name, text in sources.items():
+            (beside / name).parent.mkdir(exist_ok=True)
             (beside / name).write_text(text, "utf-8")
-        units = [name for name in sources if name.endswith(".c")]
-        _compiled([cc, *FLAGS, "-o", "model", *units, "-lm"], beside)
+        _compiled([cc, *FLAGS, "-o", "model", *units_of(sources), "-lm"], beside)
         return (beside / "model").read_bytes()
     finally:
         shutil.rmtree(beside, ignore_errors=True)

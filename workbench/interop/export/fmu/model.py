@@ -11,8 +11,9 @@ from workbench.contract.parameters import Leaf
 from workbench.contract.system import Signal
 from workbench.interop.export.c_text import CText
 from workbench.interop.export.languages import DOUBLE
-from workbench.interop.export.law_graph import LawGraph
+from workbench.interop.export.laws import Graph
 from workbench.interop.export.replay import Replay
+from workbench.interop.export.solver_text import SolverText
 from workbench.interop.export.system_package import system_code
 from workbench.interop.export.system_run import SystemRun
 from workbench.interop.export.system_text import SystemText
@@ -42,13 +43,18 @@ static void model_defaults(double *in, double *x, double *p)
   memcpy(p, parameters, PARAMETERS * sizeof *p);
 }}
 
-static void model_prepare(const double *p, double *c) {{ {n}_prepare((const {n}_parameters *)p, ({n}_constants *)c); }}
+static void model_prepare(const double *p, double *c)
+{{
+  {prepare}
+}}
 
 static void model_start(const double *c, const double *in, double *x)
 {{
   {n}_start((const {n}_constants *)c, (const {n}_inputs *)in, ({n}_{memory} *)x);
 }}
 """
+_PREPARE = "{n}_prepare((const {n}_parameters *)p, ({n}_constants *)c);"
+_PREPARED = "(void)p, memcpy(c, &{n}_default_constants, sizeof {n}_default_constants);"
 _LAW = """
 static int model_step(const double *c, const double *in, double *x, double *y)
 {{
@@ -98,6 +104,7 @@ class Model:
     variables  in order of their value references: time, inputs, outputs, states, parameters
     begun      states before the first sample
     constants  how many numbers follow from the parameters
+    prepared   whether they do not: the constants are those of the code, and there are no parameters
     """
 
     name: str
@@ -108,6 +115,7 @@ class Model:
     variables: tuple[Variable, ...]
     begun: tuple[float, ...]
     constants: int
+    prepared: bool = False
 
     @property
     def token(self) -> str:
@@ -120,8 +128,8 @@ class Model:
 
     @property
     def sources(self) -> list[str]:
-        """What is compiled, without the interface's own file."""
-        return [name for name in self.code if name.endswith(".c")]
+        """What is compiled, without the interface's own file; files in folders are included by others."""
+        return [name for name in self.code if name.endswith(".c") and "/" not in name]
 
     def layout(self) -> str:
         """The text of layout.h."""
@@ -141,20 +149,15 @@ class Model:
             begun=_numbers(self.begun),
             values=_numbers([v.start or 0.0 for v in self.of("parameter")]),
             memory="memory" if law else "state",
+            prepare=(_PREPARED if self.prepared else _PREPARE).format(n=self.name),
         )
         return head + (_LAW if law else _SYSTEM).format(n=self.name)
 
 
-def check_law(graph: object, single: bool) -> None:
+def check_law(graph: Graph, single: bool) -> None:
     """InputError for a law that an FMU cannot hold: one with floats, and one that is applied between samples."""
     if single:
         raise InputError("an FMU has doubles", key="--float", mend="leave --float out")
-    if not isinstance(graph, LawGraph):
-        raise InputError(
-            "MPC, which solves a quadratic program at every sample, has no FMU of its own here",
-            key="controller",
-            mend="give --c",
-        )
     if graph.controller.lag:
         raise InputError(
             f"the law is applied {graph.controller.lag:g} s after its sample, and an FMU of it goes from sample to sample",
@@ -163,7 +166,7 @@ def check_law(graph: object, single: bool) -> None:
         )
 
 
-def law_model(text: CText, run: Replay) -> Model:
+def law_model(text: CText | SolverText, run: Replay) -> Model:
     """The law as a model: it takes its inputs at the beginning of a sample, and its outputs are the commands from then on.
 
     Raises InputError for a law that an FMU cannot hold.
@@ -181,10 +184,11 @@ def law_model(text: CText, run: Replay) -> Model:
         "controller",
         float(graph.controller.period or 0.0),
         float(run.t[-1]),
-        {f"{text.name}.c": text.source(), f"{text.name}.h": text.header()},
+        {f"{text.name}.c": text.source(), f"{text.name}.h": text.header(), **text.beside},
         _named(variables),
-        tuple(float(v) for v in graph.controller.initial()),
+        tuple(float(v) for v in graph.initial),
         len(graph.constants),
+        prepared=isinstance(text, SolverText),
     )
 
 

@@ -1,0 +1,115 @@
+"""Faults planted in exported code whose hashes are made to fit: each is refused before the code is any loop's law."""
+
+import hashlib
+import json
+import re
+import shutil
+
+import pytest
+from exported import exported_axis
+
+from workbench import InputError
+from workbench.interop.export.building import built
+from workbench.interop.export.checking import against_run
+from workbench.interop.export.compiled import Compiled
+from workbench.interop.export.manifest import read_manifest
+from workbench.interop.export.package import export_law
+
+
+@pytest.fixture(scope="module")
+def axis(tmp_path_factory):
+    """(folder of the exported law, its run)."""
+    _, graph, run = exported_axis("0.1 s")
+    return export_law(tmp_path_factory.mktemp("faults") / "law", graph, run), run
+
+
+def planted(folder, to, name, change):
+    """A copy with a changed file; the manifest says that it was written so."""
+    copy = shutil.copytree(folder, to / "law")
+    before = (copy / name).read_text()
+    after = change(before)
+    assert after != before
+    (copy / name).write_text(after)
+    data = json.loads((copy / "law.json").read_text())
+    if name in data["sha256"]:
+        data["sha256"][name] = hashlib.sha256(after.encode()).hexdigest()
+        (copy / "law.json").write_text(json.dumps(data))
+    return copy
+
+
+def commanded(scale):
+    """The command times this, in the source."""
+    return lambda text: re.sub(r"(  u->\w+ = )([^;]+);", rf"\g<1>{scale} * (\2);", text)
+
+
+def hidden(text):
+    """A counter that no memory of the caller holds, added to the command."""
+    step = text.index("void law_step(")
+    head, body = text[:step], text[step:]
+    body = re.sub(r"(  u->\w+ = )([^;]+);", r"\1\2 + (++calls > 101 ? 1e-5 : 0.0);", body)
+    return head + "static long calls;\n" + body
+
+
+def swapped(text):
+    """Position and its reference in each other's place."""
+    step = text.index("void law_step(")
+    here, there = re.findall(r"in->(\w+)", text[step:])[:2]
+    words = {here: there, there: here}
+    return text[:step] + re.sub(r"(?<=in->)\w+", lambda m: words.get(m[0], m[0]), text[step:])
+
+
+FAULTS = {
+    "sign": ("law.c", commanded("-1.0"), "does not do what the verified law did"),
+    "gain": ("law.c", commanded("1.001"), "does not do what the verified law did"),
+    "unit": ("law.c", commanded("1000.0"), "does not do what the verified law did"),
+    "swapped inputs": ("law.c", swapped, "does not do what the verified law did"),
+    "memory that outlives a start": ("law.c", hidden, "memory of its own"),
+    "not a number": ("law.c", commanded("(0.0 / 0.0)"), "is not a number"),
+    "begun elsewhere": (
+        "law.c",
+        lambda text: re.sub(r"(initial_memory = \{)[^,}]+", r"\g<1>0.25", text),
+        "numbers in the library are not those",
+    ),
+    "sample time of the header": (
+        "law.h",
+        lambda text: re.sub(r"(SAMPLE_TIME) \S+", r"\1 2e-3", text),
+        "samples of 0.002 s",
+    ),
+    "sample time of the manifest": (
+        "law.json",
+        lambda text: re.sub(r'("sample_time"): [^,]+', r"\1: 0.002", text),
+        "samples of 0.001 s",
+    ),
+    "unit of a signal": (
+        "law.json",
+        lambda text: text.replace('"unit": "m"', '"unit": "mm"', 1),
+        "has other signals",
+    ),
+    "the run that it is held against": (
+        "run.csv",
+        lambda text: "\n".join(text.splitlines()[:1]) + "\n1 2\n",
+        "numbers each",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_planted_fault_is_refused(axis, tmp_path, fault):
+    name, change, words = FAULTS[fault]
+    with pytest.raises(InputError, match=words):
+        Compiled(planted(axis[0], tmp_path, name, change))
+
+
+def test_what_is_sound_is_taken_and_a_digest_tells_another_law(axis):
+    law = Compiled(axis[0])
+    assert against_run(law, axis[1]).well and Compiled(axis[0], law.digest).T_s == 1e-3
+
+
+def test_the_check_of_an_export_starts_twice(axis, tmp_path):
+    """A library whose first run is right, and its second is not, fails the check."""
+    folder = planted(axis[0], tmp_path, "law.c", hidden)
+    library = built(folder, read_manifest(folder))
+    law = Compiled(axis[0])
+    vars(law)["library"] = library
+    found = against_run(law, axis[1])
+    assert found.well is False and "memory of its own" in found.words
