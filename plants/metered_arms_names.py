@@ -132,18 +132,10 @@ class MeteredArmsNames(Built):
 
     @property
     def called(self):
-        pairs = (("q", "θ"), ("dq", "dθ"), ("rod", "x"))
+        pairs = (("q", "θ"), ("dq", "dθ"), ("rod", "x"), ("f_p", "f"))
         return {f"{a}_{name}": f"{b}_{name}" for name in self.names for a, b in pairs}
 
     @property
     def causes(self):
-        found = {}
-        for name in self.names:
-            rod = tuple(f"{way}_{name}" for way in ("supply", "tank", *VALVES))
-            found |= {f"{key}_{name}": (f"{key}_{name}",) for key in ("element", "tip")}
-            found = {**found, f"rod_{name}": rod}
-        return {name: found[name] for name in self._causes}
-
-    @property
-    def _causes(self) -> tuple[str, ...]:
-        return tuple(f"{key}_{name}" for name in self.names for key in ("rod", "element", "tip"))
+        own = [f"{valve}_{n}" for n in self.names for valve in (*VALVES, "element", "tip")]
+        return {name: (name,) for name in ("pump", "bleed", "relief", *own)}

@@ -61,9 +61,9 @@ class MeteredArmsValves(MeteredArmsNames, OnValves):
 
     def valve_account(self, log):
         """Where the pump's power went in a run, what suction checks drew, and between which pressures chambers were."""
-        from plants.valve_circuits.accounts import of_arms
+        from plants.valve_circuits.accounts import of_mechanism
 
-        return of_arms(self, log)
+        return of_mechanism(self, self.circuit, log)
 
     @property
     def pressure_limits(self):

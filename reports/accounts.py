@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from reports.behind import VALVES, behind, of, turns, words
-from reports.metering import MOST, course, states
+from reports.metering import course, states
 from workbench.run.log import Log
 
 from .tables import percent, quantity
@@ -18,8 +18,6 @@ SPENT = {
     "a": "regeneration",
     "hR": VALVES["hR"],
     "rR": VALVES["rR"],
-}
-TWIN = SPENT | {
     "h_limits": "head relief and suction check",
     "r_limits": "rod relief and suction check",
 }
@@ -78,22 +76,26 @@ def spent(log: Log, plant) -> list[list[str]]:
 
 def energies(log: Log, plant) -> dict[str, float]:
     """Where → J over the run, the pump's first, which all others add up to; {} where the log has no account of the energy."""
-    has = behind(plant)
-    if has.balance != "all":
-        wanted = [f"E_{name}" for name in plant.power_names]
-        if any(name not in log for name in wanted):
-            return {}
-        return _counted(log, plant)
-    from plants.valve_circuits.accounts import valve_powers  # whose kernels a compiler makes
+    if behind(plant).balance == "all":
+        return _balanced(log, plant)
+    wanted = [f"E_{name}" for name in plant.power_names]
+    if any(name not in log for name in wanted):
+        return {}
+    return _counted(log, plant)
 
-    powers = valve_powers(plant, log, every=max(1, len(log.time) // MOST))
-    t = powers.pop("t")
-    energy = {key: float(np.trapezoid(p, t)) for key, p in powers.items()}
-    found = {
-        "given by the pump": energy["pump"],
-        "bleed": energy["bleed"],
-        "pump relief": energy["pR"],
+
+def _balanced(log, plant) -> dict[str, float]:
+    """Valve by valve at the rows of the log, where at every instant all that the pump gives is taken."""
+    account = plant.valve_account(log)
+    energy = {
+        key: float(np.trapezoid(p, log.time)) for key, p in (account.law | account.work).items()
     }
+    found = {
+        "given by the pump": float(np.trapezoid(account.pump, log.time)),
+        "bleed": energy["bleed"],
+        "pump relief": energy["relief"],
+    }
+    has = behind(plant)
     return found | {
         of(what, title): energy[f"{key}_{name}"]
         for name, title in zip(has.names, has.titles)
@@ -132,7 +134,7 @@ def _counted(log, plant) -> dict[str, float]:
         found[of("work on the rod", title)] = W
         found |= {
             of(what, title): _taken(log, f"{key}_{name}")
-            for key, what in TWIN.items()
+            for key, what in SPENT.items()
             if f"{key}_{name}" in plant.power_names
         }
     stored = "the pump’s line" if has.balance == "chambers" else "the oil"

@@ -10,7 +10,6 @@ from scipy.integrate import solve_ivp
 
 from plants import Arm, MeteredArms
 from plants.valve_circuits import Γ, Λ, Circuit, Openings, Section, closed, shared
-from plants.valve_circuits.accounts import valve_powers
 from plants.valve_circuits.roots import resolve
 from plants.valve_circuits.stepping import stepped
 from workbench import InputError, Scenario, Sine, Steps, load, simulate, verify
@@ -343,23 +342,19 @@ def test_a_step_just_below_the_limit_is_stable_and_one_above_it_would_not_be():
 def test_the_pumps_power_is_found_again_valve_by_valve():
     case = load(EXAMPLES / "two-arms-one-pump.yaml")
     log = simulate(case.loop, case.scenario)
-    powers = valve_powers(case.plant, log, every=20)
-    pump, others = powers["pump"], sum(p for name, p in powers.items() if name not in ("t", "pump"))
-    assert others == pytest.approx(pump, abs=1e-9 * case.plant.pump.Q * case.plant.pump.P_M)
-    losses = {
-        name: p for name, p in powers.items() if name.split("_")[0] not in ("t", "pump", "rod")
-    }
-    assert min(p.min() for p in losses.values()) > -1e-6 * pump.max()
-    assert (
-        all(powers[name].max() > 1e3 for name in ("bleed", "pR", "pr_1", "th_1", "ph_2", "tr_2"))
-        and powers["ph_1"].max() == 0.0
-    )
+    account = case.plant.valve_account(log)
+    assert np.abs(account.gap).max() < 1e-9 * case.plant.pump.Q * case.plant.pump.P_M
+    losses = account.law
+    assert min(p.min() for p in losses.values()) > -1e-6 * account.pump.max()
+    open_ = ("bleed", "relief", "pr_1", "th_1", "ph_2", "tr_2")
+    assert all(losses[name].max() > 1e3 for name in open_) and losses["ph_1"].max() == 0.0
+    for name, power in account.given.items():
+        assert power == pytest.approx(losses[name], abs=1e-6 * account.pump.max()), name
     one = simulate(PAPER, Scenario(0.01))
-    assert valve_powers(PAPER, one)["pR"] == pytest.approx(
-        valve_powers(PAPER, one)["pump"] - valve_powers(PAPER, one)["bleed"]
-    )
-    with pytest.raises(InputError, match="no v_2, f_2"):
-        valve_powers(case.plant, one)
+    still = PAPER.valve_account(one)
+    assert still.law["relief"] == pytest.approx(still.pump - still.law["bleed"])
+    with pytest.raises(InputError, match="no f_2"):
+        case.plant.valve_account(one)
 
 
 def test_velocity_gain_is_that_of_the_circuit():

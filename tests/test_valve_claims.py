@@ -79,22 +79,13 @@ def test_the_pumps_energy_is_found_again_valve_by_valve(runs, kind):
 
 
 def planted(honest, valve, change):
-    """`powers` of a plant, or `valve_powers` of arms, with one valve's power changed."""
+    """`powers` of a plant with one valve's power changed."""
 
     def told(*given):
         found = honest(*given)
-        if isinstance(found, dict):
-            return {k: change(p) if k == valve else p for k, p in found.items()}
         return [change(p) if k == valve else p for k, p in zip(given[0].power_names, found)]
 
     return told
-
-
-TOLD = {
-    MeteredArms: (accounts.arms, "valve_powers"),
-    MeteredTwin: (MeteredTwin, "powers"),
-    MeteredCrane: (MeteredCrane, "powers"),
-}
 
 
 @pytest.mark.parametrize(
@@ -115,8 +106,7 @@ TOLD = {
     ids=["dropped", "sign", "coefficient"],
 )
 def test_a_fault_in_one_valve_is_found_at_that_valve(runs, kind, valve, change, monkeypatch):
-    home, name = TOLD[kind]
-    monkeypatch.setattr(home, name, planted(getattr(home, name), valve, change))
+    monkeypatch.setattr(kind, "powers", planted(kind.powers, valve, change))
     verdict = check_valve_losses(run_claims.ValveLosses(), again(runs[kind]))
     assert (
         verdict.holds is False
@@ -198,7 +188,7 @@ def test_oil_that_is_nobodys_shows_as_a_gap(runs):
     values[:, k] *= 1.01
     bent = Run(r.loop, r.scenario, replace(r.log, values=values))
     assert check_valve_losses(run_claims.ValveLosses(), bent).holds is False
-    account = accounts.of_arms(TWO, bent.log)
+    account = TWO.valve_account(bent.log)
     assert np.abs(account.gap).max() > 1e-3 * account.pump.max()
 
 

@@ -17,7 +17,6 @@ _HOME = (
     | {
         "TABLE_1": "states",
         "segment": "states",
-        "valve_powers": "accounts",
         "stepped": "stepping",
         "check_passive": "passivity",
         "dΛ": "slopes",

@@ -11,7 +11,6 @@ that is nobody's shows as a gap. Sections are those of `Circuit.rows`; all array
 """
 
 from plants.valve_circuits.accounts.account import ValveAccount
-from plants.valve_circuits.accounts.arms import of_arms, valve_powers
 from plants.valve_circuits.accounts.filled import of_filled
 from plants.valve_circuits.accounts.mechanism import of_mechanism
 from plants.valve_circuits.accounts.section import Flows, Section, open_ranges, section_flows
@@ -20,10 +19,8 @@ __all__ = [
     "Flows",
     "Section",
     "ValveAccount",
-    "of_arms",
     "of_filled",
     "of_mechanism",
     "open_ranges",
     "section_flows",
-    "valve_powers",
 ]

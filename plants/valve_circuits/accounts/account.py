@@ -98,3 +98,24 @@ def check_logged(log, wanted) -> None:
             f"the log has no {', '.join(lacking)}",
             mend="give the log of a run of this plant, with its monitors",
         )
+
+
+def line_pressure(supply, log) -> np.ndarray:
+    """Of the pump's line along the run, above the return, Pa."""
+    if supply.pressure_name:
+        return log.array(supply.pressure_name) - supply.most.p_r
+    return np.full(len(log.time), float(supply.most.p_s - supply.most.p_r))
+
+
+def by_model(supply, drives: dict, powers: dict) -> dict[str, np.ndarray]:
+    """What the model says that the supply's own valves take, and those of the drives."""
+    pump = [name for name in supply.power_names() if name not in ("pump", "delivered")]
+    valves = [f"{valve}_{k}" for k, drive in drives.items() for valve in drive.valves]
+    return {name: -powers[name] for name in (*pump, *valves)}
+
+
+def fed(machine, powers: dict) -> tuple[str, ...]:
+    """Causes of the energy that the pump gives: its own, or what drives take at a pressure that is held for them."""
+    if "pump" in powers:
+        return ("pump",)
+    return tuple(f"supply_{a.name}" for a in machine.actuators if a.drive.needs_supply)

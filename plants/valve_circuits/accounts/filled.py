@@ -10,8 +10,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from plants.components.orifice import root as smooth_root
-from plants.valve_circuits.accounts.account import ValveAccount, check_logged, columns, counted
-from plants.valve_circuits.accounts.mechanism import by_model, fed, line_pressure
+from plants.valve_circuits.accounts.account import (
+    ValveAccount,
+    by_model,
+    check_logged,
+    columns,
+    counted,
+    fed,
+    line_pressure,
+)
 from workbench.contract.system import names
 
 

@@ -11,9 +11,12 @@ import numpy as np
 
 from plants.valve_circuits.accounts.account import (
     ValveAccount,
+    by_model,
     check_logged,
     columns,
     counted,
+    fed,
+    line_pressure,
     quasistatic,
 )
 from plants.valve_circuits.accounts.section import Section, own_rows, section_flows
@@ -33,22 +36,24 @@ class _Along(NamedTuple):
 def of_mechanism(plant, circuit: Circuit, log) -> ValveAccount:
     """Of a run of a plant with a mechanism; `circuit` has a section of its own name for every drive behind metering valves.
 
-    The model's account is `powers`, in which every drive names its own `valves`. Velocity and force of a rod are those at
-    the states of the log, corrected for what the log has as force: f = B v + what the states say. A drive on the same supply that
-    meters nothing is in the account with the oil it takes.
+    The model's account is `powers`, in which every drive names its own `valves`. Velocity and force of a rod are those of the log;
+    where that has no velocity, it is the one at the states, corrected for what the log has as force: f = B v + what the states say.
+    What drives take is that of the log, or what the mechanism says at the states. A drive on the same supply that meters nothing is
+    in the account with the oil it takes.
     """
     machine, called = plant.mechanism, plant.called
     metered = {s.name for s in circuit.sections}
     drives = {a.name: a.drive for a in machine.actuators if a.name in metered}
-    keys = ("f_p", "P_h", "P_r", "Q_s")
+    keys = ("f_p", "P_h", "P_r")
     told = {name: called.get(name, name) for name in _each(keys, drives)}
     check_logged(log, told.values())
     along = _along(plant, log)
     supply = machine.supply
+    flow_names = machine.flow_names
     P = line_pressure(supply, log)
     sections = _sections(drives, circuit, along, log, told)
     flows = {k: section_flows(section, P) for k, section in sections.items()}
-    taken = {name: log.array(called.get(name, name)) for name in machine.flow_names}
+    taken = {name: _logged(log, called.get(name, name), along.shown[name]) for name in flow_names}
     rate = along.rates.get(supply.pressure_name, 0.0)
     account = supply.account(P, sum(taken.values()), rate)
     whole = quasistatic(
@@ -72,11 +77,8 @@ def of_mechanism(plant, circuit: Circuit, log) -> ValveAccount:
     )
 
 
-def line_pressure(supply, log) -> np.ndarray:
-    """Of the pump's line along the run, above the return, Pa."""
-    if supply.pressure_name:
-        return log.array(supply.pressure_name) - supply.most.p_r
-    return np.full(len(log.time), float(supply.most.p_s - supply.most.p_r))
+def _logged(log, name: str, otherwise) -> np.ndarray:
+    return log.array(name) if name in log else otherwise
 
 
 def _each(keys, drives) -> list[str]:
@@ -108,19 +110,5 @@ def _sections(drives: dict, circuit: Circuit, along: _Along, log, told) -> dict[
     for (k, drive), row in zip(drives.items(), rows):
         f, P_h, P_r = (log.array(told[name]) for name in _each(("f_p", "P_h", "P_r"), [k]))
         v = along.rates[f"rod_{k}"] + (f - along.shown[f"f_p_{k}"]) / drive.damping
-        found[k] = Section(row, v, f, P_h, P_r)
+        found[k] = Section(row, _logged(log, f"v_{k}", v), f, P_h, P_r)
     return found
-
-
-def by_model(supply, drives: dict, powers: dict) -> dict[str, np.ndarray]:
-    """What the model says that the supply's own valves take, and those of the drives."""
-    pump = [name for name in supply.power_names() if name not in ("pump", "delivered")]
-    valves = [f"{valve}_{k}" for k, drive in drives.items() for valve in drive.valves]
-    return {name: -powers[name] for name in (*pump, *valves)}
-
-
-def fed(machine, powers: dict) -> tuple[str, ...]:
-    """Causes of the energy that the pump gives: its own, or what drives take at a pressure that is held for them."""
-    if "pump" in powers:
-        return ("pump",)
-    return tuple(f"supply_{a.name}" for a in machine.actuators if a.drive.needs_supply)
