@@ -59,14 +59,22 @@ def drawn(rng, plant):
 
 @pytest.mark.parametrize("plant", [ONE, TWO, TURNED], ids=["one", "two", "motor, regeneration"])
 def test_metered_arms_are_this_mechanism(plant):
-    """rhs, logged signals, powers and energy are those of the source's equations, to 1e-12 of their range over random states."""
+    """rhs, logged signals, powers and energy are those of the source's equations, to 1e-12 of their range over random states.
+
+    What pump, bleed, relief and valves give and take is what reaches the rods.
+    """
     rng, ours, theirs = np.random.default_rng(2), [], []
     for _ in range(20):
         x, u = drawn(rng, plant)
-        parts = (plant.rhs, plant.monitor, plant.powers)
+        told = dict(zip(plant.power_names, plant.powers(0.0, x, u)))
+        beyond = [told.pop(f"{key}_{n}") for n in plant.names for key in ("element", "tip")]
+        parts = (plant.rhs, plant.monitor)
         ours.append([*(v for part in parts for v in part(0.0, x, u)), plant.stored(0.0, x, u)])
-        parts = (arms.rhs, arms.monitor, arms.powers)
+        ours[-1] += [*beyond, sum(told.values())]
+        powers = np.reshape(arms.powers(plant, x, u), (-1, 3))
+        parts = (arms.rhs, arms.monitor)
         theirs.append([*(v for part in parts for v in part(plant, x, u)), arms.stored(plant, x)])
+        theirs[-1] += [*powers[:, 1:].ravel(), powers[:, 0].sum()]
     ours, theirs = np.array(ours, float), np.array(theirs, float)
     size = np.maximum(np.abs(theirs).max(axis=0), 1e-3)
     assert (np.abs(ours - theirs).max(axis=0) / size).max() <= 1e-12
