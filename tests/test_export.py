@@ -14,6 +14,7 @@ from exported import exported_axis
 from workbench import ClosedLoop, Hold, InputError, Scenario, Signal, Sine, simulate, verify
 from workbench.contract.system import Controller
 from workbench.contract.wrappers import Delayed, Sampled
+from workbench.interop.export.again import read_run
 from workbench.interop.export.building import built
 from workbench.interop.export.checking import against_run, sanitized
 from workbench.interop.export.command import worst
@@ -23,7 +24,7 @@ from workbench.interop.export.languages import DOUBLE, SINGLE, statements
 from workbench.interop.export.law_graph import law_graph
 from workbench.interop.export.library import replayed
 from workbench.interop.export.manifest import read_manifest
-from workbench.interop.export.package import export_law, manifest_digest
+from workbench.interop.export.package import export_law, manifest_digest, table
 from workbench.interop.export.replay import replay
 from workbench.interop.export.straight import straight
 from workbench.verification.run_claims import Tracking
@@ -204,7 +205,7 @@ def test_a_manifest_that_was_changed_along_is_refused_by_its_numbers(folder, tmp
 
 
 def forged(folder, to, place, factor):
-    """A copy with one changed constant and without its run, whose hashes and digest are all made to fit."""
+    """A copy with one changed constant, whose hashes, digest and run are all made to fit."""
     law = Compiled(folder)
     constants = law.library.constants.copy()
     constants[place] *= factor
@@ -218,9 +219,15 @@ def forged(folder, to, place, factor):
         text = text.replace(told(law.library.constants), told(constants))
         (copy / name).write_text(text)
         data["sha256"][name] = hashlib.sha256(text.encode()).hexdigest()
-    (copy / "run.csv").unlink()
-    del data["sha256"]["run.csv"]
-    (copy / "law.json").write_text(json.dumps({**data, "digest": digest}))
+    data["digest"] = digest
+    run = read_run(
+        copy / "run.csv", *(len(data[k]) for k in ("measured", "references", "commands"))
+    )
+    _, commands = replayed(built(copy, data), run, law.initial())
+    fitting = table(replace(run, commands=commands))
+    (copy / "run.csv").write_text(fitting)
+    data["sha256"]["run.csv"] = hashlib.sha256(fitting.encode()).hexdigest()
+    (copy / "law.json").write_text(json.dumps(data))
     return Compiled(copy)
 
 

@@ -5,15 +5,17 @@ import json
 import re
 import shutil
 
+import numpy as np
 import pytest
 from exported import exported_axis
 
 from workbench import InputError
 from workbench.interop.export.building import built
-from workbench.interop.export.checking import against_run
+from workbench.interop.export.checking import against_run, like_the_run
 from workbench.interop.export.compiled import Compiled
 from workbench.interop.export.manifest import read_manifest
 from workbench.interop.export.package import export_law
+from workbench.interop.export.replay import Replay
 
 
 @pytest.fixture(scope="module")
@@ -98,6 +100,42 @@ def test_a_planted_fault_is_refused(axis, tmp_path, fault):
     name, change, words = FAULTS[fault]
     with pytest.raises(InputError, match=words):
         Compiled(planted(axis[0], tmp_path, name, change))
+
+
+def test_a_folder_without_its_run_is_refused(axis, tmp_path):
+    """Whoever takes the run away, and its hash, has nothing that the code is held against."""
+    copy = shutil.copytree(axis[0], tmp_path / "law")
+    (copy / "run.csv").unlink()
+    data = json.loads((copy / "law.json").read_text())
+    del data["sha256"]["run.csv"]
+    (copy / "law.json").write_text(json.dumps(data))
+    with pytest.raises(InputError, match="no run.csv"):
+        Compiled(copy)
+
+
+@pytest.mark.parametrize(
+    "units, small, factor, well",
+    [
+        (("V", "V"), 0.5, 1.0, True),
+        (("V", "V"), 0.5, -1.0, False),
+        (("V", "V"), 0.009, 1.0, None),
+        (("V", "V"), 0.009, 0.0, None),
+        (("kN", "V"), 0.009, 1.0, True),
+        (("kN", "V"), 0.009, 0.0, False),
+        (("kN", "V"), 0.0, 1.0, None),
+    ],
+)
+def test_a_small_command_is_not_hidden_behind_a_large_one(units, small, factor, well):
+    """Two commands of a law with floats: the second is right, turned or dropped, and as large as told."""
+    wave = np.sin(np.arange(50.0))
+    commands = np.stack([wave, small * wave], axis=1)
+    run = Replay(np.arange(50.0), *[np.empty((50, 0))] * 3, commands)
+    signals = [{"name": name, "unit": unit} for name, unit in zip("ab", units)]
+    found = like_the_run("replay", commands * [1.0, factor], run, 1e-2, signals)
+    assert found.well is well and (well is not None or found.words.startswith("b:"))
+    exact = like_the_run("replay", commands * [1.0, factor], run, 0.0, signals)
+    right = factor == 1.0
+    assert exact.well is (None if right and small == 0.0 else right)
 
 
 def test_what_is_sound_is_taken_and_a_digest_tells_another_law(axis):

@@ -1,7 +1,8 @@
-"""The first samples of the verified run, given to a library twice: its commands are those of the run, and the same again."""
+"""An exported law is given the samples of a run twice: its commands are those of the run, and the same again."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from workbench.interop.export.package import RUN
 from workbench.interop.export.replay import Replay
 
 NEAR = 1e-6  # of the largest command: what another compiler's rounding may make of the law
+NO_NUMBER = "a command, or what it remembers, is not a number"
 HIDDEN = "it keeps memory of its own: started again, it gives other commands than the first time"
 
 
@@ -20,9 +22,14 @@ def check_run(library: Library, data: dict[str, Any], folder: Path) -> None:
     """InputError where the library does not give the commands of the run in the folder, at first and started again."""
     path = folder / RUN
     if not path.is_file():
-        return  # a library that was taken elsewhere with its manifest alone
+        raise InputError(
+            f"there is no {RUN}, which the code is held against",
+            file=str(folder),
+            mend="leave it where it was exported",
+        )
     run = read_run(path, len(data["measured"]), len(data["references"]), len(data["commands"]))
-    why = unlike(library, run, np.array(data["initial"], library.kind), data["allowed"])
+    near = max(data["allowed"], NEAR)
+    why = unlike(library, run, np.array(data["initial"], library.kind), near, data["commands"])
     if why:
         raise InputError(
             f"the library does not do what the verified law did: {why}",
@@ -48,20 +55,53 @@ def read_run(path: Path, measured: int, references: int, commands: int) -> Repla
     return Replay(t.ravel(), y, r, np.empty((len(t), 0)), u)
 
 
-def unlike(library: Library, run: Replay, initial: np.ndarray, allowed: float) -> str:
-    """Why a library is not the law of a run; "" where it is."""
+def unlike(
+    library: Library,
+    run: Replay,
+    initial: np.ndarray,
+    near: float,
+    signals: Sequence[dict[str, str]],
+) -> str:
+    """Why a library is not the law of a run; "" where it is.
+
+    near: share of the largest command of the same unit by which commands may be off.
+    """
     if not len(run.t):
         return "its run has no samples"
-    memory, commands = replayed(library, run, initial)
-    again = replayed(library, run, initial)
-    apart = np.abs(commands - run.commands).max()
-    largest = np.abs(run.commands).max()
-    if not (np.isfinite(memory).all() and np.isfinite(commands).all()):
-        return "a command, or what it remembers, is not a number"
-    if not apart <= max(allowed, NEAR) * largest:
-        return (
-            f"its commands are up to {apart:.3g} off those of the run, the largest is {largest:.3g}"
-        )
-    if not (np.array_equal(memory, again[0]) and np.array_equal(commands, again[1])):
-        return HIDDEN
+    commands, why = given_twice(library, run, initial)
+    if why:
+        return why
+    apart = np.abs(commands - run.commands).max(axis=0)
+    largest = scales(run.commands, signals)
+    for signal, off, most in zip(signals, apart, largest):
+        if not off <= near * most:
+            return (
+                f"its command {signal['name']} is up to {off:.3g} {signal['unit']} off that of the run, "
+                f"the largest is {most:.3g} {signal['unit']}"
+            )
     return ""
+
+
+def given_twice(library: Library, run: Replay, initial: np.ndarray) -> tuple[np.ndarray, str]:
+    """(commands along a run, why they are none of a law); "" where they are numbers and the same when it is started again."""
+    first = memory, commands = replayed(library, run, initial)
+    again = replayed(library, run, initial)
+    if not (np.isfinite(memory).all() and np.isfinite(commands).all()):
+        return commands, NO_NUMBER
+    if not all(map(np.array_equal, first, again)):
+        return commands, HIDDEN
+    return commands, ""
+
+
+def scales(commands: np.ndarray, signals: Sequence[dict[str, str]]) -> np.ndarray:
+    """Of each command the largest of all commands that have its unit, in that unit."""
+    largest = np.abs(commands).max(axis=0, initial=0.0)
+    units = np.array([signal["unit"] for signal in signals])
+    return np.array([largest[units == unit].max() for unit in units])
+
+
+def unseen(commands: np.ndarray, allowed: float, signals: Sequence[dict[str, str]]) -> list[str]:
+    """Names of commands that could be nothing, or have the other sign, and would still be within what is allowed."""
+    own = np.abs(commands).max(axis=0, initial=0.0)
+    hidden = own <= allowed * scales(commands, signals)
+    return [signal["name"] for signal, is_hidden in zip(signals, hidden) if is_hidden]

@@ -34,6 +34,8 @@ class CText:
     about: Sequence[str] = field(default=())
     digest: str = ""
 
+    prepared = False  # its constants follow from parameters
+
     @property
     def language(self) -> Language:
         return SINGLE if self.single else DOUBLE

@@ -11,9 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from workbench.interop.export.again import HIDDEN
+from workbench.interop.export.again import given_twice, scales, unseen
 from workbench.interop.export.compiled import Compiled
-from workbench.interop.export.library import replayed
 from workbench.interop.export.package import RUN
 from workbench.interop.export.replay import Replay
 from workbench.numerics.compiler import compiler
@@ -21,6 +20,10 @@ from workbench.numerics.compiler import compiler
 PATIENCE = 240.0  # s for the compiler, and for the program
 LOOKED_AT = 60.0  # s for cppcheck, which takes minutes where a law has thousands of operations
 STILL = "no command changes along the run: give a scenario in which the machine moves"
+UNSEEN = (
+    "{names}: along the run so small that code without it would pass: give a scenario in which it moves further, "
+    "or leave --float out"
+)
 FATAL = "-fno-sanitize-recover=all"  # what the sanitizers find ends the program
 SANITIZED = ("-std=c99", "-O1", "-g", "-ffp-contract=off", "-fsanitize=address,undefined", FATAL)
 CPPCHECK = ("--enable=warning,portability", "--error-exitcode=1", "--quiet", "--std=c99")
@@ -53,25 +56,40 @@ def still(run: Replay) -> bool:
 
 def against_run(law: Compiled, run: Replay) -> Finding:
     """The code given what the law saw in the run: to the last bit with doubles, within what its manifest allows else."""
-    first = memory, commands = replayed(law.library, run, law.initial())
-    again = replayed(law.library, run, law.initial())
-    apart = float(np.max(np.abs(commands - run.commands), initial=0.0))
-    largest = float(np.max(np.abs(run.commands), initial=0.0))
-    allowed = float(law.manifest["allowed"])
-    if not (np.isfinite(commands).all() and np.isfinite(memory).all()):
-        return Finding("replay", False, "a command, or what it remembers, is not a number")
-    if not all(map(np.array_equal, first, again)):
-        return Finding("replay", False, HIDDEN)
-    if apart == 0.0 and still(run):
-        return Finding("replay", None, STILL)
+    commands, why = given_twice(law.library, run, law.initial())
+    if why:
+        return Finding("replay", False, why)
+    data = law.manifest
+    return like_the_run("replay", commands, run, float(data["allowed"]), data["commands"])
+
+
+def like_the_run(
+    what: str,
+    commands: np.ndarray,
+    run: Replay,
+    allowed: float,
+    signals: Sequence[dict[str, str]],
+    also: str = "",
+) -> Finding:
+    """Commands of exported code against those of a run, each within `allowed` of the largest of its unit.
+
+    Not checked where no command changes, and where one is so small that code without it would pass. also: words that follow.
+    """
+    apart = np.abs(commands - run.commands).max(axis=0, initial=0.0)
+    worst = float(apart.max(initial=0.0))
+    words = f"{len(run.t)} samples, " + (
+        f"commands up to {worst:.3g} apart" if worst else "every command the same to the last bit"
+    )
     if allowed:
-        said = f"{len(run.t)} samples, commands up to {apart:.3g} apart, the largest is {largest:.3g}, {allowed:g} of it is allowed"
-        return Finding("replay", apart <= allowed * largest, said)
-    if apart == 0.0:
-        return Finding(
-            "replay", True, f"{len(run.t)} samples, every command the same to the last bit"
-        )
-    return Finding("replay", False, f"{len(run.t)} samples, commands up to {apart:.3g} apart")
+        words += f", {allowed:g} of the largest is allowed"
+    if not (apart <= allowed * scales(run.commands, signals)).all():
+        return Finding(what, False, words + also)
+    if still(run):
+        return Finding(what, None, STILL)
+    small = unseen(run.commands, allowed, signals)
+    if small:
+        return Finding(what, None, UNSEEN.format(names=", ".join(small)))
+    return Finding(what, True, words + also)
 
 
 def sanitized(folder: Path, name: str) -> Finding:

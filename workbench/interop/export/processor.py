@@ -15,7 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from workbench.interop.export.checking import STILL, Finding, still
+from workbench.interop.export.again import NO_NUMBER
+from workbench.interop.export.checking import Finding, like_the_run
 from workbench.interop.export.package import REPLAYED
 from workbench.interop.export.replay import Replay
 
@@ -197,19 +198,11 @@ def in_the_loop(folder: Path, data: dict, run: Replay) -> Finding:
         found = on_processor(folder, data, run)
     except OSError as why:
         return Finding(what, False, str(why))
-    wanted = run.first(REPLAYED).commands
-    apart = float(np.max(np.abs(found.commands - wanted), initial=0.0))
-    largest = float(np.max(np.abs(wanted), initial=0.0))
-    if apart == 0.0 and still(run.first(REPLAYED)):
-        return Finding(what, None, STILL)
-    same = (
-        "every command the same to the last bit"
-        if apart == 0
-        else f"commands up to {apart:.3g} apart"
-    )
-    said = (
-        f"{len(wanted)} samples, {same}; about {found.instructions} instructions a sample, {found.flash} bytes of code and "
+    if not np.isfinite(found.commands).all():
+        return Finding(what, False, NO_NUMBER)
+    also = (
+        f"; about {found.instructions} instructions a sample, {found.flash} bytes of code and "
         f"constants, {found.stack} of stack, hard floating point"
     )
-    well = apart <= 1e-2 * largest if data["single"] else apart == 0.0
-    return Finding(what, bool(np.isfinite(found.commands).all()) and well, said)
+    seen = run.first(REPLAYED)
+    return like_the_run(what, found.commands, seen, data["allowed"], data["commands"], also)

@@ -45,6 +45,9 @@ class SolverText:
     digest: str = ""
 
     allowed = ALLOWED
+    prepared = (
+        True  # its constants are worked out, and there are no parameters that they follow from
+    )
 
     def __post_init__(self) -> None:
         if self.single:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from workbench.contract.errors import InputError
 from workbench.interop.export.fmu.description import MATHS, build_description, description
-from workbench.interop.export.fmu.model import Model
+from workbench.interop.export.fmu.model import Model, units_of
 from workbench.numerics.compiler import compiler
 
 FLAGS = ("-std=c99", "-O2", MATHS, "-fPIC", "-shared", "-fvisibility=hidden")
@@ -63,11 +63,6 @@ def sources_of(model: Model, version: int) -> dict[str, str]:
     here = Path(__file__).parent
     own = {name: (here / name).read_text("utf-8") for name in (f"fmi{version}.c", "instance.h")}
     return {**model.code, "layout.h": model.layout(), **own}
-
-
-def units_of(sources: Mapping[str, str]) -> list[str]:
-    """What is compiled of these; files in folders are included by others."""
-    return [name for name in sources if name.endswith(".c") and "/" not in name]
 
 
 def binary_path(name: str, version: int) -> str:

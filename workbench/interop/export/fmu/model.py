@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from workbench.contract.errors import InputError
@@ -128,8 +128,8 @@ class Model:
 
     @property
     def sources(self) -> list[str]:
-        """What is compiled, without the interface's own file; files in folders are included by others."""
-        return [name for name in self.code if name.endswith(".c") and "/" not in name]
+        """What is compiled, without the interface's own file."""
+        return units_of(self.code)
 
     def layout(self) -> str:
         """The text of layout.h."""
@@ -152,6 +152,11 @@ class Model:
             prepare=(_PREPARED if self.prepared else _PREPARE).format(n=self.name),
         )
         return head + (_LAW if law else _SYSTEM).format(n=self.name)
+
+
+def units_of(sources: Mapping[str, str]) -> list[str]:
+    """What is compiled of these; files in folders are included by others."""
+    return [name for name in sources if name.endswith(".c") and "/" not in name]
 
 
 def check_law(graph: Graph, single: bool) -> None:
@@ -188,7 +193,7 @@ def law_model(text: CText | SolverText, run: Replay) -> Model:
         _named(variables),
         tuple(float(v) for v in graph.initial),
         len(graph.constants),
-        prepared=isinstance(text, SolverText),
+        prepared=text.prepared,
     )
 
 
