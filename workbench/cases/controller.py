@@ -94,7 +94,7 @@ def _check_there(node: Node) -> None:
     """InputError for a law that another has taken the place of."""
     key = next(key for key in ("law", "type", "kind") if key in node.value)
     written = node.value[key]
-    if written.value in GONE:
+    if isinstance(written.value, str) and written.value in GONE:
         raise written.error(
             f"{written.value} is what VDC does on such a machine",
             key=f"controller.{key}",
