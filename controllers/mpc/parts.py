@@ -66,30 +66,43 @@ def horizon(T_s: float) -> int:
 
 
 def suited(plant) -> dict[str, Any]:
-    """Limits of the commands as the plant has them; for a manipulator all settings but the model.
+    """Limits of the commands as the plant has them; for a machine on cylinders all settings but the model.
 
-    Its pistons follow, Q = 1 mm⁻², S = 20 V⁻², linearised along the prediction; measured: joints, rates, pressures, pistons;
-    the observer looks for a force at the tool (a load the model does not know) and for what is missing at every valve.
+    Its pistons follow, Q = 1 mm⁻², S = 20 V⁻² (of a command that does not end at 10 V: 2000 over its limit squared), linearised
+    along the prediction; measured: joints, rates, pressures, pistons; the observer looks for what is missing at every valve and,
+    on a manipulator, for a force at the tool (a load the model does not know).
     """
     ends = [plant.limits().get(s.name, (-np.inf, np.inf)) for s in controls(plant)]
     found = {"u_min": tuple(low for low, _ in ends), "u_max": tuple(high for _, high in ends)}
     if plant.linear_twin:
         return found | _actuator(plant)
-    if not plant.structures:
-        return found
+    if plant.structures:
+        return found | _on_pistons(plant, plant.n * 4, ("f_Dx", "f_Dy")[-plant.n :])
+    if plant.mechanism is not None and "piston" in plant.spaces:
+        return found | _on_pistons(plant, len(plant.outputs), ())
+    return found
+
+
+def _on_pistons(plant, first: int, tip: tuple[str, ...]) -> dict[str, Any]:
+    """Settings for a machine whose pistons follow, from its `first` measurements and the pistons; tip: forces at the tool."""
     pistons = tuple(plant.task_names("piston"))
-    seen = [s for i, s in enumerate(plant.outputs) if i < 4 * plant.n or s.name in pistons]
-    tip = ("f_Dx", "f_Dy")[-plant.n :]
+    seen = [
+        s
+        for i, s in enumerate(plant.outputs)
+        if (i < first and s.unit in NOISE) or s.name in pistons
+    ]
     valves = tuple(names(controls(plant)))
+    ranges = [_range(plant, name) for name in valves]
     believed = Observer(
         σ_y=tuple(NOISE[s.unit] for s in seen),
-        σ_d=(1e-3,) * len(valves) + (100.0,) * len(tip),
+        σ_d=(*(1e-4 * most for most in ranges), *((100.0,) * len(tip))),
         σ_x=tuple(MISSED.get(s.unit, 1e-6) for s in plant.states),
         disturbance=(*valves, *tip),
     )
-    return found | {
+    moves = {2000.0 / most**2 for most in ranges}
+    return {
         "Q": (1e6,),
-        "S": (20.0,),
+        "S": tuple(moves) if len(moves) == 1 else tuple(2000.0 / most**2 for most in ranges),
         "T_s": SAMPLE,
         "N": horizon(SAMPLE),
         "tracked": pistons,
@@ -98,6 +111,12 @@ def suited(plant) -> dict[str, Any]:
         "relinearise": True,
         "terminal": "none",
     }
+
+
+def _range(plant, command: str) -> float:
+    """How far a command goes either way, in its unit; 10 where no limit is known."""
+    ends = plant.limits().get(command, ())
+    return max(map(abs, ends), default=10.0)
 
 
 def _actuator(plant) -> dict[str, Any]:

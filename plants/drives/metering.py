@@ -188,7 +188,7 @@ def open_port(work: Metered, u_c, line: Line, w):
 def bears(section: Section | Motor, line: Line) -> tuple:
     """Force, N, of a rod that is pulled, and pushed, by what pump and reliefs allow; of a motor N m."""
     P = line.p_s - line.p_r
-    return -section.A_r * min(P, section.P_rM), section.A_h * min(P, section.P_hM)
+    return -section.A_r * np.minimum(P, section.P_rM), section.A_h * np.minimum(P, section.P_hM)
 
 
 def bears_by(line: Line) -> str:

@@ -99,8 +99,13 @@ def names(mechanism, space: str) -> list[str]:
     if space == "joint":
         return joints(mechanism)
     if space == "piston":
-        return [f"s_{mechanism.actuators[i].name}" for i in driven(mechanism)]
+        return lengths_named(mechanism)
     return list(TOOL[: len(mechanism.lead)])
+
+
+def lengths_named(mechanism) -> list[str]:
+    """Names of the lengths of the driven actuators."""
+    return [f"s_{mechanism.actuators[i].name}" for i in driven(mechanism)]
 
 
 def check(mechanism, space: str) -> None:

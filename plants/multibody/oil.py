@@ -20,10 +20,14 @@ class Oil(Vocabulary):
         return tuple(signals.flow_name(a.name) for a in self.actuators if a.drive.needs_supply)
 
     @property
-    def vacuum(self) -> float | None:
-        """Pressure below which the oil of a drive is not described, Pa; None: it always is."""
-        known = [a.drive.vacuum for a in self.actuators if a.drive.vacuum is not None]
-        return max(known) if known else None
+    def vacua(self) -> dict[str, float]:
+        """Chamber's pressure → pressure below which its drive's oil is not described, Pa: drives count from different zeros."""
+        return {
+            name: a.drive.vacuum
+            for a in self.actuators
+            if a.drive.vacuum is not None
+            for name in a.drive.pressures(a.name)
+        }
 
     @property
     def p_s(self) -> float | None:

@@ -37,6 +37,11 @@ class Paths(Vocabulary):
         return coordinates.task(self, space, q)
 
     @property
+    def followed_lengths(self) -> list[str]:
+        """Lengths of the driven actuators where joints have paths, also where several actuators move one joint."""
+        return coordinates.lengths_named(self) if "joint" in self.spaces else []
+
+    @property
     def strokes(self) -> list[tuple[float, float]]:
         """Least and largest lengths of the driven actuators, in the order of the piston space."""
         return [self.actuators[i].span for i in coordinates.driven(self)]

@@ -145,6 +145,15 @@ def flow_limit(flows: tuple[str, ...], most: float) -> tuple[Limit, ...]:
     )
 
 
+SHUT = 1e-30  # m³/(s √Pa): a bleed that is less open takes nothing
+
+
+def highest_left(pump: Pump, k_b):
+    """P at the relief, or where a bleed of coefficient k_b takes all of Q, Pa; of numbers and of expressions."""
+    root = pump.Q / np.maximum(k_b, SHUT)
+    return np.minimum(pump.P_M, root * root)
+
+
 def check_line(line: Line) -> None:
     """InputError where the return pressure is not below the supply pressure."""
     if line.p_r >= line.p_s:

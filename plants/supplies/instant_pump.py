@@ -16,7 +16,7 @@ from typing import Annotated, ClassVar, final
 import numpy as np
 
 from plants.drives.contract import Line, Settled
-from plants.supplies.contract import Account, Supply
+from plants.supplies.contract import Account, Supply, highest_left
 from plants.valve_circuits import closed, shared
 from plants.valve_circuits.circuit import Pump
 from workbench.contract.errors import InputError
@@ -97,10 +97,7 @@ class InstantPump(Supply):
     @property
     def most(self):
         """At the relief, or where the bleed takes all of Q."""
-        top = self.pump.P_M
-        if self.k_b > 0.0:
-            top = min(top, (self.pump.Q / self.k_b) ** 2)
-        return Line(top, 0.0)
+        return Line(highest_left(self.pump, self.k_b), 0.0)
 
     def logged(self):
         return (

@@ -18,7 +18,7 @@ import numpy as np
 
 from plants.components.orifice import root
 from plants.drives.contract import Line
-from plants.supplies.contract import Account, Supply
+from plants.supplies.contract import Account, Supply, highest_left
 from plants.valve_circuits.circuit import Pump
 from workbench.contract.machine_limits import Limit
 from workbench.contract.parameters import Unit, check_bounds, fraction, nonnegative, positive
@@ -64,10 +64,7 @@ class SharedPump(Supply):
     @property
     def most(self):
         """At the relief, or where the bleed takes all of Q."""
-        top = self.pump.P_M
-        if self.k_b > 0.0:
-            top = min(top, (self.pump.Q / self.k_b) ** 2)
-        return Line(top, 0.0)
+        return Line(highest_left(self.pump, self.k_b), 0.0)
 
     def lost(self, y) -> tuple:
         """Flows through bleed and relief, m³/s."""

@@ -90,6 +90,11 @@ class PlantData:
         return "cartesian" in self.spaces
 
     @property
+    def followed_lengths(self: Any) -> Sequence[str]:
+        """Lengths of its actuators that follow from a path of its joints, also where no path can be given in them."""
+        return self.task_names("piston") if "piston" in self.spaces else ()
+
+    @property
     def position_names(self: Any) -> tuple[str, ...]:
         """States that are positions of its joints: the first ones."""
         return tuple(s.name for s in self.states[: self.n])
@@ -118,6 +123,13 @@ class PlantData:
 
     no_passivity = Otherwise[str]("")  # why its valves' incremental passivity cannot be claimed
     supply_range = Otherwise["tuple[float, float] | None"](None)  # Pa, that they never leave
+
+    @property
+    def vacua(self: Any) -> Mapping[str, float]:
+        """Chamber's pressure → `vacuum` of it, Pa, where it has one."""
+        if self.vacuum is None:
+            return {}
+        return dict.fromkeys(self.pressure_names, self.vacuum)
 
     @property
     def p_top(self) -> Any:

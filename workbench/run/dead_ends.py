@@ -78,10 +78,8 @@ def beyond_stroke(plant: System, log: Log) -> tuple[float, str]:
 def below_vacuum(plant: System, log: Log) -> tuple[float, str]:
     """(time, words) of the first chamber whose pressure falls below vacuum, as no real oil's does; (inf, "") if none does."""
     first = (np.inf, "")
-    if plant.vacuum is None:
-        return first
-    for name in plant.pressure_names:
-        t = first_time(log, log.array(name) < plant.vacuum)
+    for name, vacuum in plant.vacua.items():
+        t = first_time(log, log.array(name) < vacuum)
         if t < first[0]:
             first = (
                 t,

@@ -103,13 +103,15 @@ def _task_names(plant, space):
 
 
 def _names_of_task(plant, space) -> list[str]:
-    if space not in plant.spaces:
+    lengths = space == "piston"
+    known = plant.followed_lengths if lengths else space in plant.spaces
+    if not known:
         return []
     try:
         plant.task(space, plant.positions(list(plant.initial())))
     except InputError:
         return []
-    return plant.task_names(space)
+    return list(plant.followed_lengths) if lengths else plant.task_names(space)
 
 
 def width(reference) -> int | None:
