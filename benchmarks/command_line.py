@@ -27,7 +27,7 @@ from wheels import VERIFY
 
 PARTS = (  # (module, owner or "", function, part)
     ("workbench.numerics.calculus", "", "_trace", "tracing"),
-    ("workbench.verification.ledger", "LedgerFunction", "__init__", "tracing the ledger"),
+    ("workbench.verification.ledger.balance", "LedgerFunction", "__init__", "tracing the ledger"),
     ("workbench.numerics.native", "", "generated", "writing C"),
     ("workbench.numerics.native", "", "_compile", "compiling (waiting for the compiler)"),
     ("workbench.numerics.native", "Loop", "run", "runs: compiled loop"),
@@ -36,9 +36,9 @@ PARTS = (  # (module, owner or "", function, part)
     ("workbench.run.demand", "Demand", "__init__", "references"),
     ("workbench.run.demand", "Demand", "at", "references"),
     ("workbench.run.demand", "Demand", "check", "references"),
-    ("workbench.verification.ledger", "", "ledger_function", "ledger: around the maps"),
-    ("workbench.verification.ledger", "", "both_ends", "ledger: around the maps"),
-    ("workbench.verification.requirements", "", "oscillation", "limit cycles"),
+    ("workbench.verification.ledger.balance", "", "ledger_function", "ledger: around the maps"),
+    ("workbench.verification.ledger.balance", "", "both_ends", "ledger: around the maps"),
+    ("workbench.verification.observed.requirements", "", "oscillation", "limit cycles"),
     ("workbench.cases.file", "", "load", "reading the file"),
     ("reports.document", "", "figures", "report: figures"),
     ("reports.document", "", "write_report", "report: the rest"),

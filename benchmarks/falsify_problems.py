@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from workbench.cases.file import loads
-from workbench.verification.requirement_claims import Requirement
+from workbench.verification.observed.requirement_claims import Requirement
 from workbench.verification.run import Run, run
 from workbench.verification.search.directions import directions
 from workbench.verification.search.score import verdicts

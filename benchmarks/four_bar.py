@@ -19,7 +19,7 @@ from four_bar_exudyn import ExudynFourBar, TwoVolumes
 from four_bar_peers import independent, mechanism
 
 from plants import BengisuAkay, BrownMcPhee, LuGre, ModifiedLuGre, machine
-from plants.four_bar import WORK_CYCLE, cylinder_work, drift
+from plants.four_bar.linkage import WORK_CYCLE, cylinder_work, drift
 from workbench import Scenario, Steps, simulate
 
 TABLE_2 = dict(F_c=210.0, F_s=300.0, v_s=5e-3, b=330.0)

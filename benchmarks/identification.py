@@ -176,7 +176,7 @@ def local_truth(plant, X: float, which: int) -> tuple[float, float]:
 
 def ieha_bench() -> None:
     """The averaged `control` plant on the paper's bench: pulse, step, chirp on X; step and chirp on F_ext."""
-    from plants.ieha import IEHA
+    from plants.ieha.actuator import IEHA
     from workbench import Scenario, simulate
 
     plant = IEHA()

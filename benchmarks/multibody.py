@@ -22,7 +22,7 @@ from exudyn_mechanism import REDUNDANT, ExudynMechanism  # noqa: E402
 from mechanisms import FRICTIONS, bricard, four_bar, hydraulic, slider_crank  # noqa: E402
 from oracles.maximal import Maximal  # noqa: E402
 
-from plants.four_bar import WORK_CYCLE  # noqa: E402
+from plants.four_bar.linkage import WORK_CYCLE  # noqa: E402
 from plants.multibody.penalty import simulate as simulate_penalty  # noqa: E402
 from workbench import Scenario, simulate  # noqa: E402
 

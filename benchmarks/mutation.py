@@ -2,7 +2,7 @@
 
     python benchmarks/mutation.py --map map.jsonl                               # once: which test enters which function
     python benchmarks/mutation.py --map map.jsonl --each 3 --json out.jsonl     # three changes of each file, drawn at random
-    python benchmarks/mutation.py --map map.jsonl --sample 100 --seed 3 --paths workbench/verification controllers/pid.py
+    python benchmarks/mutation.py --map map.jsonl --sample 100 --seed 3 --paths workbench/verification controllers/pid/law.py
     python benchmarks/mutation.py --map few.jsonl --modules 10 --each 4 --nearest 4 --seed 7 --json out.jsonl   # a quick look
     python benchmarks/mutation.py --map map.jsonl --again --budget 200 --json out.jsonl   # survivors, with more of the tests
 

@@ -19,7 +19,7 @@ from controllers.pid_tuning import ByDiskMargin
 from controllers.pid_tuning.linear import family
 from workbench.cases.file import loads
 from workbench.contract.system import names
-from workbench.verification.linear_loop import flat, point
+from workbench.verification.linear.loop import flat, point
 
 CASES = {
     "published linear model": (

@@ -16,8 +16,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from common import machine_in_words, row, table, timed  # noqa: E402
 
-from plants.planar_crane import planar_crane  # noqa: E402
-from plants.planar_whole import whole_crane  # noqa: E402
+from plants.crane.planar import planar_crane  # noqa: E402
+from plants.crane.planar_whole import whole_crane  # noqa: E402
 from workbench import Waypoints  # noqa: E402
 from workbench.planning import (  # noqa: E402
     PlannedConstantPressure,

@@ -16,7 +16,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import common  # noqa: E402, F401  the root of the repository on the path
 
-from plants.planar_crane import planar_crane  # noqa: E402
+from plants.crane.planar import planar_crane  # noqa: E402
 from workbench import Waypoints  # noqa: E402
 from workbench.planning import (  # noqa: E402
     EfficiencyMap,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 _HOME = {
     "VDC": "vdc",
-    "PID": "pid",
+    "PID": "pid.law",
     "MPC": "mpc.law",
     "Limit": "mpc.law",
     "Observer": "mpc.observer",

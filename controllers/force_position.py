@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Annotated, Literal, final
 
 from controllers.vdc.law import VDC
-from plants.four_bar import FourBar
+from plants.four_bar.linkage import FourBar
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds, positive, unchecked
 from workbench.contract.system import Controller, Signal

@@ -18,8 +18,8 @@ from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds, positive
 from workbench.contract.system import Controller, Signal, System, controls, find, names
 from workbench.run.targets import target_name
-from workbench.verification.linear import LinearSystem
-from workbench.verification.sampled_data import sampled
+from workbench.verification.linear.sampled_data import sampled
+from workbench.verification.linear.systems import LinearSystem
 
 
 def target_map(A, B, C, right) -> tuple[np.ndarray, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 _HOME = {
-    name: "manipulator"
+    name: "crane.manipulator"
     for name in ("Manipulator", "Structure", "Revolute", "Prismatic", "Body", "Frame", "Oil")
 } | {
     "Cylinder": "components.cylinder",
@@ -16,18 +16,18 @@ _HOME = {
     "BengisuAkay": "components.friction",
     "BrownMcPhee": "components.friction",
     "ModifiedLuGre": "components.friction",
-    "IEHA": "ieha",
+    "IEHA": "ieha.actuator",
     "LinearActuator": "linear_actuator",
-    "InputOutput": "ieha_inverse",
-    "feedforward": "ieha_inverse",
+    "InputOutput": "ieha.inverse",
+    "feedforward": "ieha.inverse",
     "BaseMotion": "base_motion",
-    "FourBar": "four_bar",
+    "FourBar": "four_bar.linkage",
     "ThrottledCircuit": "components.circuit",
-    "MeteredArms": "metered_arms",
-    "Arm": "metered_arms",
-    "MotorArm": "metered_arms",
-    "MeteredTwin": "metered_twin",
-    "MeteredCrane": "metered_crane",
+    "MeteredArms": "metered.arms",
+    "Arm": "metered.arms",
+    "MotorArm": "metered.arms",
+    "MeteredTwin": "metered.twin",
+    "MeteredCrane": "metered.crane",
     "Mechanism": "multibody.mechanism",
     "from_urdf": "multibody.urdf",
     "Drive": "drives.contract",
@@ -46,8 +46,8 @@ _HOME = {
     "SelectedLines": "supplies.two_lines",
     "machine": "shipped",
     "machines": "shipped",
-    "PlanarCrane": "planar_crane",
-    "WholeCrane": "planar_whole",
+    "PlanarCrane": "crane.planar",
+    "WholeCrane": "crane.planar_whole",
 }
 
 __all__ = list(_HOME)

@@ -9,13 +9,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from plants.four_bar import FourBar
-from plants.ieha import IEHA
+from plants.crane.manipulator import Manipulator
+from plants.four_bar.linkage import FourBar
+from plants.ieha.actuator import IEHA
 from plants.linear_actuator import LinearActuator
-from plants.manipulator import Manipulator
-from plants.metered_arms import MeteredArms
-from plants.metered_crane import MeteredCrane
-from plants.metered_twin import MeteredTwin
+from plants.metered.arms import MeteredArms
+from plants.metered.crane import MeteredCrane
+from plants.metered.twin import MeteredTwin
 from plants.multibody.mechanism import Mechanism
 from workbench.cases.build import build
 from workbench.cases.node import Node

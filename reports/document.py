@@ -72,7 +72,7 @@ class Content:
     def of(cls, case, study, date: str = "", command: str = "") -> Content:
         """What a report on a Case (`workbench.load`) and its Study (`workbench.verification.study`) shows."""
         from workbench.commands.terminal import title
-        from workbench.verification.report_arrays import previews
+        from workbench.verification.told.arrays import previews
 
         name = os.path.basename(case.path) or "this case"
         analysis = dict(study.analysis)

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from plants.four_bar import FourBar
-from plants.metered_arms import MeteredArms
+from plants.four_bar.linkage import FourBar
+from plants.metered.arms import MeteredArms
 from plants.multibody.mechanism import Mechanism
 from reports.outline_mechanism import MOUTH, _cylinder, _mechanism
 from reports.picture import Label, Outline, Picture, Stroke

@@ -9,7 +9,7 @@ from oracles.paper_crane import close
 from plants.components.spatial import Frame, add, turn, unturn
 from plants.drives.laws import Force
 from plants.drives.servo_cylinder import ServoCylinder
-from plants.metered_crane import MeteredCrane
+from plants.metered.crane import MeteredCrane
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Actuator, Body, Loop, Place
 from plants.supplies.constant import ConstantPressure

@@ -108,7 +108,7 @@ def read_formula(data: bytes, folder: Path) -> None:
     import casadi as ca
     import numpy as np
 
-    from workbench.verification.expression import formula, used
+    from workbench.verification.observed.expression import formula, used
 
     text = data.decode("utf-8", "replace")
     function = formula(text, ("x", "v"))
@@ -134,7 +134,7 @@ def read_unit(data: bytes, folder: Path) -> None:
 
 
 def read_certificate(data: bytes, folder: Path) -> None:
-    from workbench.verification.recheck import main
+    from workbench.verification.rigorous.recheck import main
 
     (folder / "fuzzed.json").write_bytes(data)
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):

@@ -6,15 +6,15 @@ from typing import Any, final
 import numpy as np
 from oracles.random_machines import random_base, random_body, random_machine, random_pose
 
-from controllers.body_gain import BodyGain
 from controllers.vdc import VDC
+from controllers.vdc.body_gain import BodyGain
 from plants import CoulombViscous, LuGre, Oil, Stribeck, Walls, machine
 from workbench import ClosedLoop, Delayed, Filtered, Noisy, Quantised, Sampled, Waypoints
 from workbench.contract.system import innermost
 from workbench.contract.wrappers.around import Around
 from workbench.numerics.mapped import Mapped
 from workbench.run.targets import target_name
-from workbench.verification.ledger import LedgerFunction
+from workbench.verification.ledger.balance import LedgerFunction
 
 FULL = machine("hiab-xs031").plant
 REAL = FULL.locked(extension=0.5)  # two joints, spools of second order

@@ -3,7 +3,7 @@
 import control
 import numpy as np
 
-from workbench.verification.linear import LinearSystem
+from workbench.verification.linear.systems import LinearSystem
 
 s = control.tf("s")
 

@@ -9,7 +9,7 @@ import numpy as np
 from controllers import VDC
 from workbench import ClosedLoop, Sampled, Scenario, simulate
 from workbench.run.fitted import fitted
-from workbench.verification.ledger import Balance, LedgerFunction, balance
+from workbench.verification.ledger.balance import Balance, LedgerFunction, balance
 
 SPREAD = {"rad": 0.05, "m": 0.01, "rad/s": 0.4, "m/s": 0.2, "V": 3.0, "N": 500.0, "N m": 200.0}
 

@@ -12,14 +12,14 @@ import controllers
 import plants
 import workbench
 from controllers import LQR, MPC, PID, VDC, ForcePosition, Observer
-from controllers.body_gain import BodyGain
 from controllers.mpc.parts import Limit
+from controllers.vdc.body_gain import BodyGain
 from plants import MeteredCrane, MotorArm, machine
 from plants.components.cylinder import Cylinder, Walls
 from plants.components.valve import Nominal
+from plants.crane.load_sensing import LoadSensed, TwoLines
 from plants.drives.compressible_rod import CompressibleRod
 from plants.drives.metered_section import MeteredSection
-from plants.load_sensing import LoadSensed, TwoLines
 from plants.multibody.parts import Loop
 from plants.multibody.points import NamedPoint
 from plants.supplies.each import EachPressure
@@ -28,7 +28,7 @@ from workbench import Delayed, Filtered, Sampled
 from workbench.identification.signals import PRBS, Chirp, MultiSine, Pulse
 from workbench.interop.linear_plant import LinearPlant
 from workbench.verification.claims import ParameterLimit, Probability
-from workbench.verification.probability_claims import Spread
+from workbench.verification.probability.claims import Spread
 from workbench.verification.proofs import RobustStability, Tube
 
 PUBLIC = (plants, controllers, workbench)
@@ -43,7 +43,7 @@ MADE = (
     "workbench.sweep",
     "workbench.verification.verdict",
     "controllers.pid_tuning.relay_law",
-    "plants.planar_crane",
+    "plants.crane.planar",
 )
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from plants.planar_crane import Actuator, Link, PlanarCrane, Triangle, planar_crane
+from plants.crane.planar import Actuator, Link, PlanarCrane, Triangle, planar_crane
 from workbench.planning import PlannedConstantPressure, PlannedLoadSensing, Task
 from workbench.run.reference import Waypoints
 

@@ -10,7 +10,7 @@ import numpy as np
 from ledger_cases import PATH, REAL, heavier
 
 from controllers.force_position import ForcePosition
-from controllers.pid import PID
+from controllers.pid.law import PID
 from controllers.vdc import VDC
 from plants import FourBar, MeteredCrane, machine
 from workbench import (

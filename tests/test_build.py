@@ -10,7 +10,7 @@ from rig import FULL, HIAB, Accumulator, Idle, Pipe, Pump, Rig, refused, rig
 from plants.components.friction import CoulombViscous, Friction, Frictionless, Stribeck
 from plants.components.spatial import Body, Frame
 from plants.components.valve import Nominal, Valve
-from plants.manipulator import Manipulator
+from plants.crane.manipulator import Manipulator
 from workbench.cases import shape
 from workbench.cases.build import build
 from workbench.cases.node import Node

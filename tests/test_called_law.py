@@ -11,10 +11,10 @@ from workbench import ClosedLoop, Delayed, Hold, InputError, Sampled, Scenario, 
 from workbench.contract.system import Plain
 from workbench.interop.linear_plant import LinearPlant
 from workbench.verification import claims as C
-from workbench.verification.called_law import Asked, numbers
-from workbench.verification.frozen_time import smooth
-from workbench.verification.linear_loop import Point
-from workbench.verification.modes import slowest_and_unstable
+from workbench.verification.linear.called_law import Asked, numbers
+from workbench.verification.linear.frozen_time import smooth
+from workbench.verification.linear.loop import Point
+from workbench.verification.linear.modes import slowest_and_unstable
 from workbench.verification.run import run as simulated
 
 T = 0.02

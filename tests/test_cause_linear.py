@@ -7,10 +7,10 @@ import pytest
 from tests.faults.builders import around, linear, user, wired
 from tests.faults.plants import Slide
 from workbench import Signal, Steps
-from workbench.verification.cause_linear import hardly_decays, lets_go, out_of_reach
-from workbench.verification.cause_trials import trials
-from workbench.verification.cause_wiring import edits, rewired
-from workbench.verification.causes import jumping, likely_cause
+from workbench.verification.cause.linear import hardly_decays, lets_go, out_of_reach
+from workbench.verification.cause.named import jumping, likely_cause
+from workbench.verification.cause.trials import trials
+from workbench.verification.cause.wiring import edits, rewired
 from workbench.verification.run import run as simulated
 
 THIRD = {

@@ -7,16 +7,18 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from controllers.pid import PID
+from controllers.pid.law import PID
 from plants import LinearActuator
 from workbench import ClosedLoop, Delayed, Sampled, Scenario
 from workbench.contract.plain import Plain
 from workbench.contract.system import Signal
-from workbench.verification import cause_feedback, cause_linear, energy_claims
-from workbench.verification.cause_around import Around
-from workbench.verification.cause_linear import ALL, LESS, MORE, Change
-from workbench.verification.cause_trial import Trial
-from workbench.verification.linear_loop import LinearLaw
+from workbench.verification.cause import feedback as cause_feedback
+from workbench.verification.cause import linear as cause_linear
+from workbench.verification.cause.around import Around
+from workbench.verification.cause.linear import ALL, LESS, MORE, Change
+from workbench.verification.cause.trial import Trial
+from workbench.verification.linear.loop import LinearLaw
+from workbench.verification.observed import energy_claims
 from workbench.verification.verdict import Verdict
 
 PLANT = LinearActuator()

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from controllers.pid import PID
+from controllers.pid.law import PID
 from plants import LinearActuator
 from workbench import ClosedLoop, Delayed, Filtered, Noisy, Quantised, Sampled, Saturated
 from workbench.contract.parameters import leaves
@@ -17,11 +17,15 @@ from workbench.contract.system import Signal
 from workbench.run.log import Log, Status
 from workbench.run.reference import Hold, Sine, Waypoints
 from workbench.run.steps import Steps
-from workbench.verification import badness, cause_removal, cause_trials, cause_wiring, causes
-from workbench.verification.cause_around import Around
-from workbench.verification.cause_gains import _scaled, _weaker, gain_trials
-from workbench.verification.cause_trial import Cause, Trial, against, law_path, odd, slip
-from workbench.verification.linear_loop import LinearLaw
+from workbench.verification.cause import badness
+from workbench.verification.cause import named as causes
+from workbench.verification.cause import removal as cause_removal
+from workbench.verification.cause import trials as cause_trials
+from workbench.verification.cause import wiring as cause_wiring
+from workbench.verification.cause.around import Around
+from workbench.verification.cause.gains import _scaled, _weaker, gain_trials
+from workbench.verification.cause.trial import Cause, Trial, against, law_path, odd, slip
+from workbench.verification.linear.loop import LinearLaw
 from workbench.verification.verdict import Verdict
 
 

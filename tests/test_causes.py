@@ -10,15 +10,15 @@ from planted import BRIEF, FAULTS, LINEAR, OFF, SLOW, SWING, WALK, linear, own, 
 from workbench import changed
 from workbench.verification import claims as C
 from workbench.verification import run_claims
-from workbench.verification.badness import badness
-from workbench.verification.cause_feedback import feedback, negative
-from workbench.verification.cause_removal import SOUND
-from workbench.verification.cause_trial import against, odd, slip
-from workbench.verification.cause_trials import grouped, trials
-from workbench.verification.cause_wiring import rewired
-from workbench.verification.causes import likely_cause, with_cause
+from workbench.verification.cause.badness import badness
+from workbench.verification.cause.feedback import feedback, negative
+from workbench.verification.cause.named import likely_cause, with_cause
+from workbench.verification.cause.removal import SOUND
+from workbench.verification.cause.trial import against, odd, slip
+from workbench.verification.cause.trials import grouped, trials
+from workbench.verification.cause.wiring import rewired
 from workbench.verification.judge import study
-from workbench.verification.requirements import check_tracking
+from workbench.verification.observed.requirements import check_tracking
 from workbench.verification.run import run
 
 LADEN = changed(REAL, {"payload.mass": 20.0})
@@ -43,7 +43,8 @@ def test_a_sound_loop_shows_no_fault_and_pays_nothing(monkeypatch):
     tracking = check_tracking(run_claims.Tracking(), r)
     assert tracking.holds is True
     monkeypatch.setattr(
-        "workbench.verification.causes.likely_cause", lambda run: pytest.fail("asked for a cause")
+        "workbench.verification.cause.named.likely_cause",
+        lambda run: pytest.fail("asked for a cause"),
     )
     assert with_cause(r, [tracking]) == [tracking]
     information = replace(tracking, holds=False, counted=False)

@@ -31,14 +31,14 @@ from workbench.cases.form import kebab
 from workbench.contract.errors import InputError
 from workbench.verification import claims as C
 from workbench.verification import run_claims
-from workbench.verification.certificate_claims import check_sector
-from workbench.verification.certificate_pictures import certificate_arrays
 from workbench.verification.judge import default_claims, study
-from workbench.verification.limited import unlimited
-from workbench.verification.limited_loop import limited
-from workbench.verification.linear_loop import Point, point
-from workbench.verification.recheck import recheck
-from workbench.verification.region_claims import check_region, reference
+from workbench.verification.linear.limited import unlimited
+from workbench.verification.linear.limited_loop import limited
+from workbench.verification.linear.loop import Point, point
+from workbench.verification.regions.claims import check_region, reference
+from workbench.verification.rigorous.claims import check_sector
+from workbench.verification.rigorous.pictures import certificate_arrays
+from workbench.verification.rigorous.recheck import recheck
 from workbench.verification.run import Run
 from workbench.verification.run import run as run_loop
 from workbench.verification.verdict import STABILITY
@@ -470,8 +470,8 @@ def test_regions_are_asked_by_default_as_information_where_they_make_sense(actua
 
 # ---- what else was mended ---------------------------------------------------------------------------------------------------
 def test_linear_speaks_of_predictive_loops():
-    from workbench.verification.linear_claims import check_linear_stability
-    from workbench.verification.local_claim import check_linear
+    from workbench.verification.linear.claims import check_linear_stability
+    from workbench.verification.linear.local_claim import check_linear
 
     case = load(EXAMPLES / "linear-mpc.yaml")
     run = Run(case.loop, case.scenario, simulate(case.loop, replace(case.scenario, duration=0.01)))
@@ -496,7 +496,7 @@ def test_linear_speaks_of_predictive_loops():
 
 @pytest.mark.parametrize("anti_windup", ["back", "clamp"])
 def test_linear_stability_of_a_continuous_law_is_that_of_its_flow(actuator, anti_windup):
-    from workbench.verification.linear_claims import check_linear_stability
+    from workbench.verification.linear.claims import check_linear_stability
 
     law = pid(actuator, K_d=(0.004,), anti_windup=anti_windup)
     v = check_linear_stability(C.LinearStability(), ran(ClosedLoop(actuator, law)))

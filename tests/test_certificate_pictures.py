@@ -8,7 +8,7 @@ import pytest
 from workbench.contract.system import Signal
 from workbench.numerics import linearisation
 from workbench.run.log import Log, Status
-from workbench.verification import certificate_pictures as pictures
+from workbench.verification.rigorous import pictures
 from workbench.verification.verdict import Verdict
 
 

@@ -16,7 +16,7 @@ from oracles.random_machines import (
 
 from plants.components.cylinder import Cylinder
 from plants.components.spatial import compose, cross, minus, unturn
-from plants.crane_segments import Prismatic, Revolute
+from plants.crane.segments import Prismatic, Revolute
 from plants.multibody import cuts, drive_forces, required
 from workbench.contract.errors import InputError
 from workbench.contract.system import names

@@ -10,11 +10,12 @@ from workbench import Delayed
 from workbench.contract.plain import Plain
 from workbench.contract.system import Signal
 from workbench.run.log import Log, Status
-from workbench.verification import mpc_run_claims, returning, starts
-from workbench.verification.linear import LinearSystem
-from workbench.verification.margin_verdicts import margin_verdicts
-from workbench.verification.mpc_claims import cost_on_log
-from workbench.verification.starts import Start
+from workbench.verification.linear.margin_verdicts import margin_verdicts
+from workbench.verification.linear.systems import LinearSystem
+from workbench.verification.practical import returning, starts
+from workbench.verification.practical.starts import Start
+from workbench.verification.predictive import run_claims as mpc_run_claims
+from workbench.verification.predictive.claims import cost_on_log
 from workbench.verification.verdict import Verdict
 
 # ---- margins of k/(τ s + 1)³: limit gain 8/k, phase π − 3 atan √(k^⅔ − 1) at ω = √(k^⅔ − 1)/τ ------------------------------

@@ -7,24 +7,27 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from controllers.observed_friction import account
+from controllers.vdc.observed_friction import account
 from plants.components.friction import LuGre, Stribeck
-from plants.ieha import IEHA
+from plants.ieha.actuator import IEHA
 from workbench.contract.machine_limits import Limit
 from workbench.contract.system import Signal
 from workbench.run.log import Log, Status
-from workbench.verification import frozen_time, ledger_claims, run_claims, shares
-from workbench.verification.balls import _inverse
-from workbench.verification.ledger import Balance
-from workbench.verification.returned import (
+from workbench.verification import run_claims
+from workbench.verification.ledger import claims as ledger_claims
+from workbench.verification.ledger.balance import Balance
+from workbench.verification.linear import frozen_time
+from workbench.verification.linear.stability import positive_definite
+from workbench.verification.observed import shares
+from workbench.verification.practical.returned import (
     in_words,
     neutral_pressures,
     row,
     share_given_back,
     slowest_return,
 )
-from workbench.verification.returning import Return
-from workbench.verification.stability import positive_definite
+from workbench.verification.practical.returning import Return
+from workbench.verification.rigorous.balls import _inverse
 from workbench.verification.temporal.sentence import read
 
 

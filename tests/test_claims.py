@@ -22,7 +22,7 @@ from ledger_cases import (
     valves,
 )
 
-from controllers.pid import PID
+from controllers.pid.law import PID
 from controllers.vdc import VDC
 from workbench import (
     ClosedLoop,
@@ -40,17 +40,18 @@ from workbench import (
 from workbench.contract.errors import InputError
 from workbench.run.log import Log, Status
 from workbench.verification import claims as C
-from workbench.verification import ledger, run_claims, verify
-from workbench.verification.energy_claims import check_energy, resting_on
+from workbench.verification import run_claims, verify
 from workbench.verification.hypotheses import check_hypotheses
-from workbench.verification.ledger_claims import check_identity, check_inequality, check_power_flows
-from workbench.verification.machine import check_machine_limits
-from workbench.verification.oscillation import range_used, smoothed, swinging
-from workbench.verification.requirements import check_pressures, check_tracking
+from workbench.verification.ledger import balance as ledger
+from workbench.verification.ledger.claims import check_identity, check_inequality, check_power_flows
+from workbench.verification.observed.energy_claims import check_energy, resting_on
+from workbench.verification.observed.machine import check_machine_limits
+from workbench.verification.observed.oscillation import range_used, smoothed, swinging
+from workbench.verification.observed.requirements import check_pressures, check_tracking
+from workbench.verification.observed.settled import check_settled
+from workbench.verification.observed.shares import check_saturation
 from workbench.verification.run import Run, run
 from workbench.verification.scales import power_floor
-from workbench.verification.settled import check_settled
-from workbench.verification.shares import check_saturation
 
 pytestmark = pytest.mark.usefixtures("plain_code")
 

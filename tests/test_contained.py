@@ -11,11 +11,11 @@ from small import Feedback
 from workbench import ClosedLoop, Hold, Scenario, Signal, System
 from workbench.contract.parameters import Unit
 from workbench.run.log import Log, Status
-from workbench.verification import contained
-from workbench.verification.contained import containment
-from workbench.verification.modes import Mode, Modes, Place, slowest_and_unstable
+from workbench.verification.linear.modes import Mode, Modes, Place, slowest_and_unstable
+from workbench.verification.practical import contained
+from workbench.verification.practical.contained import containment
+from workbench.verification.practical.starts import Start
 from workbench.verification.run import run
-from workbench.verification.starts import Start
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ import pytest
 from oracles.random_machines import random_base, random_machine, random_state, random_tip
 
 from plants.components.spatial import unturn
-from plants.crane_bodies import PAYLOAD
+from plants.crane.bodies import PAYLOAD
 from plants.multibody import required
 from workbench.contract.system import names
 

@@ -9,16 +9,21 @@ from test_mpc_claims import GOOD
 
 from workbench import ClosedLoop, Sampled, Saturated, Scenario
 from workbench.verification import claims as C
-from workbench.verification.data_margin import NEUTRAL, definite_around, largest_change, sizes
 from workbench.verification.judge import verify
-from workbench.verification.mpc_claims import mpc_stability
-from workbench.verification.mpc_ingredients import TerminalIngredients
-from workbench.verification.mpc_local import local_stability
-from workbench.verification.quadratic import quadratic_certificate
-from workbench.verification.robust import continuous, robust_stability
-from workbench.verification.saturation import Region
-from workbench.verification.sector import Sector, SectorCertificate
-from workbench.verification.supplied import check_supplied
+from workbench.verification.linear.data_margin import (
+    NEUTRAL,
+    definite_around,
+    largest_change,
+    sizes,
+)
+from workbench.verification.linear.quadratic import quadratic_certificate
+from workbench.verification.linear.robust import continuous, robust_stability
+from workbench.verification.predictive.claims import mpc_stability
+from workbench.verification.predictive.ingredients import TerminalIngredients
+from workbench.verification.predictive.local import local_stability
+from workbench.verification.regions.saturation import Region
+from workbench.verification.regions.sector import Sector, SectorCertificate
+from workbench.verification.rigorous.supplied import check_supplied
 
 TINY, PLAIN = 2.0**-44, 0.3  # below a relative 1e-12, and far above
 

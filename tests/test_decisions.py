@@ -5,11 +5,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from workbench.verification import practical_decision
-from workbench.verification.disturbed import Outcome
-from workbench.verification.modes import Mode, Modes, Place
-from workbench.verification.nominal import Nominal
-from workbench.verification.returning import Judged, Return
+from workbench.verification.linear.modes import Mode, Modes, Place
+from workbench.verification.practical import decision as practical_decision
+from workbench.verification.practical.disturbed import Outcome
+from workbench.verification.practical.nominal import Nominal
+from workbench.verification.practical.returning import Judged, Return
 from workbench.verification.verdict import Verdict
 
 TOOL = Judged("tool", ("tcp_x",), "m", 1e-3)

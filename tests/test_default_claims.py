@@ -7,7 +7,7 @@ import pytest
 from tests.faults.builders import linear
 from workbench import InputError, Scenario, Sine
 from workbench.verification import verify
-from workbench.verification.default_predictive import ARGUMENT, predictive_claims
+from workbench.verification.predictive.defaults import ARGUMENT, predictive_claims
 from workbench.verification.run_claims import Settled
 from workbench.verification.verdict import exit_code
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
-from workbench.verification.delay_margin import LateCommand, _first, _Response
+from workbench.verification.linear.delay_margin import LateCommand, _first, _Response
 
 T = 0.1
 

@@ -8,12 +8,12 @@ from controllers import PID
 from workbench import ClosedLoop, Delayed, Sampled, Saturated, Scenario
 from workbench.contract.wrappers import MOST_HELD
 from workbench.verification import claims as C
-from workbench.verification.delay_margin import LateCommand, delay_margin
 from workbench.verification.judge import verify
-from workbench.verification.limits import queue
-from workbench.verification.linear import LinearSystem
-from workbench.verification.margins import loop_margins
-from workbench.verification.sampled_data import sampled
+from workbench.verification.linear.delay_margin import LateCommand, delay_margin
+from workbench.verification.linear.margins import loop_margins
+from workbench.verification.linear.sampled_data import sampled
+from workbench.verification.linear.systems import LinearSystem
+from workbench.verification.practical.limits import queue
 
 
 def drawn(seed):

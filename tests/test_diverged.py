@@ -11,11 +11,12 @@ from workbench import ClosedLoop, Sampled, Scenario, simulate
 from workbench.interop.linear_plant import LinearPlant
 from workbench.numerics.overflow import may_overflow
 from workbench.run import metrics
-from workbench.verification import badness, default_claims
-from workbench.verification.analysis import statistics
+from workbench.verification import default_claims
+from workbench.verification.cause import badness
 from workbench.verification.judge import study
-from workbench.verification.report_model import _point
 from workbench.verification.run import Run
+from workbench.verification.told.analysis import statistics
+from workbench.verification.told.model import _point
 
 RATE = 2000.0  # 1/s: e^(2000 t) leaves the floating-point numbers after 0.35 s
 

@@ -11,11 +11,11 @@ from scipy.linalg import expm
 from tests.small import Feedback, Linear
 from workbench import ClosedLoop, Sampled
 from workbench.contract.errors import InputError
-from workbench.verification.curvature import Curvature
-from workbench.verification.data_margin import NEUTRAL
-from workbench.verification.motion import Motion
-from workbench.verification.paving import Bound, ball_size, faces, halved, least
-from workbench.verification.supplied_ground import PIECES, Ground
+from workbench.verification.linear.data_margin import NEUTRAL
+from workbench.verification.rigorous.curvature import Curvature
+from workbench.verification.rigorous.motion import Motion
+from workbench.verification.rigorous.paving import Bound, ball_size, faces, halved, least
+from workbench.verification.rigorous.supplied_ground import PIECES, Ground
 
 INF = np.inf
 

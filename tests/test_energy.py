@@ -11,20 +11,22 @@ from test_every_plant import PLANTS
 from test_ieha import CONTROL, FIGURES, ODD, random_state, variants
 
 from controllers import PID
-from plants import LinearActuator, ieha, ieha_energy, machine
+from plants import LinearActuator, machine
 from plants.components.chamber import Oil
 from plants.components.friction import Stribeck
 from plants.drives import ieha_drive
+from plants.ieha import actuator as ieha
+from plants.ieha import energy as ieha_energy
 from plants.multibody import acting
 from workbench import ClosedLoop, Hold, Plain, Sampled, Scenario, simulate, verify
 from workbench.contract.parameters import bind, leaves
 from workbench.numerics.calculus import directional
 from workbench.run.energy import energy_account
 from workbench.verification import run_claims
-from workbench.verification.analysis import statistics
-from workbench.verification.energy_claims import check_energy
 from workbench.verification.judge import default_claims
+from workbench.verification.observed.energy_claims import check_energy
 from workbench.verification.run import Run
+from workbench.verification.told.analysis import statistics
 
 ALL = [
     *variants(ODD),

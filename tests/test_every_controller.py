@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from draws import apart, on_floats, plant_inputs, plant_state, varied_machine
 
-from controllers.body_gain import BodyGain
 from controllers.force_position import ForcePosition
-from controllers.pid import PID
+from controllers.pid.law import PID
 from controllers.vdc import VDC
+from controllers.vdc.body_gain import BodyGain
 from plants import machine
 from plants.components.friction import LuGre
 from workbench import ClosedLoop, Delayed, Filtered, Noisy, Quantised, Sampled, Saturated

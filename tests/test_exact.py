@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from workbench.contract.errors import InputError
-from workbench.verification.balls import Ball, definite_ball, exponential
-from workbench.verification.exact import (
+from workbench.verification.rigorous.balls import Ball, definite_ball, exponential
+from workbench.verification.rigorous.exact import (
     Dyadic,
     definite,
     definite_exactly,

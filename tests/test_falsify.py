@@ -28,7 +28,7 @@ from workbench.run.simulate import described
 from workbench.sweep.counterexample import counterexample
 from workbench.verification import default_claims
 from workbench.verification.defaults import DRAWS
-from workbench.verification.requirement_claims import Requirement
+from workbench.verification.observed.requirement_claims import Requirement
 from workbench.verification.run import run
 from workbench.verification.search.claim import Falsify
 from workbench.verification.search.directions import directions, moved

@@ -5,7 +5,7 @@ import pytest
 from small import IDLE, Decaying
 
 from workbench import ClosedLoop, Scenario
-from workbench.verification.requirement_claims import Requirement
+from workbench.verification.observed.requirement_claims import Requirement
 from workbench.verification.run import run
 from workbench.verification.search.directions import directions
 from workbench.verification.search.minimise import FIRST, GENERATION, minimise, steepest

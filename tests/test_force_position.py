@@ -15,7 +15,7 @@ from plants import BengisuAkay, BrownMcPhee, LuGre, ModifiedLuGre
 from plants.components.circuit import ThrottledCircuit
 from plants.components.circuit_inverse import drift, gains, invert, passed
 from plants.components.spatial import scale
-from plants.four_bar import FourBar
+from plants.four_bar.linkage import FourBar
 from plants.multibody import reduced
 from workbench import (
     ClosedLoop,
@@ -33,10 +33,10 @@ from workbench.numerics.calculus import directional
 from workbench.verification import claims as C
 from workbench.verification import run_claims
 from workbench.verification.claims import Identity
-from workbench.verification.disturbed import settled_storage, walking
 from workbench.verification.judge import default_claims
-from workbench.verification.ledger import LedgerFunction
-from workbench.verification.ledger_claims import check_identity
+from workbench.verification.ledger.balance import LedgerFunction
+from workbench.verification.ledger.claims import check_identity
+from workbench.verification.practical.disturbed import settled_storage, walking
 from workbench.verification.run import Run
 
 pytestmark = pytest.mark.usefixtures("plain_code")

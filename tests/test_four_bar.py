@@ -18,7 +18,7 @@ from plants import (
     ThrottledCircuit,
     machine,
 )
-from plants.four_bar import WORK_CYCLE, cylinder_work, drift
+from plants.four_bar.linkage import WORK_CYCLE, cylinder_work, drift
 from workbench import Scenario, changed, simulate
 from workbench.numerics.adaptive import Fixed
 from workbench.numerics.calculus import directional, jacobian_columns

@@ -18,16 +18,16 @@ from plants import (
     LuGre,
     ModifiedLuGre,
 )
-from plants.ieha_energy import NAMES
+from plants.ieha.energy import NAMES
 from workbench import ClosedLoop, InputError, Sampled, Scenario, simulate
 from workbench.cases.file import loads
 from workbench.contract.system import names
 from workbench.numerics import calculus, native
 from workbench.numerics.calculus import directional
 from workbench.verification import claims as C
-from workbench.verification import ledger
 from workbench.verification.hypotheses import check_hypotheses, rate_left
-from workbench.verification.ledger_claims import check_identity
+from workbench.verification.ledger import balance as ledger
+from workbench.verification.ledger.claims import check_identity
 from workbench.verification.run import run
 
 pytestmark = pytest.mark.usefixtures("plain_code")

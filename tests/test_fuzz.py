@@ -62,7 +62,7 @@ def test_the_same_seed_gives_the_same_inputs():
 def test_trouble_is_seen(folder, monkeypatch):
     """The fuzzer itself: a reader that fails is told, with its place; one that refuses is not."""
     from workbench.contract.errors import InputError
-    from workbench.verification import expression
+    from workbench.verification.observed import expression
 
     def fails(*_):
         raise KeyError("slip")

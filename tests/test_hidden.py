@@ -6,8 +6,8 @@ from small import Feedback, Linear
 
 from workbench import ClosedLoop, Sampled, Scenario
 from workbench.verification import claims as C
-from workbench.verification.hidden import hidden_modes
 from workbench.verification.judge import verify
+from workbench.verification.linear.hidden import hidden_modes
 
 
 @pytest.mark.parametrize("T", [None, 0.05], ids=["continuous", "sampled"])

@@ -17,15 +17,15 @@ from plants import (
     ThrottledCircuit,
     machine,
 )
+from plants.crane.load_sensing import LoadSensed
 from plants.drives.laws import Force, SpringDamper, Torque
-from plants.load_sensing import LoadSensed
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Actuator
 from plants.valve_circuits import Pump
 from workbench import ClosedLoop, InputError, Scenario, simulate, verify
 from workbench.verification import run_claims
-from workbench.verification.holding import at_start, check_holding
 from workbench.verification.judge import default_claims
+from workbench.verification.observed.holding import at_start, check_holding
 from workbench.verification.run import Run
 
 CRANE = machine("hiab-xs031").plant

@@ -21,7 +21,7 @@ from workbench.run.spline import Spline
 from workbench.sweep.form import read_sweep
 from workbench.sweep.journal import HEAD, Journal
 from workbench.sweep.table import Table
-from workbench.verification.recheck import main as recheck
+from workbench.verification.rigorous.recheck import main as recheck
 
 SECRET = "root:x:0:0:hunter2:/root:/bin/sh\nhunter2,hunter2\n"
 READERS = {

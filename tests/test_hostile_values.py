@@ -12,7 +12,7 @@ from workbench.contract.units import measured, quantity
 from workbench.run.grid import grid
 from workbench.run.reference import MOST_LEGS, Waypoints
 from workbench.run.scenario import Scenario
-from workbench.verification.expression import formula
+from workbench.verification.observed.expression import formula
 
 CRANE = "plant: hiab-xs031\n"
 LINEAR = "plant: ieha-published-linear\n"

@@ -13,7 +13,7 @@ from plants.components.friction import CoulombViscous, LuGre, Stribeck
 from workbench import Saturated
 from workbench.verification import hypotheses
 from workbench.verification.hypotheses.friction import rubbing, rubs
-from workbench.verification.measured import term
+from workbench.verification.ledger.measured import term
 from workbench.verification.verdict import Assumption
 
 geometry, knowledge, rates, valves = (

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.optimize import OptimizeResult
 
-from plants.ieha import IEHA
+from plants.ieha.actuator import IEHA
 from workbench import InputError, Scenario, linearize, simulate
 from workbench.commands.cli import main
 from workbench.identification import (

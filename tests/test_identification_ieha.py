@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from plants.ieha import IEHA
+from plants.ieha.actuator import IEHA
 from workbench import Scenario, linearize, simulate
 from workbench.identification import Chirp, Record, Shape, Step, fit
 

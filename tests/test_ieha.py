@@ -13,7 +13,7 @@ from plants.components.chamber import Oil
 from plants.components.micro_valve import Distributor, MicroValve
 from plants.components.radial_pump import RadialPump
 from plants.components.transition import EndStop, smoothstep
-from plants.ieha import DETAILS
+from plants.ieha.actuator import DETAILS
 from workbench import ClosedLoop, Plain, Scenario, Sine, linearize, simulate
 from workbench.contract.system import names
 

@@ -20,9 +20,8 @@ from workbench.contract.errors import InputError
 from workbench.contract.system import innermost
 from workbench.verification import claims as C
 from workbench.verification import run_claims, study, verify
-from workbench.verification.linear_claims import margins, predictive
-from workbench.verification.linear_family import family_of
-from workbench.verification.linear_loop import (
+from workbench.verification.linear.claims import margins, predictive
+from workbench.verification.linear.loop import (
     closed,
     closed_matrix,
     is_linear,
@@ -30,8 +29,9 @@ from workbench.verification.linear_loop import (
     linear_law,
     point,
 )
-from workbench.verification.mpc_run_claims import check_cost_decrease
-from workbench.verification.recheck import recheck
+from workbench.verification.linear.loop_family import family_of
+from workbench.verification.predictive.run_claims import check_cost_decrease
+from workbench.verification.rigorous.recheck import recheck
 from workbench.verification.run import Run, run
 from workbench.verification.variant import variant
 from workbench.verification.verdict import exit_code

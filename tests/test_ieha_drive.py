@@ -9,7 +9,7 @@ from test_ieha import CONTROL, FIGURES, ODD, random_state
 
 from plants import IEHA, IEHADrive, LuGre
 from plants.components.transition import EndStop
-from plants.ieha_hydraulics import Hydraulics
+from plants.ieha.hydraulics import Hydraulics
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Actuator, Body, Pin
 from workbench import InputError, Scenario, simulate

@@ -7,7 +7,7 @@ import pytest
 
 from plants import InputOutput, feedforward, machine
 from plants.components.radial_pump import RadialPump
-from plants.ieha_inverse import coefficients, terms, valve_position
+from plants.ieha.inverse import coefficients, terms, valve_position
 from workbench import InputError, Scenario, linearize, simulate
 
 CONTROL = machine("ieha-control").plant

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from plants import ieha_energy as energy
 from plants.components.friction import LuGre
 from plants.components.orifice import root
-from plants.ieha import IEHA
+from plants.ieha import energy
+from plants.ieha.actuator import IEHA
 
 KINDS = [("averaged", "closed"), ("averaged", "open"), ("ripple", "open"), ("full", "open")]
 KINDS += [("ripple", "closed"), ("full", "closed")]

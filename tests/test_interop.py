@@ -10,7 +10,7 @@ from rig import HIAB
 
 from controllers import PID
 from plants import machine
-from plants.manipulator import Manipulator
+from plants.crane.manipulator import Manipulator
 from workbench import (
     ClosedLoop,
     Controller,

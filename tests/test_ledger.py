@@ -30,9 +30,9 @@ from workbench import ClosedLoop, Delayed, Sampled, Scenario, simulate
 from workbench.contract.parameters import bind, leaves
 from workbench.numerics import native
 from workbench.verification import claims as C
-from workbench.verification import ledger
-from workbench.verification.ledger import LedgerFunction
-from workbench.verification.ledger_claims import check_identity, check_power_flows
+from workbench.verification.ledger import balance as ledger
+from workbench.verification.ledger.balance import LedgerFunction
+from workbench.verification.ledger.claims import check_identity, check_power_flows
 from workbench.verification.run import Run, run
 
 pytestmark = pytest.mark.usefixtures("plain_code")

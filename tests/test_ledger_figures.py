@@ -8,10 +8,12 @@ import pytest
 
 from workbench.contract.system import Signal
 from workbench.run.log import Log, Status
-from workbench.verification import accuracy, ledger_claims, measured
-from workbench.verification.analysis import energy_rows, statistics
-from workbench.verification.ledger import Balance
-from workbench.verification.rates import certified_rate, largest_rate
+from workbench.verification import accuracy
+from workbench.verification.ledger import claims as ledger_claims
+from workbench.verification.ledger import measured
+from workbench.verification.ledger.balance import Balance
+from workbench.verification.ledger.rates import certified_rate, largest_rate
+from workbench.verification.told.analysis import energy_rows, statistics
 from workbench.verification.verdict import Assumption, Verdict
 
 BODY, TIP = ("arm", "body"), ("arm", "tip")

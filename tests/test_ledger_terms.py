@@ -7,12 +7,12 @@ import pytest
 from draws import on_floats
 from ledger_cases import CRANE, FULL, LOADED, every, ledger_at_random, random_states, valves
 
-from controllers.required_motion import desired_motion
 from controllers.vdc import VDC
+from controllers.vdc.required_motion import desired_motion
 from plants import CoulombViscous, Oil
 from plants.multibody import surroundings
 from workbench import ClosedLoop, Noisy, Quantised, Sampled, Saturated
-from workbench.verification import ledger
+from workbench.verification.ledger import balance as ledger
 
 PLANT = every(
     valves(replace(LOADED, oil=Oil(β=1.2e9)), lag="second", dead_band=0.3, u_max=6.0),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from small import Feedback, Linear
 
-from controllers.pid import PID
+from controllers.pid.law import PID
 from plants import LinearActuator
 from workbench import ClosedLoop, Delayed, Sampled, Scenario
 from workbench.contract.errors import InputError
@@ -16,8 +16,8 @@ from workbench.contract.wrappers import MOST_HELD
 from workbench.numerics.lanes import width
 from workbench.run.log import Log, Status
 from workbench.verification import claims as C
-from workbench.verification import limits
-from workbench.verification.limits import Reach, _beside, outcome, queue, scan
+from workbench.verification.practical import limits
+from workbench.verification.practical.limits import Reach, _beside, outcome, queue, scan
 from workbench.verification.verdict import Verdict
 
 WHOLE = Scenario(1.0)

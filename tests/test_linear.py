@@ -6,18 +6,18 @@ import pytest
 
 from tests.linear_systems import random_loop
 from workbench.contract.errors import InputError
-from workbench.verification.linear import LinearSystem, feedback, series
-from workbench.verification.margins import (
+from workbench.verification.linear.margins import (
     loop_margins,
 )
-from workbench.verification.sampled_data import sampled, whole_and_rest
-from workbench.verification.stability import (
+from workbench.verification.linear.sampled_data import sampled, whole_and_rest
+from workbench.verification.linear.stability import (
     lyapunov_stable,
     positive_definite,
     spectral,
     stability,
     stable_verdict,
 )
+from workbench.verification.linear.systems import LinearSystem, feedback, series
 from workbench.verification.verdict import exit_code
 
 # ---- sampling

@@ -27,12 +27,12 @@ from workbench.cases.file import loads
 from workbench.contract.parameters import Unit, digest, graph_key
 from workbench.verification import claims as C
 from workbench.verification import run_claims
-from workbench.verification.certificate_claims import check_sector
-from workbench.verification.linear_claims import check_linear_stability
-from workbench.verification.linear_loop import closed_matrix, is_linear, point
-from workbench.verification.region_claims import check_region
+from workbench.verification.linear.claims import check_linear_stability
+from workbench.verification.linear.loop import closed_matrix, is_linear, point
+from workbench.verification.regions.claims import check_region
+from workbench.verification.rigorous.claims import check_sector
+from workbench.verification.rigorous.supplied import check_supplied
 from workbench.verification.run import Run
-from workbench.verification.supplied import check_supplied
 
 GROWS = Linear(A=((0.7,),), B=((1.0,),), C=((1.0,),), x0=(0.1,))
 LAWS = {

@@ -12,12 +12,12 @@ from controllers.vdc import VDC
 from plants import MeteredTwin
 from workbench import ClosedLoop, Delayed, Quantised, Sampled, Scenario
 from workbench.verification import claims as C
-from workbench.verification import local, local_claim
-from workbench.verification.local import linearised
-from workbench.verification.local_claim import check_linear
-from workbench.verification.margins import Margins
+from workbench.verification.linear import local, local_claim
+from workbench.verification.linear.local import linearised
+from workbench.verification.linear.local_claim import check_linear
+from workbench.verification.linear.margins import Margins
+from workbench.verification.linear.stability import stability
 from workbench.verification.run import run
-from workbench.verification.stability import stability
 
 TWIN = MeteredTwin()  # the same with oil that can be compressed
 METERED = replace(EVERY["metered section"](), method="minimal")  # its valves are just shut

@@ -9,7 +9,7 @@ from controllers.lqr import gains, target_map
 from controllers.riccati import riccati
 from workbench import ClosedLoop, Hold, Sampled, Scenario, simulate
 from workbench.contract.errors import InputError
-from workbench.verification.linear import LinearSystem
+from workbench.verification.linear.systems import LinearSystem
 
 
 def test_scalar_closed_form():

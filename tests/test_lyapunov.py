@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 
 from workbench.contract.errors import InputError
-from workbench.verification import recheck as standalone
-from workbench.verification.balls import Ball
-from workbench.verification.lyapunov import (
+from workbench.verification.linear.lyapunov import (
     Certificate,
     certify,
     common_matrix,
@@ -19,8 +17,10 @@ from workbench.verification.lyapunov import (
     falls_in_ball,
     lyapunov_matrix,
 )
-from workbench.verification.quadratic import quadratic_certificate, slack, tolerates
-from workbench.verification.recheck import recheck
+from workbench.verification.linear.quadratic import quadratic_certificate, slack, tolerates
+from workbench.verification.rigorous import recheck as standalone
+from workbench.verification.rigorous.balls import Ball
+from workbench.verification.rigorous.recheck import recheck
 
 
 def stable(n, seed, T=None):

@@ -9,8 +9,8 @@ import pytest
 from test_every_plant import PLANTS
 
 from plants import LinearActuator, machine
+from plants.crane.load_sensing import LoadSensed
 from plants.drives.laws import SpringDamper, Torque
-from plants.load_sensing import LoadSensed
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Actuator, Loop, Pin, Place
 from workbench import ClosedLoop, Scenario, simulate

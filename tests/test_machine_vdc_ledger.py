@@ -8,8 +8,8 @@ from machine_ledger import at_random, loop_of, open_cuts, unbalanced
 from random_linkages import linkage
 
 from controllers import VDC
-from controllers.body_gain import BodyGain
 from controllers.vdc import bodies
+from controllers.vdc.body_gain import BodyGain
 from controllers.vdc.servo_cylinder import ServoValvePart
 from plants.components.spatial import add, cross, scale
 from plants.multibody import cuts
@@ -49,7 +49,7 @@ def test_a_model_that_errs_is_a_perturbation_of_its_drives_and_nothing_else():
 
 def test_gains_of_one_body_act_in_its_own_frame():
     """A K_A given as a matrix equal to κ M_A + K_I 1 of the body is the default, term by term."""
-    from workbench.verification.rates import matrices
+    from workbench.verification.ledger.rates import matrices
 
     plant = linkage(CRANK, links=2)
     usual = VDC(plant, κ=9.0, K_I=4.0)

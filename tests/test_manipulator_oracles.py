@@ -18,7 +18,7 @@ from oracles.pinocchio_machine import PinocchioMachine  # noqa: E402
 from oracles.random_machines import random_base, random_machine, random_state, random_tip  # noqa: E402
 
 from plants.components.spatial import Body, inertia_times, turn, unturn  # noqa: E402
-from plants.crane_segments import Prismatic  # noqa: E402
+from plants.crane.segments import Prismatic  # noqa: E402
 from plants.multibody import planar_rates, required  # noqa: E402
 from plants.multibody.tree import ZERO6  # noqa: E402
 

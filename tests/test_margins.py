@@ -6,18 +6,24 @@ import pytest
 
 from tests.linear_systems import random_loop, response, s, system
 from workbench.contract.errors import InputError
-from workbench.verification.linear import LinearSystem, break_loop, feedback, loop_at, series
-from workbench.verification.margin_verdicts import margin_verdicts
-from workbench.verification.margins import (
+from workbench.verification.linear.margin_verdicts import margin_verdicts
+from workbench.verification.linear.margins import (
     disk_margin,
     disk_margins,
     disk_range,
     gain_crossovers,
     loop_margins,
 )
-from workbench.verification.norms import hinf_norm
-from workbench.verification.sampled_data import sampled, stable_up_to
-from workbench.verification.stability import stability
+from workbench.verification.linear.norms import hinf_norm
+from workbench.verification.linear.sampled_data import sampled, stable_up_to
+from workbench.verification.linear.stability import stability
+from workbench.verification.linear.systems import (
+    LinearSystem,
+    break_loop,
+    feedback,
+    loop_at,
+    series,
+)
 
 # ---- margins
 

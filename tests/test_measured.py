@@ -9,12 +9,12 @@ from ledger_cases import CRANE, PATH, continuous
 from controllers.force_position import ForcePosition
 from controllers.vdc import VDC
 from plants import FourBar, MeteredCrane
-from plants.load_sensing import LoadSensed
+from plants.crane.load_sensing import LoadSensed
 from workbench import ClosedLoop, Hold, Scenario
 from workbench.verification import claims as C
-from workbench.verification import ledger
 from workbench.verification.hypotheses import check_hypotheses
-from workbench.verification.measured import excesses
+from workbench.verification.ledger import balance as ledger
+from workbench.verification.ledger.measured import excesses
 from workbench.verification.run import Run, run
 from workbench.verification.scales import power_floor
 

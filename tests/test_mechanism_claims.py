@@ -23,12 +23,13 @@ from plants.valve_circuits import Pump, Section
 from workbench import ClosedLoop, InputError, Sampled, Scenario, Steps, load, simulate
 from workbench.contract.parameters import bind
 from workbench.verification import claims as C
-from workbench.verification import pump, run_claims
+from workbench.verification import run_claims
 from workbench.verification.judge import default_claims
-from workbench.verification.passivity import check_passivity, check_unique
-from workbench.verification.requirements import check_pressures
+from workbench.verification.observed import pump
+from workbench.verification.observed.passivity import check_passivity, check_unique
+from workbench.verification.observed.requirements import check_pressures
+from workbench.verification.observed.valve_claims import check_cavitation, check_valve_losses
 from workbench.verification.run import Run
-from workbench.verification.valve_claims import check_cavitation, check_valve_losses
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SECTION = MeteredSection(CYLINDER, 0.0)

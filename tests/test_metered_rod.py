@@ -13,7 +13,7 @@ from controllers import VDC, OpenLoop
 from plants import MeteredArms
 from plants.drives.metered_section import MeteredSection
 from plants.drives.servo_cylinder import ServoCylinder
-from plants.metered_arm import Arm, MotorArm
+from plants.metered.arm import Arm, MotorArm
 from plants.supplies.instant_pump import InstantPump
 from plants.supplies.shared_pump import SharedPump
 from plants.valve_circuits.circuit import Motor, Pump, Section

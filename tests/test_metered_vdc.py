@@ -11,7 +11,7 @@ from controllers import VDC
 from controllers.vdc import bodies
 from controllers.vdc.metered_section import MeteredPart
 from plants import MeteredArms, MeteredCrane, MeteredTwin, machine
-from plants.metered_arm import MotorArm
+from plants.metered.arm import MotorArm
 from plants.valve_circuits import Λ, Circuit, Openings, Pump, Section, operating
 from plants.valve_circuits.inverse import opening
 from workbench import ClosedLoop, InputError, Scenario, Waypoints, changed, load, simulate, verify
@@ -20,8 +20,8 @@ from workbench.contract.wrappers import Delayed, Filtered, Sampled, Saturated
 from workbench.verification import claims as C
 from workbench.verification import run_claims
 from workbench.verification.hypotheses import check_hypotheses
-from workbench.verification.ledger import LedgerFunction, ledger_function
-from workbench.verification.ledger_claims import check_identity
+from workbench.verification.ledger.balance import LedgerFunction, ledger_function
+from workbench.verification.ledger.claims import check_identity
 from workbench.verification.run import Run
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "hiab-imv-vdc.yaml"

@@ -19,11 +19,11 @@ from plants.drives.metering import (
     regenerated,
     speed_gain,
 )
-from plants.ieha import IEHA
-from plants.ieha_inverse import InputOutput
+from plants.ieha.actuator import IEHA
+from plants.ieha.inverse import InputOutput
 from plants.valve_circuits.accounts.section import Section, open_ranges
 from workbench.verification import claims as C
-from workbench.verification.requirement_claims import worst
+from workbench.verification.observed.requirement_claims import worst
 
 ROW = [2e-3, 1.5e-3, 210e5, 230e5, 1.0, 0.0, 0.0, 1e-7, 0.0]
 WORK = Metered(ROW, speed=0.2, force=900.0, flow=3e-4, P_h=50e5, P_r=20e5)

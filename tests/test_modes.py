@@ -12,9 +12,9 @@ from small import Feedback, Linear
 from controllers.vdc import VDC
 from workbench import ClosedLoop, Delayed, Noisy, Quantised, Sampled, Scenario, Signal, System
 from workbench.contract.parameters import Unit
-from workbench.verification.frozen_time import TracedPoints
-from workbench.verification.local import chambers
-from workbench.verification.modes import ASIDE, NEUTRAL, modes_of, slowest_and_unstable
+from workbench.verification.linear.frozen_time import TracedPoints
+from workbench.verification.linear.local import chambers
+from workbench.verification.linear.modes import ASIDE, NEUTRAL, modes_of, slowest_and_unstable
 from workbench.verification.run import run
 
 

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from workbench.contract.declared import Notched
-from workbench.verification.frozen_time import ON_THE_WAY, SPEED, TracedPoints
-from workbench.verification.modes import Mode, Modes, Place, modes_of
-from workbench.verification.pump import filled, steady
+from workbench.verification.linear.frozen_time import ON_THE_WAY, SPEED, TracedPoints
+from workbench.verification.linear.modes import Mode, Modes, Place, modes_of
+from workbench.verification.observed.pump import filled, steady
 
 
 def mode(s, bound=1e-3, aside=False, where="at rest"):

@@ -11,7 +11,7 @@ from controllers.mpc import convex
 from controllers.mpc.cost import residuals, root, stage_costs, stage_form
 from controllers.mpc.dense import condensed
 from controllers.mpc.problem import Problem, limits, sampled_model
-from workbench.verification.sampled_data import sampled
+from workbench.verification.linear.sampled_data import sampled
 
 ENDS = [{}, {"P": None, "K": None, "H_t": None, "h_t": None}, {"R": np.zeros((m, m))}]
 

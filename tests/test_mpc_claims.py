@@ -10,16 +10,21 @@ import pytest
 from scipy.linalg import solve_discrete_are
 
 from workbench.contract.errors import InputError
-from workbench.verification.exact import Dyadic
-from workbench.verification.mpc_claims import cost_on_log, mpc_stability
-from workbench.verification.mpc_ingredients import (
+from workbench.verification.predictive.claims import cost_on_log, mpc_stability
+from workbench.verification.predictive.ingredients import (
     TerminalIngredients,
     strict_terminal_cost,
     with_slew,
 )
-from workbench.verification.mpc_local import local_stability, unconstrained
-from workbench.verification.recheck import recheck
-from workbench.verification.terminal_claims import seen, sees_state, terminal_cost, terminal_set
+from workbench.verification.predictive.local import local_stability, unconstrained
+from workbench.verification.predictive.terminal_claims import (
+    seen,
+    sees_state,
+    terminal_cost,
+    terminal_set,
+)
+from workbench.verification.rigorous.exact import Dyadic
+from workbench.verification.rigorous.recheck import recheck
 
 A0, B0, C0 = (
     np.array([[1.0, 0.1], [0.0, 0.95]]),

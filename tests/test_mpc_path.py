@@ -17,7 +17,7 @@ from workbench.contract.errors import InputError
 from workbench.numerics.tangents import Tangent, off_edges, opened, tangents
 from workbench.verification.claims import Solves
 from workbench.verification.judge import verify
-from workbench.verification.sampled_data import hold
+from workbench.verification.linear.sampled_data import hold
 
 TURNING = Scenario(
     5.0, Sine("piston", "start", (0.03, 0.04, 0.05), 0.25, ramp=1.0)

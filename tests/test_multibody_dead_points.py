@@ -15,8 +15,8 @@ from plants.multibody.parts import Actuator, Loop, Place
 from workbench import ClosedLoop, Scenario, simulate
 from workbench.run.dead_ends import passed, reached
 from workbench.verification import run_claims
-from workbench.verification.energy_claims import check_energy, resting_on
-from workbench.verification.requirements import diverged
+from workbench.verification.observed.energy_claims import check_energy, resting_on
+from workbench.verification.observed.requirements import diverged
 from workbench.verification.run import Run
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from small import Bent, Curved, Fast, Feedback, Linear, Push
 
-from controllers.pid import PID
+from controllers.pid.law import PID
 from controllers.vdc import VDC
 from workbench import (
     ClosedLoop,

@@ -100,7 +100,7 @@ def test_gains_and_sample_time_are_numbers_to_the_compiled_loop(monkeypatch):
         monkeypatch,
         "workbench.numerics.native.library",
         "workbench.numerics.calculus._trace",
-        "workbench.verification.ledger.LedgerFunction",
+        "workbench.verification.ledger.balance.LedgerFunction",
     )
     before = move()
 

@@ -8,7 +8,7 @@ from ledger_cases import ledger_at_random
 
 from controllers import PID, VDC
 from plants import IEHA, machine
-from plants.load_sensing import LoadSensed, TwoLines, on_supply
+from plants.crane.load_sensing import LoadSensed, TwoLines, on_supply
 from workbench import ClosedLoop, InputError, Sampled
 from workbench.contract.system import innermost, names
 from workbench.planning import (
@@ -21,7 +21,7 @@ from workbench.planning.driven import loop
 from workbench.planning.supplies import Work
 from workbench.planning.told import SupplyTold
 from workbench.verification import claims as C
-from workbench.verification import ledger
+from workbench.verification.ledger import balance as ledger
 
 CRANE = machine("hiab-xs031").plant
 PUMPS = {

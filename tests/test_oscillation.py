@@ -9,7 +9,7 @@ from scipy.signal import savgol_coeffs, savgol_filter
 from workbench.contract.system import Signal
 from workbench.run.log import Log, Status
 from workbench.run.reference import Hold, Sine, Waypoints
-from workbench.verification import oscillation as osc
+from workbench.verification.observed import oscillation as osc
 
 STEP = 2e-3
 TIME = np.arange(0.0, 8.0, STEP)

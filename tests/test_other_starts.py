@@ -11,11 +11,11 @@ from workbench.contract.system import Signal
 from workbench.run.log import Log, Status
 from workbench.run.reference import Hold, Waypoints
 from workbench.run.scenario import Scenario
-from workbench.verification import disturbed, returning, starts
-from workbench.verification.disturbed import Outcome
-from workbench.verification.returning import Judged, Return
+from workbench.verification.practical import disturbed, returning, starts
+from workbench.verification.practical.disturbed import Outcome
+from workbench.verification.practical.returning import Judged, Return
+from workbench.verification.practical.starts import Start
 from workbench.verification.scales import Scale, Scales
-from workbench.verification.starts import Start
 
 TIME = np.linspace(0.0, 11.0, 12)
 TOOL = Judged("tool", ("x",), "m", 0.02)

@@ -15,8 +15,8 @@ from workbench.numerics.direct import Direct
 from workbench.run.pace import Attempt, Pace, followed, modes_at, needed
 from workbench.verification import claims as C
 from workbench.verification import run_claims, verify
+from workbench.verification.observed.settled import check_settled
 from workbench.verification.run import run
-from workbench.verification.settled import check_settled
 
 # A motor: L i̇ = u − R i − K ω, J ω̇ = K i − b ω, with L/R = 0.7 µs.
 L, R, K, J, b = 1.4e-6, 2.0, 0.05, 2e-5, 1e-5

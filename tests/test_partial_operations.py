@@ -11,9 +11,9 @@ import pytest
 
 from workbench import Signal, System
 from workbench.numerics.intervals import box, enclose
-from workbench.verification.family import continuous, stepped
-from workbench.verification.robust import robust_stability
-from workbench.verification.supplied import check_supplied
+from workbench.verification.linear.family import continuous, stepped
+from workbench.verification.linear.robust import robust_stability
+from workbench.verification.rigorous.supplied import check_supplied
 
 DEFINED = {
     "root": lambda x: np.sqrt(x + 3.0),

@@ -10,7 +10,7 @@ import pytest
 from controllers.mpc.along import Held
 from controllers.mpc.loop import commands_of, logged
 from controllers.mpc.terminal_set import _needed
-from controllers.pid import PID
+from controllers.pid.law import PID
 from controllers.pid_tuning.oscillation import limit_cycle
 from controllers.vdc.servo_valve_ledger import unsaturated
 from plants import LinearActuator
@@ -20,13 +20,14 @@ from plants.valve_circuits.diagnosis import Left, _blamed
 from plants.valve_circuits.inverse import opening
 from workbench import ClosedLoop, Sampled, Scenario, System
 from workbench.numerics import linearisation
-from workbench.verification import limits, oscillation
-from workbench.verification.balls import Ball, exponential
 from workbench.verification.claims import Claim
-from workbench.verification.holding import _poses
+from workbench.verification.linear.step_matrix import Matrices
+from workbench.verification.observed import oscillation
+from workbench.verification.observed.holding import _poses
+from workbench.verification.practical import limits
+from workbench.verification.regions.saturation import Region
+from workbench.verification.rigorous.balls import Ball, exponential
 from workbench.verification.run_claims import Unasked
-from workbench.verification.saturation import Region
-from workbench.verification.step_matrix import Matrices
 
 
 def test_a_valve_without_end_stops_opens_beyond_its_dead_band():

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from rig import HIAB
 
-from controllers.pid import PID
-from plants.manipulator import Manipulator
+from controllers.pid.law import PID
+from plants.crane.manipulator import Manipulator
 from workbench import (
     ClosedLoop,
     Hold,

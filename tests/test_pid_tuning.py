@@ -19,7 +19,7 @@ from workbench.cases.file import loads
 from workbench.commands.cli import main
 from workbench.contract.parameters import leaves
 from workbench.contract.system import innermost
-from workbench.verification.linear import LinearSystem
+from workbench.verification.linear.systems import LinearSystem
 
 ROOT = Path(__file__).parents[1]
 TWO = Linear(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from controllers import tuned_file
-from controllers.pid import PID
+from controllers.pid.law import PID
 from controllers.pid_tuning import command, experiment, search
 from controllers.pid_tuning.oscillation import LimitCycle
 from controllers.pid_tuning.record import Actuator

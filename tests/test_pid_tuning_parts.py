@@ -16,7 +16,7 @@ from controllers.pid_tuning.relay_law import Relay
 from controllers.pid_tuning.rules import gains
 from workbench.contract.errors import InputError
 from workbench.contract.system import Signal
-from workbench.verification.linear import LinearSystem
+from workbench.verification.linear.systems import LinearSystem
 
 T = 2e-3
 

@@ -8,8 +8,8 @@ from oracles import planar_crane as written_out
 from planning_cases import REFERENCE, random_crane, random_joints
 
 from plants import Body, machine
-from plants.planar_crane import Actuator, planar_crane, planar_cranes, read_planar
-from plants.planar_whole import WholeCrane, reduced
+from plants.crane.planar import Actuator, planar_crane, planar_cranes, read_planar
+from plants.crane.planar_whole import WholeCrane, reduced
 from workbench import InputError
 
 CRANE = machine("hiab-xs031").plant

@@ -11,9 +11,9 @@ import pytest
 
 from controllers import PID, VDC
 from plants import machine
-from plants.load_sensing import LoadSensed, TwoLines, on_supply
-from plants.planar_crane import planar_crane
-from plants.planar_whole import WholeCrane
+from plants.crane.load_sensing import LoadSensed, TwoLines, on_supply
+from plants.crane.planar import planar_crane
+from plants.crane.planar_whole import WholeCrane
 from workbench import InputError
 from workbench.cases.edit import changed
 from workbench.commands import cli
@@ -32,7 +32,7 @@ from workbench.planning.account import TERMS, Account, account, filled, planned
 from workbench.planning.driven import SETTINGS, Drives, claims, drive, inside, loop, scenario
 from workbench.run.reference import Waypoints
 from workbench.run.simulate import simulate
-from workbench.verification import ledger
+from workbench.verification.ledger import balance as ledger
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 CRANE = machine("hiab-xs031").plant

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from planning_cases import PATH, TRIANGLE, oil, random_crane, short, smaller, task
 
-from plants.planar_crane import planar_crane
+from plants.crane.planar import planar_crane
 from workbench import InputError
 from workbench.commands.cli import main
 from workbench.planning import PlannedLoadSensing, Search, least_time, optimise, shortest_time

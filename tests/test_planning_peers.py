@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from planning_cases import CP, TRIANGLE, oil, short, task
 
-from plants.planar_crane import planar_crane
-from plants.planar_whole import WholeCrane, whole_crane
+from plants.crane.planar import planar_crane
+from plants.crane.planar_whole import WholeCrane, whole_crane
 from workbench import InputError, Scenario
 from workbench.commands.cli import main
 from workbench.planning import (
@@ -441,7 +441,7 @@ def test_a_load_that_only_sinks_takes_nothing(tmp_path, capsys):
 
 
 def test_a_file_may_give_all_there_is(tmp_path):
-    from plants.planar_crane import PlanarCrane, planar_crane
+    from plants.crane.planar import PlanarCrane, planar_crane
     from workbench.planning.case import load_plan
 
     file = tmp_path / "all.yaml"
@@ -472,7 +472,7 @@ end: 0.3 m
 def test_examples_are_read_as_plans():
     from pathlib import Path
 
-    from plants.planar_crane import PlanarCrane, planar_crane
+    from plants.crane.planar import PlanarCrane, planar_crane
     from workbench.planning.case import load_plan
 
     for name, supply in (("ls", PlannedLoadSensing()), ("cp", PlannedConstantPressure())):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from planning_cases import oil, short, smaller, task
 
-from plants.planar_crane import planar_crane
+from plants.crane.planar import planar_crane
 from workbench import InputError
 from workbench.planning import PlannedConstantPressure, PlannedLoadSensing, Search, optimise
 from workbench.planning.curve import held

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from planning_cases import TRIANGLE, oil, random_crane, short, smaller, task
 
-from plants.planar_crane import planar_crane
+from plants.crane.planar import planar_crane
 from workbench import InputError
 from workbench.commands.cli import main
 from workbench.planning import PlannedLoadSensing, Search, optimise, shortest_time

@@ -12,8 +12,8 @@ from workbench import ClosedLoop, Delayed, Hold, Sampled, Scenario, verify
 from workbench.contract.errors import InputError
 from workbench.verification import claims as C
 from workbench.verification import run_claims
-from workbench.verification.disturbed import longer, other_starts, settled_storage
-from workbench.verification.limits import Reach, outcome, scan
+from workbench.verification.practical.disturbed import longer, other_starts, settled_storage
+from workbench.verification.practical.limits import Reach, outcome, scan
 from workbench.verification.run import Run, run
 from workbench.verification.variant import variant
 from workbench.verification.verdict import exit_code
@@ -278,7 +278,7 @@ def test_parameters_move_in_the_machine_only(limits):
 )
 def test_a_scan_brackets_the_first_failure(monkeypatch, edge, values, good, bad):
     monkeypatch.setattr(
-        "workbench.verification.limits.run_many",
+        "workbench.verification.practical.limits.run_many",
         lambda jobs, judge, tick=None: [judge(j) for j in jobs],
     )
     reach = scan(lambda v: v, values, lambda v: (v <= edge, v, 0.0, "" if v <= edge else "beyond"))
@@ -289,7 +289,7 @@ def test_a_scan_brackets_the_first_failure(monkeypatch, edge, values, good, bad)
 def test_an_island_of_failure_is_not_stepped_over(monkeypatch):
     """Good up to 2, bad at 3, good again beyond: what is beyond does not count."""
     monkeypatch.setattr(
-        "workbench.verification.limits.run_many",
+        "workbench.verification.practical.limits.run_many",
         lambda jobs, judge, tick=None: [judge(j) for j in jobs],
     )
     for values in ((1, 2, 3, 4, 5), (1, 3, 4, 5), (1, 2, 2.5, 3, 4)):

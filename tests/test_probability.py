@@ -11,8 +11,9 @@ from small import IDLE, Decaying
 
 from workbench import ClosedLoop, InputError, Scenario, verify
 from workbench.cases.file import loads
-from workbench.verification.binomial import lower, upper
 from workbench.verification.claims import Probability
+from workbench.verification.probability.binomial import lower, upper
+from workbench.verification.probability.claims import Spread
 from workbench.verification.probability.draws import drawn, laws, standard
 from workbench.verification.probability.fixed import draws, in_batches, judged
 from workbench.verification.probability.rare import by_splitting
@@ -20,7 +21,6 @@ from workbench.verification.probability.rare import told as told_rare
 from workbench.verification.probability.runs import Runs, Said
 from workbench.verification.probability.sequential import Sequence
 from workbench.verification.probability.splitting import next_level, particles, split
-from workbench.verification.probability_claims import Spread
 from workbench.verification.run import run as simulated
 from workbench.verification.temporal.sentence import read
 

@@ -17,11 +17,11 @@ from plants.components.friction import (
     Stribeck,
 )
 from plants.components.valve import Valve, nominal
-from plants.four_bar import WORK_CYCLE
-from plants.manipulator import Manipulator
-from plants.metered_crane import MeteredCrane
+from plants.crane.manipulator import Manipulator
+from plants.crane.planar_whole import ACCELERATIONS, SPEEDS
+from plants.four_bar.linkage import WORK_CYCLE
+from plants.metered.crane import MeteredCrane
 from plants.multibody.penalty import Penalty
-from plants.planar_whole import ACCELERATIONS, SPEEDS
 from plants.valve_circuits import Circuit, Motor, Pump, Section
 from workbench.cases.file import loads
 

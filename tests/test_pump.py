@@ -8,14 +8,15 @@ import pytest
 from test_on_pump import CRANE, PUMPS, inputs, state, told
 
 from controllers import PID, VDC
-from plants.load_sensing import LoadSensed
+from plants.crane.load_sensing import LoadSensed
 from workbench import ClosedLoop, Sampled, Scenario
 from workbench.contract.parameters import bind
 from workbench.contract.system import names
 from workbench.planning.told import SupplyTold
-from workbench.verification import pump, run_claims
-from workbench.verification.energy_claims import resting_on
-from workbench.verification.requirements import check_pressures
+from workbench.verification import run_claims
+from workbench.verification.observed import pump
+from workbench.verification.observed.energy_claims import resting_on
+from workbench.verification.observed.requirements import check_pressures
 from workbench.verification.run import Run, run
 
 

@@ -27,9 +27,9 @@ from plants import Body, Stribeck
 from workbench import Scenario
 from workbench.verification import hypotheses
 from workbench.verification.hypotheses import path_rate, rates
-from workbench.verification.ledger import Balance
-from workbench.verification.ledger_claims import predicted
-from workbench.verification.rates import (
+from workbench.verification.ledger.balance import Balance
+from workbench.verification.ledger.claims import predicted
+from workbench.verification.ledger.rates import (
     body_rates,
     certified_rate,
     definite_exactly,
@@ -167,7 +167,7 @@ def test_a_rate_that_floats_give_too_large_is_not_confirmed(monkeypatch, off, ex
     A, B = rng.normal(size=(2, 6, 6))
     K, M = A @ A.T, B @ B.T + 0.01 * np.eye(6)
     c = largest_rate(K, M)
-    monkeypatch.setattr("workbench.verification.rates.largest_rate", lambda K, M: off * c)
+    monkeypatch.setattr("workbench.verification.ledger.rates.largest_rate", lambda K, M: off * c)
     assert certified_rate(K, M) == (pytest.approx(off * c, rel=1e-8), exact)
 
 

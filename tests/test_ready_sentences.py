@@ -9,8 +9,8 @@ from test_requirements import TIME, ran
 
 from workbench.contract.machine_limits import Limit
 from workbench.contract.units import as_shown, quantity
-from workbench.verification import oscillation, overshoot, shares
-from workbench.verification.machine import check_machine_limits
+from workbench.verification.observed import oscillation, overshoot, shares
+from workbench.verification.observed.machine import check_machine_limits
 from workbench.verification.run_claims import MachineLimits, Overshoot
 from workbench.verification.temporal import ready
 from workbench.verification.temporal.sentence import read

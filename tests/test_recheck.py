@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy.linalg
 
-from workbench.verification import recheck as r
+from workbench.verification.rigorous import recheck as r
 
 
 def text(M):

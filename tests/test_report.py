@@ -10,8 +10,8 @@ import pytest
 
 from plants.components.cylinder import Cylinder
 from plants.components.spatial import Body, Frame
-from plants.crane_segments import Prismatic, Revolute, Structure
-from plants.manipulator import Manipulator
+from plants.crane.manipulator import Manipulator
+from plants.crane.segments import Prismatic, Revolute, Structure
 from reports import Content, document, rendered, signals, style, tables, write_report
 from reports.chapters.linearised import was_sampled
 from reports.figures import linear as figures_linear

@@ -8,14 +8,14 @@ from mechanisms import hydraulic
 from test_report import HOSTILE, pages
 
 from plants import LinearActuator, machine
-from plants.four_bar import WORK_CYCLE, cylinder_work
+from plants.four_bar.linkage import WORK_CYCLE, cylinder_work
 from reports import Content, document, rendered, style, tables
 from reports.figures import mechanism as figures_mechanism
 from workbench import Log, Scenario, Signal, simulate
 from workbench.run.energy import energy_account, energy_gap
 from workbench.run.log import Status
-from workbench.verification.analysis import energy_rows
 from workbench.verification.run import run
+from workbench.verification.told.analysis import energy_rows
 
 PLANT = machine("four-bar").plant
 LOG = simulate(PLANT, Scenario(10.0, disturbances={"U_ref": WORK_CYCLE}))

@@ -10,8 +10,8 @@ import pytest
 
 from controllers import PID, OpenLoop
 from plants import FourBar, MeteredTwin
-from plants.metered_arm import Arm, MotorArm
-from plants.metered_arms import MeteredArms
+from plants.metered.arm import Arm, MotorArm
+from plants.metered.arms import MeteredArms
 from plants.valve_circuits import Γ, Openings, operating
 from reports import accounts, behind, document, force_map, metering, outline, style
 from reports.document import Content

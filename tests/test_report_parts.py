@@ -10,11 +10,11 @@ from plants import IEHA, Arm, LinearActuator, MeteredArms, MotorArm, machine
 from plants import scales as large
 from plants.valve_circuits import Openings, accounts
 from workbench import InputError
-from workbench.verification import certificate_pictures
-from workbench.verification.certificate_pictures import certificate_arrays
-from workbench.verification.expression import formula
-from workbench.verification.linear import LinearSystem
-from workbench.verification.report_arrays import around, excluded, frequencies
+from workbench.verification.linear.systems import LinearSystem
+from workbench.verification.observed.expression import formula
+from workbench.verification.rigorous import pictures as certificate_pictures
+from workbench.verification.rigorous.pictures import certificate_arrays
+from workbench.verification.told.arrays import around, excluded, frequencies
 
 s = control.tf("s")
 

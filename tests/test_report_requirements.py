@@ -9,7 +9,7 @@ from reports import Content, rendered
 from reports.chapters.requirements import limit_rows, sentence_rows
 from reports.figures.requirements import MOST, requirements
 from reports.style import RED, drawing
-from workbench.verification.requirement_claims import Requirement, drawn
+from workbench.verification.observed.requirement_claims import Requirement, drawn
 from workbench.verification.temporal.sentence import read
 from workbench.verification.verdict import Verdict
 

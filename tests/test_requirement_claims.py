@@ -15,7 +15,7 @@ from workbench.cases.yaml_input import parse
 from workbench.contract.units import quantity
 from workbench.verification.claims import Claim, Pressures, Requirement, Tracking
 from workbench.verification.judge import study
-from workbench.verification.requirement_claims import check_requirement
+from workbench.verification.observed.requirement_claims import check_requirement
 from workbench.verification.run import run as simulated
 from workbench.verification.temporal.ready import written
 from workbench.verification.verdict import answers_stability, exit_code
@@ -207,7 +207,7 @@ def test_numbers_of_built_in_sentences_read_back_exactly(value, unit):
 
 def test_signals_worked_out_of_a_run(two_joint, short):
     from controllers import VDC
-    from workbench.verification.requirements import joint_errors
+    from workbench.verification.observed.requirements import joint_errors
     from workbench.verification.temporal.signals import columns, table
 
     loop = ClosedLoop(two_joint, Sampled(VDC(model=two_joint), 1e-3))

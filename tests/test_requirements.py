@@ -9,9 +9,10 @@ import pytest
 from workbench.contract.errors import InputError
 from workbench.contract.system import Signal
 from workbench.run.log import Log, Status
-from workbench.verification import report_limits, requirements, settled, shares
+from workbench.verification.observed import requirements, settled, shares
 from workbench.verification.run import Run
 from workbench.verification.run_claims import Pressures, Saturation, Settled, Tracking
+from workbench.verification.told import limits as report_limits
 
 TIME = np.linspace(0.0, 4.0, 9)
 ENDED = Status(True, "completed", 4.0)

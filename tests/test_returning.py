@@ -11,17 +11,17 @@ from mechanisms import cart_pole
 from small import Feedback, Linear
 
 from controllers.open_loop import OpenLoop
-from controllers.pid import PID
+from controllers.pid.law import PID
 from controllers.vdc import VDC
 from workbench import ClosedLoop, Hold, Sampled, Scenario, Sine, System, Waypoints, verify
 from workbench.contract.parameters import Unit
 from workbench.contract.system import Controller, Signal
 from workbench.verification import claims as C
 from workbench.verification import run_claims
-from workbench.verification.disturbed import disturbed, stands_still, stirred
 from workbench.verification.judge import default_claims
-from workbench.verification.modes import slowest_and_unstable
-from workbench.verification.returning import (
+from workbench.verification.linear.modes import slowest_and_unstable
+from workbench.verification.practical.disturbed import disturbed, stands_still, stirred
+from workbench.verification.practical.returning import (
     Judged,
     Return,
     _fall,
@@ -31,9 +31,9 @@ from workbench.verification.returning import (
     severity,
     worst_of,
 )
+from workbench.verification.practical.starts import Start, drawn, pose, positions, sizes
 from workbench.verification.run import run
 from workbench.verification.scales import Scale
-from workbench.verification.starts import Start, drawn, pose, positions, sizes
 from workbench.verification.verdict import exit_code
 
 STILL = Scenario(reference=None, duration=2.0)

@@ -5,8 +5,14 @@ import pytest
 from scipy.linalg import expm
 
 from workbench.contract.errors import InputError
-from workbench.verification.family import Family, corners_of
-from workbench.verification.robust import continuous, edge, robust_stability, sampled_loop, stepped
+from workbench.verification.linear.family import Family, corners_of
+from workbench.verification.linear.robust import (
+    continuous,
+    edge,
+    robust_stability,
+    sampled_loop,
+    stepped,
+)
 
 OSCILLATOR = continuous(("k", "d"), lambda θ: [[0.0, 1.0], [-θ[0], -θ[1]]])
 

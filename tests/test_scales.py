@@ -8,8 +8,8 @@ import pytest
 from test_every_plant import PLANTS, Odd
 
 from plants import MeteredArms, MotorArm, machine
+from plants.crane.load_sensing import LoadSensed
 from plants.drives.laws import Force, Torque
-from plants.load_sensing import LoadSensed
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Actuator, Body
 from plants.scales import _crane_speed

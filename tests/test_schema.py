@@ -10,7 +10,7 @@ import jsonschema
 from rig import FULL, HIAB, Rig
 
 from plants.components.friction import Friction
-from plants.manipulator import Manipulator
+from plants.crane.manipulator import Manipulator
 from plants.shipped import PLANTS
 from workbench.cases.build import build
 from workbench.cases.file import laws

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from controllers import force_rate
+from controllers.vdc import force_rate
 from plants.drives.compressible_rod import CompressibleRod
-from workbench.verification.badness import AT_LIMIT, share_at_limits
-from workbench.verification.family import continuous
+from workbench.verification.cause.badness import AT_LIMIT, share_at_limits
+from workbench.verification.linear.family import continuous
+from workbench.verification.linear.step_matrix import Matrices
 from workbench.verification.probability import stopped
 from workbench.verification.probability.sequential import Sequence
-from workbench.verification.sector import Sector
-from workbench.verification.sector_search import search
-from workbench.verification.step_matrix import Matrices
+from workbench.verification.regions.sector import Sector
+from workbench.verification.regions.sector_search import search
 from workbench.verification.tube.claim import unsettled
 
 

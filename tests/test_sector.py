@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 from workbench.contract.errors import InputError
-from workbench.verification.recheck import recheck
-from workbench.verification.region_search import attracted, saturated_region
-from workbench.verification.sector import Sector, SectorCertificate
-from workbench.verification.sector_search import largest_sector, search, sector_stability
+from workbench.verification.regions.search import attracted, saturated_region
+from workbench.verification.regions.sector import Sector, SectorCertificate
+from workbench.verification.regions.sector_search import largest_sector, search, sector_stability
+from workbench.verification.rigorous.recheck import recheck
 
 THIRD = control.ss(control.tf([1.0], [1.0, 3.0, 3.0, 1.0]))
 

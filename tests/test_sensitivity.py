@@ -17,7 +17,7 @@ from workbench import ClosedLoop, InputError, Scenario, Signal, System, Unit, ve
 from workbench.cases.file import loads
 from workbench.commands.sensitivity_command import lines
 from workbench.verification.claims import Requirement, Sensitivity
-from workbench.verification.probability_claims import Spread
+from workbench.verification.probability.claims import Spread
 from workbench.verification.sensitivity.check import strongest
 from workbench.verification.sensitivity.morris import effects
 from workbench.verification.sensitivity.shares import base, shares

@@ -9,9 +9,9 @@ from small import Feedback, Linear
 from workbench import ClosedLoop, Noisy, Quantised, Sampled, Scenario, Steps, verify
 from workbench.run.limit_cycle import limit_cycle
 from workbench.verification import run_claims
-from workbench.verification.oscillation import pace, uncommanded
+from workbench.verification.observed.oscillation import pace, uncommanded
+from workbench.verification.observed.settled import _rest, noisy
 from workbench.verification.run import run
-from workbench.verification.settled import _rest, noisy
 
 TIME = np.linspace(0.0, 12.0, 3000)
 FLOOR = 1e-4

@@ -23,7 +23,7 @@ from workbench import (
     simulate,
 )
 from workbench.contract.system import names
-from workbench.verification.sampled_data import sampled
+from workbench.verification.linear.sampled_data import sampled
 
 RUNS = importlib.import_module("workbench.run.fused")
 PUSH = Push(lambda t: 1.3 * np.sin(2.2 * t) + 0.4)

@@ -8,14 +8,14 @@ import pytest
 import scipy.linalg
 
 from controllers import riccati
-from controllers.force_rate import rate
+from controllers.vdc.force_rate import rate
 from controllers.vdc.pure_force import PureForce
 from plants.drives.ieha_drive import IEHADrive
 from plants.drives.metering import speed_gain
-from workbench.verification import region_search
-from workbench.verification.data_margin import NEUTRAL
-from workbench.verification.linear_claims import _rounded_down
-from workbench.verification.stability import lyapunov_stable
+from workbench.verification.linear.claims import _rounded_down
+from workbench.verification.linear.data_margin import NEUTRAL
+from workbench.verification.linear.stability import lyapunov_stable
+from workbench.verification.regions import search as region_search
 
 
 @pytest.mark.parametrize("x, holds", [((0.4, 1.0), True), ((0.6, 0.0), None)])

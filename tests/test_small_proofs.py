@@ -11,20 +11,20 @@ from tests.small import Linear
 from workbench import ClosedLoop, Controller, Sampled
 from workbench.contract.errors import InputError
 from workbench.contract.system import Signal
-from workbench.verification import local_claim, quadratic
-from workbench.verification.limited_loop import _affine, limited
-from workbench.verification.linear import LinearSystem
-from workbench.verification.linear_loop import point
-from workbench.verification.mpc_ingredients import (
+from workbench.verification.linear import local_claim, quadratic
+from workbench.verification.linear.limited_loop import _affine, limited
+from workbench.verification.linear.loop import point
+from workbench.verification.linear.stability import spectral
+from workbench.verification.linear.systems import LinearSystem
+from workbench.verification.observed.oscillation import uncommanded
+from workbench.verification.predictive.ingredients import (
     TerminalIngredients,
     strict_terminal_cost,
     with_slew,
 )
-from workbench.verification.oscillation import uncommanded
-from workbench.verification.region_search import attracted, saturated_region
-from workbench.verification.stability import spectral
+from workbench.verification.predictive.terminal_claims import bears, seen
+from workbench.verification.regions.search import attracted, saturated_region
 from workbench.verification.temporal.parser import parse
-from workbench.verification.terminal_claims import bears, seen
 
 
 # ---- quadratic certificates ----------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from workbench import simulate
 from workbench.numerics.calculus import directional
 from workbench.verification import claims as C
 from workbench.verification.hypotheses import check_hypotheses
-from workbench.verification.linear import LinearSystem
+from workbench.verification.linear.systems import LinearSystem
 from workbench.verification.run import Run
 
 BRISTLES = LuGre(F_c=210.0, F_s=300.0, v_s=5e-3, b=330.0, σ_0=6e6, σ_1=2e4)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from plants import BengisuAkay
-from plants.four_bar import cylinder_work
+from plants.four_bar.linkage import cylinder_work
 from reports.studies import jaiswal21 as study
 from reports.studies.jaiswal21_shown import draw, seconds, text
 

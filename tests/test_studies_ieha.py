@@ -10,8 +10,8 @@ from reports.studies import alfayad16
 from reports.studies import alfayad16_control as control
 from workbench import simulate
 from workbench.identification import Chirp
-from workbench.verification.linear import LinearSystem, feedback, series
-from workbench.verification.margins import loop_margins
+from workbench.verification.linear.margins import loop_margins
+from workbench.verification.linear.systems import LinearSystem, feedback, series
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,8 @@ from tests.small import Feedback, Linear
 from workbench import ClosedLoop, Sampled, Signal, System
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit
-from workbench.verification.expression import formula
-from workbench.verification.supplied import check_supplied
+from workbench.verification.observed.expression import formula
+from workbench.verification.rigorous.supplied import check_supplied
 
 
 def states(*names):
@@ -317,7 +317,7 @@ def test_sampled_loop_over_its_samples():
     wrong = check_supplied(QUADRATIC, sampled(K=((-3.1, -2.2),)), BOX, 0.1)
     assert wrong.holds is False
     # Sampled so slowly that the exact map grows, the same V must not pass.
-    from workbench.verification.sampled_data import sampled as exact
+    from workbench.verification.linear.sampled_data import sampled as exact
 
     for T_s in (1.0, 1.5):
         slow = exact([[0, 1], [-2, -0.5]], [[0], [1]], np.eye(2), np.zeros((2, 1)), T_s)
@@ -331,8 +331,8 @@ def test_sampled_loop_over_its_samples():
 
 def test_change_over_a_sample_holds_the_true_one():
     """Bounds of ΔV on small boxes against the exact discretisation, smooth V and V with kinks."""
-    from workbench.verification.motion import Motion
-    from workbench.verification.sampled_data import sampled as exact
+    from workbench.verification.linear.sampled_data import sampled as exact
+    from workbench.verification.rigorous.motion import Motion
 
     g = exact([[0, 1], [-2, -0.5]], [[0], [1]], np.eye(2), np.zeros((2, 1)), 0.05)
     M, rng = g.A - g.B @ [[3.1, 2.2]], np.random.default_rng(4)

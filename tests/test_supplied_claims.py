@@ -12,8 +12,8 @@ from workbench import ClosedLoop, Sampled, Saturated, Scenario
 from workbench.cases.file import loads
 from workbench.contract.errors import InputError
 from workbench.verification import claims as C
-from workbench.verification.certificate_claims import check_supplied
-from workbench.verification.curvature import Curvature
+from workbench.verification.rigorous.claims import check_supplied
+from workbench.verification.rigorous.curvature import Curvature
 from workbench.verification.run import Run
 
 EXAMPLES = Path(__file__).parents[1] / "examples"

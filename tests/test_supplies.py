@@ -9,7 +9,7 @@ from mechanisms import CYLINDER, hydraulic, lift
 
 from controllers import OpenLoop
 from plants import LoadSensing, MeteredSection, SelectedLines, SharedPump, machine
-from plants.load_sensing import LoadSensed
+from plants.crane.load_sensing import LoadSensed
 from workbench import ClosedLoop, InputError, Scenario, simulate, verify
 from workbench.cases.file import loads
 from workbench.contract.system import names

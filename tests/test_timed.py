@@ -16,8 +16,8 @@ from workbench.interop.export.replay import replay
 from workbench.interop.linear_plant import LinearPlant
 from workbench.numerics.compiler import compiler
 from workbench.verification import claims as C
-from workbench.verification.linear_loop import linear_law
-from workbench.verification.timed import straight, stray
+from workbench.verification.linear.loop import linear_law
+from workbench.verification.practical.timed import straight, stray
 
 T = 0.02
 PLANT = LinearPlant((-1.3,), (1.7,), (1.0,), ("a",), ("u",), ("a",))

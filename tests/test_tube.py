@@ -148,7 +148,7 @@ def test_a_bound_that_the_tube_does_not_keep_is_undecided():
 @pytest.mark.parametrize("law", ("PID", "VDC"))
 def test_an_error_is_in_the_unit_of_the_outputs_that_follow_a_reference(law):
     """On a crane with a tool only the claim itself reads its error: in one unit, and the other is refused."""
-    from workbench.verification.requirements import in_si
+    from workbench.verification.observed.requirements import in_si
     from workbench.verification.tube.claim import error_of
     from workbench.verification.tube.posed import error_unit
 
@@ -170,7 +170,7 @@ def test_starts_too_wide_name_the_instant_and_what_does_hold():
 
 
 def test_what_cannot_be_asked_is_refused_by_its_key():
-    from workbench.verification.linear_claims import check_asked
+    from workbench.verification.linear.claims import check_asked
 
     for claim, key in [
         (replace(ASKED, starts={"q": 1.0}), "starts.q"),

@@ -10,18 +10,18 @@ import pytest
 
 from controllers import OpenLoop
 from plants import Arm, MeteredArms, MeteredCrane, MeteredTwin
-from plants.metered_arm import MotorArm
+from plants.metered.arm import MotorArm
 from plants.valve_circuits import Pump, Section, accounts, operating
 from workbench import ClosedLoop, InputError, Log, Scenario, Steps, load, simulate, verify
 from workbench.cases.file import loads
 from workbench.contract.parameters import bind
 from workbench.verification import claims as C
 from workbench.verification import run_claims
-from workbench.verification.analysis import statistics
 from workbench.verification.judge import default_claims
-from workbench.verification.requirements import check_pressures
+from workbench.verification.observed.requirements import check_pressures
+from workbench.verification.observed.valve_claims import check_cavitation, check_valve_losses
 from workbench.verification.run import Run
-from workbench.verification.valve_claims import check_cavitation, check_valve_losses
+from workbench.verification.told.analysis import statistics
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 TWO = MeteredArms(arms=(Arm(), Arm("2", θ_0=np.radians(-20))))

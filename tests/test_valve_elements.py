@@ -12,8 +12,8 @@ from plants.valve_circuits import Pump, Section, accounts
 from plants.valve_circuits.diagnosis import suspects
 from workbench import ClosedLoop, Scenario, Steps, changed, load, simulate
 from workbench.verification import run_claims
+from workbench.verification.observed.valve_claims import check_valve_losses
 from workbench.verification.run import Run
-from workbench.verification.valve_claims import check_valve_losses
 
 ARM = Arm(section=Section(P_hM=16e6, P_rM=14e6))
 TWO = MeteredArms(arms=(ARM, Arm("2", θ_0=np.radians(-20))))

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from workbench.verification import valve_claims
-from workbench.verification.valve_claims import Difference
+from workbench.verification.observed import valve_claims
+from workbench.verification.observed.valve_claims import Difference
 
 NONE = np.zeros(4)
 

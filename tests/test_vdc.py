@@ -7,9 +7,9 @@ import pytest
 from draws import plant_state, varied_machine
 from oracles.random_machines import random_state
 
-from controllers.body_gain import BodyGain
-from controllers.required_motion import desired_motion, required_rates
 from controllers.vdc import VDC, bodies
+from controllers.vdc.body_gain import BodyGain
+from controllers.vdc.required_motion import desired_motion, required_rates
 from plants.components.friction import LuGre
 from plants.components.spatial import power
 from plants.drives.contract import Line
@@ -20,7 +20,7 @@ from workbench.contract.system import names
 from workbench.numerics.calculus import directional
 from workbench.run.demand import Demand
 from workbench.run.simulate import start_state
-from workbench.verification.rates import joint_jacobians
+from workbench.verification.ledger.rates import joint_jacobians
 from workbench.verification.run import Run
 
 pytestmark = pytest.mark.usefixtures("plain_code")

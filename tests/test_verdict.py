@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from workbench.verification.energy_claims import resting_on
+from workbench.verification.observed.energy_claims import resting_on
 from workbench.verification.verdict import STRENGTHS, Assumption, Verdict, exit_code, weakest
 
 YES = Assumption("met", True)

@@ -8,17 +8,16 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
-from controllers.pid import PID
+from controllers.pid.law import PID
 from plants import LinearActuator
 from tests.small import Feedback, Linear
 from workbench import ClosedLoop, Delayed, Filtered, Noisy, Quantised, Sampled, Saturated
 from workbench.contract.system import Signal
 from workbench.contract.wrappers import dead_time
 from workbench.run.log import Log, Status
-from workbench.verification import cause_wiring, local, report_arrays
-from workbench.verification.certificate_claims import _response
+from workbench.verification.cause import wiring as cause_wiring
 from workbench.verification.hypotheses.signal_path import signal_path, wrappers
-from workbench.verification.ledger import (
+from workbench.verification.ledger.balance import (
     Balance,
     Entry,
     LedgerFunction,
@@ -26,10 +25,13 @@ from workbench.verification.ledger import (
     ledger_function,
     rate_of,
 )
-from workbench.verification.local import _deflate, _monodromy, chambers, steep_states
-from workbench.verification.motion import Motion
-from workbench.verification.sector import Sector
-from workbench.verification.supplied_search import Search
+from workbench.verification.linear import local
+from workbench.verification.linear.local import _deflate, _monodromy, chambers, steep_states
+from workbench.verification.regions.sector import Sector
+from workbench.verification.rigorous.claims import _response
+from workbench.verification.rigorous.motion import Motion
+from workbench.verification.rigorous.supplied_search import Search
+from workbench.verification.told import arrays as report_arrays
 
 ACTUATOR = LinearActuator()
 

@@ -18,12 +18,12 @@ from workbench.contract.errors import InputError
 from workbench.run.metrics import rms
 from workbench.run.scenario import Scenario
 from workbench.verification.claims import DelayLimit, SampleTimeLimit, Settled
-from workbench.verification.limits import outcome
-from workbench.verification.requirements import size_of
+from workbench.verification.observed.requirements import size_of
+from workbench.verification.observed.settled import check_settled
+from workbench.verification.practical.limits import outcome
 from workbench.verification.run import Run, run_many
 from workbench.verification.run_claims import Tracking
 from workbench.verification.search.score import requirements, verdicts
-from workbench.verification.settled import check_settled
 
 SPAN = 10.0  # s of the scenario that the search looks at
 ROOM = 10.0  # times the error allowed: what a loop with more delay may make

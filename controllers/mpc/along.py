@@ -21,7 +21,7 @@ import numpy as np
 from controllers.lqr import target_map
 from controllers.mpc.problem import Problem
 from workbench.numerics.tangents import Tangent
-from workbench.verification.sampled_data import whole_and_rest
+from workbench.verification.linear.sampled_data import whole_and_rest
 
 
 class Steps(NamedTuple):

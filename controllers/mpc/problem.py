@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from controllers.lqr import target_map
-from workbench.verification.sampled_data import hold, sampled
+from workbench.verification.linear.sampled_data import hold, sampled
 
 
 @dataclass(frozen=True, eq=False)

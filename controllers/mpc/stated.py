@@ -12,7 +12,7 @@ from controllers.mpc.terminal_set import Terminal, admissible
 from controllers.riccati import riccati
 from workbench.contract.errors import InputError
 from workbench.contract.system import find, names
-from workbench.verification.mpc_ingredients import strict_terminal_cost
+from workbench.verification.predictive.ingredients import strict_terminal_cost
 
 STRICT, HAIR = (
     1 - 1e-5,

@@ -9,7 +9,7 @@ import numpy as np
 from controllers.mpc import cost
 from controllers.mpc.stated import on_states_and_commands
 from workbench.contract.errors import InputError
-from workbench.verification.mpc_ingredients import TerminalIngredients, with_slew
+from workbench.verification.predictive.ingredients import TerminalIngredients, with_slew
 
 
 def linear_law(law) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

@@ -22,11 +22,11 @@ from workbench.contract.errors import InputError
 from workbench.contract.system import ClosedLoop, innermost, names, rewrapped
 from workbench.contract.units import quantity
 from workbench.run.scenario import Scenario
-from workbench.verification.linear import LinearSystem, balanced, break_loop
-from workbench.verification.linear_loop import closed, linear_law, point
-from workbench.verification.local import linearised
-from workbench.verification.local_claim import STILL
-from workbench.verification.margins import DiskMargin, disk_margin
+from workbench.verification.linear.local import linearised
+from workbench.verification.linear.local_claim import STILL
+from workbench.verification.linear.loop import closed, linear_law, point
+from workbench.verification.linear.margins import DiskMargin, disk_margin
+from workbench.verification.linear.systems import LinearSystem, balanced, break_loop
 from workbench.verification.run import Run
 
 GAINS = ("K_p", "K_i", "K_d")

@@ -10,10 +10,10 @@ import numpy as np
 
 from controllers.pid_tuning.linear import GAINS, Matrices, matrices
 from workbench.contract.system import ClosedLoop, innermost, names
-from workbench.verification.linear import LinearSystem, break_loop, feedback
-from workbench.verification.margin_verdicts import margin_verdicts
-from workbench.verification.margins import disk_margin, gain_crossovers, loop_margins
-from workbench.verification.norms import hinf_norm
+from workbench.verification.linear.margin_verdicts import margin_verdicts
+from workbench.verification.linear.margins import disk_margin, gain_crossovers, loop_margins
+from workbench.verification.linear.norms import hinf_norm
+from workbench.verification.linear.systems import LinearSystem, break_loop, feedback
 
 
 @final

@@ -14,7 +14,7 @@ from plants.multibody import required as mechanics
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.surroundings import Surroundings
 from plants.multibody.tree import ZERO6
-from workbench.verification.ledger import Entry
+from workbench.verification.ledger.balance import Entry
 
 GROUND = "ground"
 BASE, TIP = "base B_c1", "tip"

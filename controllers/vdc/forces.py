@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from controllers import force_rate
-from controllers.required_motion import desired_motion, required_motion
-from controllers.vdc import bodies
+from controllers.vdc import bodies, force_rate
+from controllers.vdc.required_motion import desired_motion, required_motion
 from controllers.vdc.vocabulary import Reading, Vocabulary
 from plants.drives.contract import Line
 from plants.multibody import coordinates, drive_forces, required

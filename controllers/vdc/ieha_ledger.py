@@ -13,7 +13,7 @@ from controllers.vdc.oil_ledger import Side
 from controllers.vdc.part import Given
 from plants.drives.ieha_drive import IEHADrive
 from workbench.verification import hypotheses as common
-from workbench.verification.measured import term
+from workbench.verification.ledger.measured import term
 from workbench.verification.verdict import Assumption
 
 

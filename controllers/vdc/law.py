@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, final
 
-from controllers import force_rate
-from controllers.body_gain import BodyGain
-from controllers.force_rate import USUAL_CUTOFF, Cutoff, Derivative, DirtyTime, USUAL_τ
-from controllers.gains import (
+from controllers.vdc import force_rate, suited
+from controllers.vdc.body_gain import BodyGain
+from controllers.vdc.force_rate import USUAL_CUTOFF, Cutoff, Derivative, DirtyTime, USUAL_τ
+from controllers.vdc.forces import Forces, Sought
+from controllers.vdc.gains import (
     USUAL_K_I,
     DiagonalGain,
     ForceGains,
@@ -23,8 +24,6 @@ from controllers.gains import (
     USUAL_λ,
     VelocityGains,
 )
-from controllers.vdc import suited
-from controllers.vdc.forces import Forces, Sought
 from controllers.vdc.parts import default_k_x
 from plants.multibody import coordinates
 from plants.multibody.built import Built

@@ -17,9 +17,9 @@ from plants.multibody.mechanism import Mechanism
 from workbench.contract.capabilities import OnSupply
 from workbench.contract.parameters import bind
 from workbench.verification import hypotheses
-from workbench.verification.ledger import Entry
-from workbench.verification.pump import pump
-from workbench.verification.rates import body_rates
+from workbench.verification.ledger.balance import Entry
+from workbench.verification.ledger.rates import body_rates
+from workbench.verification.observed.pump import pump
 
 
 @final

@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from controllers.observed_friction import account
 from controllers.vdc.metered_section import Metering, settling
+from controllers.vdc.observed_friction import account
 from controllers.vdc.part import Given
 from plants.drives.metering import NO_PUMP
 from plants.valve_circuits.inverse import MOST, velocity, whole
 from workbench.verification import hypotheses as common
-from workbench.verification.ledger import Entry
-from workbench.verification.measured import term
+from workbench.verification.ledger.balance import Entry
+from workbench.verification.ledger.measured import term
 from workbench.verification.verdict import Assumption
 
 

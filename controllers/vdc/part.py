@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from typing import ClassVar, NamedTuple
 
-from controllers.gains import USUAL_K_X
+from controllers.vdc.gains import USUAL_K_X
 from workbench.contract.system import Signal
 
 

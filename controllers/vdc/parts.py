@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from controllers.gains import agreed
+from controllers.vdc.gains import agreed
 from controllers.vdc.ieha import IEHAPart
 from controllers.vdc.metered_section import MeteredPart
 from controllers.vdc.part import Part

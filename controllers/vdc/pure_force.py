@@ -33,7 +33,7 @@ class PureForce(Part):
         return f_pr
 
     def entry(self, drive, given: Given):
-        from workbench.verification.ledger import Entry
+        from workbench.verification.ledger.balance import Entry
 
         Δx = given.v_r - given.v
         most = drive.limit

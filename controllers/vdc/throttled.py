@@ -18,7 +18,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from controllers.gains import USUAL_K_X
+from controllers.vdc.gains import USUAL_K_X
 from controllers.vdc.oil import OilPart
 from controllers.vdc.part import Given
 from plants.components.circuit import ThrottledCircuit

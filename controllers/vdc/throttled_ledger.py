@@ -14,7 +14,7 @@ from controllers.vdc.throttled import ThrottledPart, pushed
 from plants.components.circuit import KEPT, ThrottledCircuit
 from plants.components.circuit_inverse import drift, gains, invert, passed, slopes
 from workbench.verification import hypotheses as common
-from workbench.verification.measured import term
+from workbench.verification.ledger.measured import term
 from workbench.verification.verdict import Assumption
 
 

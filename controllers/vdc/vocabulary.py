@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from controllers import force_rate
+from controllers.vdc import force_rate
 from controllers.vdc.part import Part
 from controllers.vdc.parts import part
 from plants.drives.contract import Line

@@ -1,12 +1,12 @@
 """An integrated electro-hydraulic actuator as a drive: its own motor and radial pump, a micro-valve that moves the pump's ring.
 
-    F = S_A P_A − S_B P_B − b_v ṡ − f_f + stop(Y),   Y = s − middle                   equations of `plants.ieha`, all but the load
+    F = S_A P_A − S_B P_B − b_v ṡ − f_f + stop(Y),   Y = s − middle            equations of `plants.ieha.actuator`, all but the load
 
 s is the distance of its pins (or the position of the joint it is on); `middle` is the s at which the piston is at Y = 0. Where the
 pump is seen piston by piston (`detail` ripple, full), the angle φ of its shaft is a state: φ̇ = ω. An `IEHA` with the load m is the
 mechanism with one body of mass m on a slide.
 
-Source: [Alfayad16], as `plants.ieha`.
+Source: [Alfayad16], as `plants.ieha.actuator`.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from math import inf
 from typing import Annotated, ClassVar, final
 
-from plants import ieha_energy as energy
 from plants.drives.contract import Drive, Sizes, outside_stroke
-from plants.ieha_hydraulics import STEP_ERRORS, Hydraulics
-from plants.ieha_told import named
+from plants.ieha import energy
+from plants.ieha.hydraulics import STEP_ERRORS, Hydraulics
+from plants.ieha.told import named
 from workbench.contract.parameters import Unit, positive
 from workbench.contract.system import Signal
 

@@ -4,7 +4,7 @@
 
 At rest the chambers carry the force that is asked for, in the middle of what supply and return pressure allow.
 
-Source: [Petrovic22] eqs (78)–(91), as `plants.manipulator`.
+Source: [Petrovic22] eqs (78)–(91), as `plants.crane.manipulator`.
 """
 
 from __future__ import annotations

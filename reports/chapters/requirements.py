@@ -6,7 +6,7 @@ from reports import tables
 from reports.chapters.chapter import Chapter, Figures
 from reports.figures.requirements import requirements
 from reports.style import clean
-from workbench.verification.machine import KEY as MACHINE_LIMITS
+from workbench.verification.observed.machine import KEY as MACHINE_LIMITS
 from workbench.verification.verdict import Verdict
 
 WORDS = {True: "holds", False: "violated", None: "undecided"}

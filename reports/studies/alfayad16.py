@@ -17,7 +17,7 @@ from math import pi
 import numpy as np
 
 from plants import machine
-from plants.ieha import DETAILS
+from plants.ieha.actuator import DETAILS
 from reports.studies.alfayad16_control import (
     CONTROL,
     LINEAR,

@@ -14,8 +14,8 @@ from workbench import ClosedLoop, Log, Scenario, Sine, linearize, simulate
 from workbench.cases.file import loads
 from workbench.contract.system import names
 from workbench.run.limit_cycle import LimitCycle, limit_cycle
-from workbench.verification.linear import LinearSystem, feedback, series
-from workbench.verification.margins import loop_margins
+from workbench.verification.linear.margins import loop_margins
+from workbench.verification.linear.systems import LinearSystem, feedback, series
 
 CONTROL, LINEAR = (machine(f"ieha-{name}").plant for name in ("control", "published-linear"))
 X, F = 4e-4, 600.0  # m, N: the paper's step and its load

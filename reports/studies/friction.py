@@ -18,9 +18,9 @@ from workbench.cases.file import loads
 from workbench.numerics.sliding import drive, steady
 from workbench.verification.claims import Hypotheses, Identity, Inequality, PracticalStability
 from workbench.verification.hypotheses import check_hypotheses, path_rate, rate_left
-from workbench.verification.ledger_claims import check_identity, check_inequality
-from workbench.verification.practical import check_practical
-from workbench.verification.requirements import check_tracking
+from workbench.verification.ledger.claims import check_identity, check_inequality
+from workbench.verification.observed.requirements import check_tracking
+from workbench.verification.practical.claim import check_practical
 from workbench.verification.run import Run, run
 from workbench.verification.run_claims import Tracking
 

@@ -2,7 +2,7 @@
 
     python -m reports.studies.jaiswal21 [picture.svg]
 
-Model (the four-bar twice: as the paper solves it and as `plants.four_bar` does), specification (what the paper says of its
+Model (the four-bar twice: as the paper solves it and as `plants.four_bar.linkage` does), specification (what the paper says of its
 Figs 8–12), analysis and result follow in this order. `results()` computes, `check()` asserts, `main()` prints and draws.
 Tables 1 to 3 and the curves could not be read: circuit and friction are those of sibling sources (`plants/parameters/four-bar.yaml`
 says which), and only what the text says in words and numbers is compared.
@@ -18,7 +18,7 @@ from math import nan
 import numpy as np
 
 from plants import BengisuAkay, BrownMcPhee, LuGre, ModifiedLuGre, machine
-from plants.four_bar import WORK_CYCLE, FourBar, cylinder_work, drift
+from plants.four_bar.linkage import WORK_CYCLE, FourBar, cylinder_work, drift
 from plants.multibody.mechanism import Actuator, Body, Loop, Mechanism
 from plants.multibody.parts import Pin, Place
 from plants.multibody.penalty import simulate as paper_method

@@ -6,7 +6,7 @@ from time import process_time
 
 import numpy as np
 
-from plants.four_bar import WORK_CYCLE, cylinder_work, drift
+from plants.four_bar.linkage import WORK_CYCLE, cylinder_work, drift
 from plants.multibody.penalty import Penalty, consistent, stepper
 from reports.outline import picture
 from reports.studies.jaiswal21 import (
@@ -68,7 +68,7 @@ def text(found: Results, spent: dict[str, list[float]]) -> str:
         "",
         "remade: the paper's method (penalties, trapezoidal rule, projections) at 1 ms, from the printed angles; errors "
         "in z_1 from closed ones",
-        "ours: plants.four_bar at 1 ms",
+        "ours: plants.four_bar.linkage at 1 ms",
         "the paper's method where U_ref jumps midway in a step, 1, 0.5, 0.25 ms: z_1 off by "
         + ", ".join(f"{e:.1e}" for e in found.midway)
         + " rad",

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from plants.metered_twin import MeteredTwin
+from plants.metered.twin import MeteredTwin
 from workbench import Scenario, Steps, simulate
 
 # ---- model ----------------------------------------------------------------------------------------------------------

@@ -19,8 +19,8 @@ from workbench.cases.file import loads
 from workbench.numerics.calculus import directional, jacobian_columns
 from workbench.run.metrics import performance_index
 from workbench.verification.claims import Identity, Inequality
-from workbench.verification.ledger_claims import check_identity, check_inequality
-from workbench.verification.oscillation import oscillation
+from workbench.verification.ledger.claims import check_identity, check_inequality
+from workbench.verification.observed.oscillation import oscillation
 from workbench.verification.run import Run, run
 
 # ---- model ----------------------------------------------------------------------------------------------------------

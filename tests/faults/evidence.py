@@ -27,7 +27,7 @@ from workbench.contract.errors import InputError
 from workbench.run.demand import Demand
 from workbench.run.log import Log
 from workbench.run.simulate import start_state
-from workbench.verification.requirements import joint_errors
+from workbench.verification.observed.requirements import joint_errors
 from workbench.verification.run import Run
 
 LONGER = 3.0

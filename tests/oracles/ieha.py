@@ -3,7 +3,7 @@
 A state is E, Ė, ζ, P_A, P_B, Y, Ẏ, of a full pump then p_1 … p_N, then the friction's. Numbers are those of the plant; nothing of
 its equations is used, but the laws of friction and of the compressed oil.
 
-Source: [Alfayad16] (3)–(18), as mended in `plants.ieha`.
+Source: [Alfayad16] (3)–(18), as mended in `plants.ieha.actuator`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Newton–Euler of [Petrovic22] for parallel–serial structures in series, as its equations are written, frame by frame.
 
 One outward sweep, one inward sweep, (24)–(34), (49)–(69); required motion (38)–(48) exchanges the joint rates alone. The package
-forms the same machine as bodies, joints and loops in the ground's axes (`plants.crane_bodies`) and projects; nothing is shared.
+forms the same machine as bodies, joints and loops in the ground's axes (`plants.crane.bodies`) and projects; nothing is shared.
 
     d        = √(L² + L₁² + 2 L L₁ cos q_j)                                             (18)
     cos q_j1 = (L + L₁ cos q_j)/d,   sin q_j1 = L₁ sin q_j/d
@@ -32,7 +32,7 @@ from plants.components.spatial import (
     turn,
     unturn,
 )
-from plants.crane_segments import Revolute, Structure
+from plants.crane.segments import Revolute, Structure
 
 ZERO6 = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 

@@ -49,7 +49,7 @@ def pin_to_pin(revolute, q):
 def random_revolute(rng, name):
     """A triangle whose cylinder reaches every angle of ANGLES with some oil left at both ends."""
     from plants.components.cylinder import Cylinder
-    from plants.crane_segments import Revolute
+    from plants.crane.segments import Revolute
 
     L, L1 = rng.uniform(0.7, 1.4), rng.uniform(0.25, 0.55)
     long, short = (np.sqrt(L**2 + L1**2 + 2 * L * L1 * np.cos(q)) for q in ANGLES)
@@ -76,7 +76,7 @@ def random_revolute(rng, name):
 def random_prismatic(rng, name):
     """An extension sliding along any axis."""
     from plants.components.cylinder import Cylinder
-    from plants.crane_segments import Prismatic
+    from plants.crane.segments import Prismatic
 
     cylinder = Cylinder(
         bore=rng.uniform(0.045, 0.06), rod=rng.uniform(0.02, 0.035), stroke=rng.uniform(0.6, 1.2)
@@ -100,8 +100,8 @@ def random_machine(rng, n, prismatic=None, payload=None):
     payload     mass at the end, kg (default: 0 to 475)
     """
     from plants.components.chamber import Oil
-    from plants.crane_segments import Structure
-    from plants.manipulator import Manipulator
+    from plants.crane.manipulator import Manipulator
+    from plants.crane.segments import Structure
 
     prismatic = rng.random(n) < 0.5 if prismatic is None else prismatic
     payload = rng.uniform(0, 475) if payload is None else payload

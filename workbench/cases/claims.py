@@ -78,7 +78,7 @@ def _several(child: Node, key: str, loop: ClosedLoop, scenario: Scenario) -> dic
 def _claim(written: str, child: Node, loop: ClosedLoop) -> Any:
     """The class of the claim that a key of the section names."""
     from workbench.verification.claims import Claim
-    from workbench.verification.ledger import has_ledger
+    from workbench.verification.ledger.balance import has_ledger
 
     names = form.claim_names(Claim)
     name = form.kebab(written).replace("_", "-")
@@ -98,8 +98,8 @@ def _stated(
     cls: type, child: Node, key: str, loop: ClosedLoop, provenance: dict[str, Provenance]
 ) -> Any:
     """The claim of this class with the options that stand in the file, in SI units."""
-    from workbench.verification.linear_claims import check_asked
-    from workbench.verification.requirements import in_si
+    from workbench.verification.linear.claims import check_asked
+    from workbench.verification.observed.requirements import in_si
 
     bare = child.value in (True, None)
     options = Node({}, child.line, child.column, child.file) if bare else child

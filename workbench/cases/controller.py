@@ -16,7 +16,7 @@ from workbench.cases.node import Node
 from workbench.cases.provenance import Provenance
 from workbench.cases.tuning import tuned_law
 from workbench.contract.errors import InputError
-from workbench.verification.linear_loop import is_linear
+from workbench.verification.linear.loop import is_linear
 
 ALIKE = {"N": "horizon"}  # another word for a key
 GONE = {"MeteredVDC": "write 'law: VDC', and k_m in place of k_x"}  # laws of earlier files

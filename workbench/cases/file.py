@@ -201,8 +201,8 @@ def _title(node: Node | None, plant: Any) -> str:
 # ---- plans -------------------------------------------------------------------------------------------------
 def plan_of(root: Node, path: str):
     """The `workbench.planning.case.PlanCase` in a tree that was read from the plan file `path`."""
-    from plants.planar_crane import PlanarCrane, planar_crane
-    from plants.planar_whole import whole_crane
+    from plants.crane.planar import PlanarCrane, planar_crane
+    from plants.crane.planar_whole import whole_crane
     from workbench.planning import case
 
     return case.plan_of(root, path, planar_crane, whole_crane, PlanarCrane)
@@ -210,7 +210,7 @@ def plan_of(root: Node, path: str):
 
 def driver(task, name: str):
     """(plant on the task's supply, law called `name`) that drive a plan."""
-    from plants.load_sensing import on_supply
+    from plants.crane.load_sensing import on_supply
     from workbench.planning.driven import SETTINGS, check_task
 
     check_task(task)

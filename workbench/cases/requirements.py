@@ -10,7 +10,7 @@ from workbench.cases.node import Node
 from workbench.contract.errors import InputError
 from workbench.contract.system import ClosedLoop
 from workbench.run.scenario import Scenario
-from workbench.verification.requirement_claims import Requirement
+from workbench.verification.observed.requirement_claims import Requirement
 from workbench.verification.temporal.sentence import read
 from workbench.verification.temporal.signals import table_before
 

@@ -30,7 +30,7 @@ from workbench.contract.system import ClosedLoop, Plain, innermost, rewrapped
 from workbench.numerics.mapped import Mapped
 from workbench.run.simulate import described
 from workbench.verification.judge import study
-from workbench.verification.oscillation import oscillation
+from workbench.verification.observed.oscillation import oscillation
 from workbench.verification.run import Run, run, run_many
 from workbench.verification.run_claims import Tracking
 from workbench.verification.verdict import Verdict, exit_code

@@ -32,7 +32,7 @@ def _write_json(path, case, study, code) -> None:
     import json
 
     from workbench.files.atomic import write_atomic
-    from workbench.verification.verdict_json import document
+    from workbench.verification.told.verdict_json import document
 
     text = json.dumps(document(case, study, code), ensure_ascii=False, indent=2, allow_nan=False)
     write_atomic(path, lambda stream: stream.write(text.encode("utf-8", "replace") + b"\n"))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from workbench.contract.errors import InputError
+from workbench.verification.probability.claims import Probability
 from workbench.verification.probability.judge import check_probability
-from workbench.verification.probability_claims import Probability
 from workbench.verification.verdict import Verdict
 
 

@@ -18,7 +18,7 @@ from workbench.contract.parameters import Info
 from workbench.contract.units import format_quantity, quantity
 from workbench.contract.wrappers import Sampled
 from workbench.run.reference import Waypoints
-from workbench.verification.requirements import error_units
+from workbench.verification.observed.requirements import error_units
 from workbench.verification.run_claims import Unasked
 
 HEAD = """\

@@ -37,8 +37,8 @@ TRACING = (  # modules beside the traced ones whose text goes into a graph
     "workbench.numerics.tangents",
     "workbench.run.steps",
     "workbench.run.targets",
-    "workbench.verification.ledger",
-    "workbench.verification.rates",
+    "workbench.verification.ledger.balance",
+    "workbench.verification.ledger.rates",
     "workbench.verification.scales",
 )
 GENERATED = "<string>"  # the file that functions have which `dataclass` writes

@@ -21,7 +21,7 @@ from workbench.numerics.calculus import Traced, trace
 from workbench.numerics.switches import refuse_undecided
 from workbench.run.demand import Demand
 from workbench.run.scenario import Scenario
-from workbench.verification.sampled_data import hold
+from workbench.verification.linear.sampled_data import hold
 
 
 class Step(NamedTuple):

@@ -64,7 +64,7 @@ class Account:
 
 
 def follows(plant: Any) -> bool:
-    """Whether the plant's supply pressures are states (see `plants.on_pump`)."""
+    """Whether the plant's supply pressures are states (see `plants.crane.on_pump`)."""
     return isinstance(plant, OnSupply)
 
 

@@ -25,7 +25,7 @@ from workbench.verification.claims import (
     PowerFlows,
     PracticalStability,
 )
-from workbench.verification.ledger import has_ledger
+from workbench.verification.ledger.balance import has_ledger
 from workbench.verification.run_claims import (
     EnergyBalance,
     Pressures,

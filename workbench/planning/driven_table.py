@@ -8,7 +8,7 @@ from workbench.commands.terminal import GAP, clean, width
 from workbench.contract.units import format_quantity
 from workbench.planning.driven import Drive, Drives
 from workbench.planning.table import amount, saved, share
-from workbench.verification.pump import fills
+from workbench.verification.observed.pump import fills
 
 HEAD = (
     "driven",

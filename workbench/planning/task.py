@@ -103,7 +103,7 @@ NODES = 417  # of the grid over the stroke, unless a search asks for others
 @final
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A crane (see `plants.planar_crane`) whose tip follows `path`, a Cartesian reference (x, y), in equal steps.
+    """A crane (see `plants.crane.planar`) whose tip follows `path`, a Cartesian reference (x, y), in equal steps.
 
     start, end   extension at the ends, m; end None: free
     order        1: the speed of the extension is free to jump (velocity level); 2: accelerations are limited, and the

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, final
 
 from workbench.contract.parameters import Unit, positive, up_to
-from workbench.verification.probability_claims import Probability
+from workbench.verification.observed.requirement_claims import Requirement
+from workbench.verification.probability.claims import Probability
 from workbench.verification.proofs import Checked as _Checked
 from workbench.verification.proofs import (
     CostDecrease,
@@ -25,7 +26,6 @@ from workbench.verification.proofs import (
     Tube,
     UniqueVelocity,
 )
-from workbench.verification.requirement_claims import Requirement
 from workbench.verification.run_claims import (
     EnergyBalance,
     HoldsWeight,
@@ -48,7 +48,7 @@ from workbench.verification.sensitivity.claim import Sensitivity
 class Identity(_Checked):
     """The completed identity (C.12), entry by entry, and (99) where its hypotheses hold."""
 
-    check: ClassVar[str] = "ledger_claims.check_identity"
+    check: ClassVar[str] = "ledger.claims.check_identity"
     needs_ledger: ClassVar[bool] = True
 
     tolerance: Annotated[
@@ -62,7 +62,7 @@ class Identity(_Checked):
 class PowerFlows(_Checked):
     """Virtual power flows cancel at every inner cut (Theorem 2)."""
 
-    check: ClassVar[str] = "ledger_claims.check_power_flows"
+    check: ClassVar[str] = "ledger.claims.check_power_flows"
     needs_ledger: ClassVar[bool] = True
 
     tolerance: Annotated[
@@ -88,7 +88,7 @@ class Hypotheses(_Checked):
 class Inequality(_Checked):
     """(99): v̇ ≤ −Σ ΔVᵀK_AΔV − Σ (k_f/k_x)Δf² + p_Bc1 at every logged state."""
 
-    check: ClassVar[str] = "ledger_claims.check_inequality"
+    check: ClassVar[str] = "ledger.claims.check_inequality"
     needs_ledger: ClassVar[bool] = True
 
     counted: bool = False
@@ -105,7 +105,7 @@ class PracticalStability(_Checked):
     longest: runs in which something is still on its way are made longer, up to this (never shorter than twice the scenario).
     """
 
-    check: ClassVar[str] = "practical.check_practical"
+    check: ClassVar[str] = "practical.claim.check_practical"
     takes: ClassVar[tuple[str, ...]] = ("allowed", "tick")
     work: ClassVar[int] = 8
     says_stable: ClassVar[bool] = True
@@ -139,7 +139,7 @@ class PracticalStability(_Checked):
 class SampleTimeLimit(_Checked):
     """Largest sample time at which the run from the scenario's own start still settles (scan, then bracket)."""
 
-    check: ClassVar[str] = "limits.check_sample_time"
+    check: ClassVar[str] = "practical.limits.check_sample_time"
     takes: ClassVar[tuple[str, ...]] = ("bound", "practical", "tick")
     work: ClassVar[int] = 12
     scans: ClassVar[bool] = True
@@ -163,7 +163,7 @@ class SampleTimeLimit(_Checked):
 class DelayLimit(_Checked):
     """Largest delay from sample to valve at which the run from the scenario's own start still settles (scan, then bracket)."""
 
-    check: ClassVar[str] = "limits.check_delay"
+    check: ClassVar[str] = "practical.limits.check_delay"
     takes: ClassVar[tuple[str, ...]] = ("bound", "practical", "tick")
     work: ClassVar[int] = 12
     scans: ClassVar[bool] = True
@@ -192,7 +192,7 @@ class ParameterLimit(_Checked):
     value of zero, the value itself in SI units.
     """
 
-    check: ClassVar[str] = "limits.check_parameter"
+    check: ClassVar[str] = "practical.limits.check_parameter"
     takes: ClassVar[tuple[str, ...]] = ("bound", "practical", "tick")
     work: ClassVar[int] = 12
     scans: ClassVar[bool] = True
@@ -222,7 +222,7 @@ class ParameterLimit(_Checked):
 class Linear(_Checked):
     """Eigenvalues and margins of the loop linearised at the start's equilibrium, sampled exactly."""
 
-    check: ClassVar[str] = "local_claim.check_linear"
+    check: ClassVar[str] = "linear.local_claim.check_linear"
     work: ClassVar[int] = 2
     says_stable: ClassVar[bool] = True
 

@@ -16,11 +16,11 @@ from workbench.contract.units import as_shown
 from workbench.run.scenario import Scenario
 from workbench.verification import claims as C
 from workbench.verification import run_claims
-from workbench.verification.default_predictive import predictive_claims
-from workbench.verification.holding import at_start
-from workbench.verification.ledger import has_ledger
-from workbench.verification.machine import limits_of
-from workbench.verification.path import ON_PATH, path_size
+from workbench.verification.ledger.balance import has_ledger
+from workbench.verification.observed.holding import at_start
+from workbench.verification.observed.machine import limits_of
+from workbench.verification.observed.path import ON_PATH, path_size
+from workbench.verification.predictive.defaults import predictive_claims
 from workbench.verification.run import error_unit
 from workbench.verification.search.of_scenario import MOST_SEED
 
@@ -81,13 +81,13 @@ class _Loop:
 
     @property
     def predictive(self):
-        from workbench.verification.linear_claims import predictive
+        from workbench.verification.linear.claims import predictive
 
         return predictive(self.loop)
 
     @property
     def linear(self) -> bool:
-        from workbench.verification.linear_loop import is_linear
+        from workbench.verification.linear.loop import is_linear
 
         return is_linear(self.plant)
 

@@ -16,14 +16,14 @@ from workbench.run.scenario import Scenario
 from workbench.verification import claims as C
 from workbench.verification import run_claims
 from workbench.verification.accuracy import within_accuracy
-from workbench.verification.analysis import analysis, plain, reaches
 from workbench.verification.beside import beside
-from workbench.verification.ledger import has_ledger
-from workbench.verification.report_arrays import report_arrays
-from workbench.verification.requirement_claims import put_to_the_test
+from workbench.verification.ledger.balance import has_ledger
+from workbench.verification.observed.requirement_claims import put_to_the_test
+from workbench.verification.practical.timed import beyond_the_run
 from workbench.verification.run import Run
 from workbench.verification.run import run as simulated
-from workbench.verification.timed import beyond_the_run
+from workbench.verification.told.analysis import analysis, plain, reaches
+from workbench.verification.told.arrays import report_arrays
 from workbench.verification.too_long import TooLong
 from workbench.verification.verdict import Verdict
 from workbench.verification.verdicts import Verdicts
@@ -134,7 +134,7 @@ def _judged(claims: Sequence, run: Run, bar: _Progress, ahead) -> tuple[list[Ver
 
 def _allowed(claims: Sequence, run: Run) -> float | None:
     """The tracking error that these claims allow, in SI; that of the default claim where they state none."""
-    from workbench.verification.requirements import size_of
+    from workbench.verification.observed.requirements import size_of
 
     stated = [c for c in claims if isinstance(c, run_claims.Tracking)]
     asked = stated or [
@@ -146,13 +146,13 @@ def _allowed(claims: Sequence, run: Run) -> float | None:
 def _with_cause(run, verdicts):
     if all(v.holds for v in verdicts if v.counted):
         return verdicts
-    from workbench.verification.causes import with_cause
+    from workbench.verification.cause.named import with_cause
 
     return with_cause(run, verdicts)
 
 
 def _with_energy(run, verdicts):
-    from workbench.verification.energy_claims import check_energy, resting_on
+    from workbench.verification.observed.energy_claims import check_energy, resting_on
 
     energy = next((v for v in verdicts if v.key == "energy-balance"), None) or check_energy(
         run_claims.EnergyBalance(), run
@@ -199,7 +199,7 @@ def moving(claim, run: Run) -> tuple:
     Settling is then allowed for as long as the scenario lasts, half of that run. A run that ends within the time allowed for
     settling is made longer.
     """
-    from workbench.verification.disturbed import lasting, stirred
+    from workbench.verification.practical.disturbed import lasting, stirred
 
     seen = stirred(run)
     if not isinstance(claim, run_claims.Tracking):

@@ -59,7 +59,7 @@ class LinearStability(Checked):
     at: states and inputs of the plant where it is linearised, name → value; its start where nothing is said.
     """
 
-    check: ClassVar[str] = "linear_claims.check_linear_stability"
+    check: ClassVar[str] = "linear.claims.check_linear_stability"
     says_stable: ClassVar[bool] = True
 
     at: Mapping[str, Number] = field(default_factory=dict)
@@ -74,7 +74,7 @@ class RobustStability(Checked):
     box: path of a plant's number, or "delay" → [low, high]. mode: "frozen", constants; "varying", from sample to sample.
     """
 
-    check: ClassVar[str] = "linear_claims.check_robust"
+    check: ClassVar[str] = "linear.claims.check_robust"
     says_stable: ClassVar[bool] = True
 
     box: Mapping[str, tuple[Number, Number]]
@@ -94,7 +94,7 @@ class RobustStability(Checked):
 class MPCStability(Checked):
     """Terminal set invariant, recursively feasible, cost falls: the loop with the predictive controller is stable (proof)."""
 
-    check: ClassVar[str] = "mpc_run_claims.check_mpc_stability"
+    check: ClassVar[str] = "predictive.run_claims.check_mpc_stability"
     says_stable: ClassVar[bool] = True
 
     counted: bool = True
@@ -105,7 +105,7 @@ class MPCStability(Checked):
 class CostDecrease(Checked):
     """V(x⁺) ≤ V(x) − ℓ at every sample of the run; for a constant reference without disturbances."""
 
-    check: ClassVar[str] = "mpc_run_claims.check_cost_decrease"
+    check: ClassVar[str] = "predictive.run_claims.check_cost_decrease"
 
     floor: Annotated[
         float, Unit("1"), "noise of the solver, as a share of the largest cost", nonnegative
@@ -118,7 +118,7 @@ class CostDecrease(Checked):
 class Solves(Checked):
     """The predictive controller's problem is solved to optimality; statuses and fallbacks are listed."""
 
-    check: ClassVar[str] = "mpc_run_claims.check_solves"
+    check: ClassVar[str] = "predictive.run_claims.check_solves"
 
     share: Annotated[
         float, Unit("1"), "largest acceptable share of samples that are not", fraction
@@ -137,7 +137,7 @@ class Sector(Checked):
     at: as in LinearStability.
     """
 
-    check: ClassVar[str] = "certificate_claims.check_sector"
+    check: ClassVar[str] = "rigorous.claims.check_sector"
     says_stable: ClassVar[bool] = True
 
     low: Annotated[float, Unit("1"), "smallest gain φ(u)/u"] = 0.5
@@ -172,7 +172,7 @@ class RegionOfAttraction(Checked):
     the direction in which the ellipsoid is made large and measured, state name → any length; the first state measured by default.
     """
 
-    check: ClassVar[str] = "region_claims.check_region"
+    check: ClassVar[str] = "regions.claims.check_region"
     says_stable: ClassVar[bool] = True
 
     contains: Mapping[str, Number] | tuple[Mapping[str, Number], ...] = ()
@@ -193,7 +193,7 @@ class IncrementalPassivity(Checked):
     samples: pairs of states that are solved and tried beside the proof. It says nothing of openings that are fed back.
     """
 
-    check: ClassVar[str] = "passivity.check_passivity"
+    check: ClassVar[str] = "observed.passivity.check_passivity"
 
     samples: int = 300
     seed: int = 0
@@ -213,7 +213,7 @@ class UniqueVelocity(Checked):
     samples: states that are solved in two ways beside the proof.
     """
 
-    check: ClassVar[str] = "passivity.check_unique"
+    check: ClassVar[str] = "observed.passivity.check_unique"
 
     samples: int = 100
     seed: int = 0
@@ -235,7 +235,7 @@ class Supplied(Checked):
     course between; parameters: path → [low, high]. budget: sub-boxes looked at.
     """
 
-    check: ClassVar[str] = "certificate_claims.check_supplied"
+    check: ClassVar[str] = "rigorous.claims.check_supplied"
     says_stable: ClassVar[bool] = True
 
     V: str

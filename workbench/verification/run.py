@@ -27,8 +27,8 @@ from workbench.run.scenario import Scenario
 from workbench.run.simulate import simulate, start_state
 from workbench.run.targets import parse, target_name
 from workbench.run.workers import Workers
-from workbench.verification.ends import alternating, chosen, ends
-from workbench.verification.ledger import Balance, has_ledger, ledger_function
+from workbench.verification.ledger.balance import Balance, has_ledger, ledger_function
+from workbench.verification.ledger.ends import alternating, chosen, ends
 from workbench.verification.too_long import check_length
 
 MOST_INSTANTS = 1_000_000  # at which the whole ledger of a run is worked out

@@ -15,7 +15,7 @@ from workbench.verification.proofs import Checked as _Checked
 class Tracking(_Checked):
     """Tool error after settling; of a plant without a tool, the error of the outputs that follow a reference."""
 
-    check: ClassVar[str] = "requirements.check_tracking"
+    check: ClassVar[str] = "observed.requirements.check_tracking"
     searched: ClassVar[bool] = True
     at_steps: ClassVar[bool] = True
     needs_motion: ClassVar[bool] = True
@@ -37,7 +37,7 @@ class Tracking(_Checked):
 class Pressures(_Checked):
     """Chamber pressures stay inside limits (they are outside v: their common mode must be bounded apart)."""
 
-    check: ClassVar[str] = "requirements.check_pressures"
+    check: ClassVar[str] = "observed.requirements.check_pressures"
     searched: ClassVar[bool] = True
     at_steps: ClassVar[bool] = True
 
@@ -63,7 +63,7 @@ class Pressures(_Checked):
 class Saturation(_Checked):
     """Every command stays off its limits for all but a fraction of the time."""
 
-    check: ClassVar[str] = "shares.check_saturation"
+    check: ClassVar[str] = "observed.shares.check_saturation"
     searched: ClassVar[bool] = True
 
     share: Annotated[
@@ -77,7 +77,7 @@ class Saturation(_Checked):
 class Overshoot(_Checked):
     """Nothing goes further beyond what its reference asks for than a share of its way."""
 
-    check: ClassVar[str] = "overshoot.check_overshoot"
+    check: ClassVar[str] = "observed.overshoot.check_overshoot"
     searched: ClassVar[bool] = True
     at_steps: ClassVar[bool] = True
 
@@ -96,7 +96,7 @@ class MachineLimits(_Checked):
     the model describes no machine any more, never. Ranges of commands are what `saturation` asks.
     """
 
-    check: ClassVar[str] = "machine.check_machine_limits"
+    check: ClassVar[str] = "observed.machine.check_machine_limits"
     searched: ClassVar[bool] = True
     at_steps: ClassVar[bool] = True
 
@@ -111,7 +111,7 @@ class MachineLimits(_Checked):
 class EnergyBalance(_Checked):
     """Power in = stored + work + losses over the run; every sampled verdict depends on it."""
 
-    check: ClassVar[str] = "energy_claims.check_energy"
+    check: ClassVar[str] = "observed.energy_claims.check_energy"
     at_steps: ClassVar[bool] = True
     needs_motion: ClassVar[bool] = True
 
@@ -126,7 +126,7 @@ class EnergyBalance(_Checked):
 class ValveLosses(_Checked):
     """The pump's energy is found again valve by valve: each takes what its law says, and all of them with the work all of it."""
 
-    check: ClassVar[str] = "valve_claims.check_valve_losses"
+    check: ClassVar[str] = "observed.valve_claims.check_valve_losses"
     at_steps: ClassVar[bool] = True
 
     share: Annotated[
@@ -143,7 +143,7 @@ class ValveLosses(_Checked):
 class HoldsWeight(_Checked):
     """The drives can hold the machine at rest at every pose of the run: static force against pressure or limit of each."""
 
-    check: ClassVar[str] = "holding.check_holding"
+    check: ClassVar[str] = "observed.holding.check_holding"
 
     counted: bool = True
 
@@ -153,7 +153,7 @@ class HoldsWeight(_Checked):
 class NoCavitation(_Checked):
     """Suction checks let in no more oil than allowed, and no chamber falls below the limit (gauge)."""
 
-    check: ClassVar[str] = "valve_claims.check_cavitation"
+    check: ClassVar[str] = "observed.valve_claims.check_cavitation"
     at_steps: ClassVar[bool] = True
 
     drawn: Annotated[
@@ -168,7 +168,7 @@ class NoCavitation(_Checked):
 class Settled(_Checked):
     """No limit cycle of the joint errors and no chatter of the commands: in the settled half of the run, and at rest after it."""
 
-    check: ClassVar[str] = "settled.check_settled"
+    check: ClassVar[str] = "observed.settled.check_settled"
     takes: ClassVar[tuple[str, ...]] = ("tick",)
     work: ClassVar[int] = 2
 

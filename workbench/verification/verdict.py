@@ -19,7 +19,7 @@ STRENGTHS: tuple[Strength, ...] = ("proof", "numerical", "sampled", "estimated")
 class Assumption:
     """One hypothesis a claim rests on: `holds` True, False or None (not known), its margin and where it is worst.
 
-    terms: perturbations of a ledger that are zero where it is met (`workbench.verification.measured`).
+    terms: perturbations of a ledger that are zero where it is met (`workbench.verification.ledger.measured`).
     """
 
     text: str

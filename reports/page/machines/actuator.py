@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from plants.ieha import IEHA
+from plants.ieha.actuator import IEHA
 from plants.linear_actuator import LinearActuator
 from reports.page.machines.scene import Machine3, Posed, Ram, Solid
 from workbench.run.log import Log

@@ -13,7 +13,7 @@ from workbench.commands import terminal
 from workbench.contract.system import ClosedLoop
 from workbench.interop.export.compiled import Compiled
 from workbench.verification.judge import study
-from workbench.verification.linear_loop import NO_EQUATIONS
+from workbench.verification.linear.loop import NO_EQUATIONS
 from workbench.verification.run_claims import Unasked
 from workbench.verification.verdict import Verdict, exit_code
 

@@ -27,7 +27,7 @@ from workbench.verification.hypotheses.rates import (
 )
 from workbench.verification.hypotheses.signal_path import signal_path, wrappers
 from workbench.verification.hypotheses.valves import pump_flow, supply, unlagged, valve, valves
-from workbench.verification.measured import measured
+from workbench.verification.ledger.measured import measured
 from workbench.verification.run import Run
 from workbench.verification.verdict import Assumption, Verdict
 

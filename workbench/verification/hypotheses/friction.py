@@ -11,7 +11,7 @@ from dataclasses import fields
 import numpy as np
 
 from workbench.contract.system import innermost
-from workbench.verification.measured import term
+from workbench.verification.ledger.measured import term
 from workbench.verification.verdict import Assumption
 
 

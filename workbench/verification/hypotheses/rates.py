@@ -10,7 +10,7 @@ import numpy as np
 
 from workbench.contract.system import innermost
 from workbench.verification.hypotheses.friction import friction
-from workbench.verification.rates import body_rates, reduced_rate
+from workbench.verification.ledger.rates import body_rates, reduced_rate
 from workbench.verification.verdict import Assumption
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from workbench.contract.wrappers import Saturated
 from workbench.verification.hypotheses.signal_path import wrappers
-from workbench.verification.measured import term
+from workbench.verification.ledger.measured import term
 from workbench.verification.verdict import Assumption
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.verification.binomial import lower, upper
+from workbench.verification.probability.binomial import lower, upper
 from workbench.verification.probability.draws import drawn, standard
 from workbench.verification.probability.runs import Runs
 from workbench.verification.probability.words import KEY, bound, draw, words

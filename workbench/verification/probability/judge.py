@@ -6,13 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from workbench.verification.answers import Answers, Store
+from workbench.verification.observed.requirement_claims import missing_in
 from workbench.verification.probability.draws import laws
 from workbench.verification.probability.fixed import by_number
 from workbench.verification.probability.rare import by_splitting
 from workbench.verification.probability.runs import Runs
 from workbench.verification.probability.stopped import by_stopping
 from workbench.verification.probability.words import KEY, words
-from workbench.verification.requirement_claims import missing_in
 from workbench.verification.temporal.sentence import Sentence, read
 from workbench.verification.temporal.signals import columns, table
 from workbench.verification.temporal.unbreakable import unbreakable

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.verification.binomial import fewest
+from workbench.verification.probability.binomial import fewest
 from workbench.verification.probability.draws import drawn
 from workbench.verification.probability.runs import Runs, Said
 from workbench.verification.probability.splitting import Split, particles, split

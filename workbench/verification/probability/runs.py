@@ -12,8 +12,8 @@ from workbench.contract.errors import InputError
 from workbench.contract.parameters import bind
 from workbench.contract.system import ClosedLoop
 from workbench.verification.answers import Answers
+from workbench.verification.observed.requirement_claims import missing_in
 from workbench.verification.probability.draws import Law
-from workbench.verification.requirement_claims import missing_in
 from workbench.verification.run import Run, run_many
 from workbench.verification.run import run as simulated
 from workbench.verification.scales import scales

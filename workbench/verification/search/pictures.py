@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from workbench.verification.requirements import joint_errors
+from workbench.verification.observed.requirements import joint_errors
 from workbench.verification.run import Run
 from workbench.verification.search.direction import Direction
 from workbench.verification.search.score import Score

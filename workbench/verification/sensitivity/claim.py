@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, final
 
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, up_to
-from workbench.verification.probability_claims import Spread
+from workbench.verification.probability.claims import Spread
 from workbench.verification.proofs import Checked as _Checked
 
 MOST_RUNS = 100_000

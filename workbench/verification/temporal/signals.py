@@ -24,17 +24,17 @@ from workbench.run.demand import Demand
 from workbench.run.log import Log
 from workbench.run.scenario import Scenario
 from workbench.run.simulate import start_state
-from workbench.verification.ledger import has_ledger
-from workbench.verification.overshoot import overshoot
-from workbench.verification.requirements import joint_errors
-from workbench.verification.run import Run, error_unit
-from workbench.verification.shares import (
+from workbench.verification.ledger.balance import has_ledger
+from workbench.verification.observed.overshoot import overshoot
+from workbench.verification.observed.requirements import joint_errors
+from workbench.verification.observed.shares import (
     AT_LIMIT,
     at_limit,
     at_machine_limit,
     command_limits,
     name_of,
 )
+from workbench.verification.run import Run, error_unit
 from workbench.verification.temporal.windows import largest
 
 AXES = ("x", "y", "z")

@@ -1,0 +1,119 @@
+"""Signals of a PID: what it measures, follows and remembers, and whether its fields fit its actuators."""
+
+from __future__ import annotations
+
+from controllers.pid.units import positions_of
+from workbench.contract.errors import InputError
+from workbench.contract.system import Controller, Signal, controls, find
+from workbench.run.targets import target_name
+
+
+def check_actuators(law) -> None:
+    """InputError where a field does not fit the number of actuators, or the law needs valves that the model has not."""
+    for field in ("K_p", "K_i", "K_d", "K_v", "K_f"):
+        count = len(getattr(law, field))
+        if count not in (1, law.n):
+            raise InputError(
+                f"{field}: expected 1 or {law.n} numbers, one per actuator, got {count}"
+            )
+    if len(law.positions) != law.n:
+        raise InputError(
+            f"signals: expected {law.n} measured positions, one per command "
+            f"({', '.join(s.name for s in law.commands)}), got {len(law.positions)}"
+        )
+    if (law.uses_pressures or law.δ > 0) and not law.hydraulic:
+        raise InputError(
+            f"PID: {type(law.model).__name__} has no valves and cylinders (pressures, overlap)",
+            mend="write PID.design(plant), which chooses what suits it, or feed='gain' or 'none', damping='none' and δ=0",
+        )
+
+
+class ActuatorSignals(Controller):
+    """Signals of a law with one position loop an actuator; its fields are those of `PID`."""
+
+    @property
+    def searched(self) -> tuple[str, ...]:
+        """Gains that a search may turn: those above zero."""
+        return tuple(name for name in ("K_p", "K_i", "K_d") if any(getattr(self, name)))
+
+    @property
+    def hydraulic(self) -> bool:
+        """Whether the model has valves and cylinders."""
+        return bool(self.model.cylinders)
+
+    @property
+    def commands(self):
+        return controls(self.model)
+
+    @property
+    def n(self) -> int:
+        """Number of actuators."""
+        return len(self.commands)
+
+    @property
+    def positions(self) -> tuple[Signal, ...]:
+        """The measured position of every actuator."""
+        return positions_of(self.model, self.signals, self.n)
+
+    @property
+    def uses_pressures(self) -> bool:
+        """Whether the law needs the chamber pressures."""
+        return self.feed == "flow" or self.damping == "pressure"
+
+    @property
+    def measured(self):
+        """Positions, and the chamber pressures where the self needs them."""
+        if not self.uses_pressures:
+            return self.positions
+        return (
+            *self.positions,
+            *(
+                find(self.model.outputs, f"p_{side}{label}", "PID, measurement")
+                for label in self.model.labels
+                for side in "ab"
+            ),
+        )
+
+    @property
+    def references(self):
+        """Desired positions and velocities."""
+        return tuple(
+            Signal(
+                target_name(s.name, k),
+                s.unit + rate,
+                f"desired {s.meaning or s.name}, derivative {k}",
+                "reference",
+            )
+            for k, rate in ((0, ""), (1, "/s"))
+            for s in self.positions
+        )
+
+    @property
+    def states(self):
+        """I and e_f of every actuator, p̄_a and p̄_b where they are used."""
+        unit = [(s.name, s.unit, u.unit) for s, u in zip(self.positions, self.commands)]
+        return (
+            *(Signal(f"I_{name}", u, f"integral action of {name}") for name, _, u in unit),
+            *(
+                Signal(f"e_{name}_slow", x, f"error of {name} behind its derivative")
+                for name, x, _ in unit
+            ),
+            *(
+                Signal(f"{s.name}_slow", s.unit, f"filtered {s.meaning}")
+                for s in self.measured[self.n :]
+            ),
+        )
+
+    @property
+    def monitors(self):
+        return tuple(
+            Signal(f"e_{s.name}", s.unit, f"tracking error of {s.name}") for s in self.positions
+        )
+
+    def each(self, values) -> list:
+        """A field as one number for each actuator."""
+        return list(values) * self.n if len(values) == 1 else list(values)
+
+    def errors(self, y, r) -> list:
+        """e = x_d − x."""
+        return [r[i] - y[i] for i in range(self.n)]

@@ -1,0 +1,47 @@
+"""Settings of a PID for a plant that its defaults are not made for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def suited(plant) -> dict[str, Any]:
+    """Settings for a plant without valves, whose command sets a velocity: PID's defaults are made for valves.
+
+    With velocity gain k (`plant.velocity_gain`): K_p = 45 s⁻¹/k, K_i = 5 s⁻¹ K_p, feed-forward 1/k; its own limit. A plant
+    may name a rate of its own (`plant.loop_rate`, 1/s) in place of 45 s⁻¹, then K_i is a ninth of that times K_p, or
+    `plant.integral_rate` (1/s) times K_p; and a gain for each actuator (`plant.velocity_gains`). What a plant that says nothing
+    of itself is given, if it is linear, is in `linear_settings`.
+    """
+    gains = plant.velocity_gains
+    if plant.cylinders and not gains:
+        return {}
+    found: dict[str, Any] = {"feed": "gain", "damping": "none"}
+    if gains or plant.velocity_gain is not None:
+        gains = gains or (float(plant.velocity_gain),)
+        rate = float(plant.loop_rate)
+        own = plant.integral_rate
+        integral = rate / 9.0 if own is None else float(own)
+        found |= {
+            "K_p": tuple(rate / k for k in gains),
+            "K_i": tuple(integral * rate / k for k in gains),
+            "K_v": tuple(1.0 / k for k in gains),
+        }
+    ends = [max(abs(low), abs(high)) for low, high in plant.limits().values()]
+    return found | ({"u_max": min(ends)} if ends else {})
+
+
+def says_nothing(plant) -> bool:
+    """Whether a plant has no valves, no joints and no velocity gain to take settings from."""
+    return not (plant.cylinders or plant.n or plant.velocity_gains or plant.velocity_gain)
+
+
+def linear_settings(law: type, plant) -> dict[str, Any]:
+    """Settings of a PID for a linear plant that says nothing of itself: gains by `controllers.pid.first`, nothing fed forward,
+    and commands as far as the plant's limits go.
+    """
+    from controllers.pid.first import UNLIMITED, first_gains
+
+    known = suited(plant) | {"feed": "none"}
+    found = first_gains(law(plant, **known))
+    return known | found | {"u_max": known.get("u_max", UNLIMITED)}

@@ -1,0 +1,1 @@
+"""Cranes of parallel–serial structures: geometry, equations, pumps."""

@@ -1,0 +1,1 @@
+"""The hydraulic four-bar: geometry, equations, parts."""

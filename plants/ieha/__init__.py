@@ -1,0 +1,1 @@
+"""The integrated electro-hydraulic actuator: equations, delivery, energy, inverse."""

@@ -1,0 +1,1 @@
+"""Machines behind quasistatic metering valves: arms, a crane, and the twin with compressible oil."""

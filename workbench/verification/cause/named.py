@@ -1,0 +1,180 @@
+"""The most likely cause of what went wrong, named first in the verdict that counts.
+
+Asked only where a counted claim is violated, or practical stability undecided; a sound loop pays nothing. In this order:
+
+    wires      crossed, flipped or in another unit: undone on the logged samples, the residual vanishes (`cause.wiring`)
+    edge       where the linearised loop grows: the smallest single change with which it does not (`cause.linear`)
+    removal    one fault at a time is taken away (a number of model, law, machine or signal path put back, a disturbance left
+               out), the same scenario is run again, shorter; how much better it goes is weighed with how odd the number was
+               (`cause.trials`, `cause.removal`)
+    modes      what hardly decays in the linearised loop
+    ledger     the named perturbation that is the largest share of what v lives on
+
+A cause is a guess with evidence, no verdict: it changes words and data, never an answer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from workbench.contract.units import format_quantity as say
+from workbench.run.steps import Steps
+from workbench.verification.cause.badness import share_at_limits
+from workbench.verification.cause.feedback import feedback
+from workbench.verification.cause.linear import WITHIN, hardly_decays, lets_go, out_of_reach
+from workbench.verification.cause.removal import removal
+from workbench.verification.cause.trial import Cause
+from workbench.verification.cause.wiring import rewired
+from workbench.verification.ledger.balance import has_ledger
+from workbench.verification.ledger.claims import outside, readable
+from workbench.verification.run import Run
+from workbench.verification.verdict import Verdict
+
+# What a claim of these says of itself is its cause: a fault of the books, or of the machine alone.
+SELF_SAID = (
+    "identity",
+    "power-flows",
+    "energy-balance",
+    "valve-losses",
+    "unique-velocity",
+    "incremental-passivity",
+    "holds-weight",
+    "falsify",
+)
+
+
+def with_cause(run: Run, verdicts: Sequence[Verdict]) -> list[Verdict]:
+    """The verdicts, those counted that went wrong with the most likely cause first."""
+    wrong = [v for v in verdicts if v.counted and v.key not in SELF_SAID and _wrong(v)]
+    if not wrong or run.loop.controller is None:
+        return list(verdicts)
+    violated = any(v.holds is False for v in wrong)
+    find = likely_cause if violated else partial(likely_cause, violated=False)
+    fast = too_fast(wrong)
+    found = fast or _guess(find, run)
+    causes = {id(v): fast or _of_pump(v) or found for v in wrong}
+    return [_named(v, causes[id(v)]) if causes.get(id(v)) else v for v in verdicts]
+
+
+def _of_pump(v: Verdict) -> Cause | None:
+    """The cause of limits of the machine that are broken: the pump's flow, where that is among them; None of other verdicts."""
+    rows = v.data.get("limits", ()) if v.key == "machine-limits" else ()
+    broken = [row for row in rows if row["broken"] and row["kind"] == "flow"]
+    if not broken:
+        return None
+    most = max(broken, key=lambda row: row["reached"])
+    asked = f"{most['reached']:.3g} times what it has, {say(most['limit'], most['unit'], 3)}"
+    return Cause("limit", f"the pump is too small for this motion: {most['name']} reaches {asked}")
+
+
+def too_fast(wrong: Sequence[Verdict]) -> Cause | None:
+    """A path that takes more oil than the pump gives, where nothing else went wrong: a flow goes with the speed."""
+    broken = [row for v in wrong for row in v.data.get("limits", ()) if row["broken"]]
+    alone = all(v.key == "machine-limits" for v in wrong)
+    if not alone or not broken or any(row["kind"] != "flow" for row in broken):
+        return None
+    times = max(1.0 - row["margin"] / row["limit"] for row in broken)
+    longer = math.ceil(1000 * times) / 1000
+    return Cause(
+        "reference",
+        f"the path is too fast for the pump: with legs {longer:.4g} times as long it takes what the pump gives",
+    )
+
+
+def _wrong(v: Verdict) -> bool:
+    return v.holds is False or (v.holds is None and v.key == "practical-stability")
+
+
+def _named(v: Verdict, found: Cause) -> Verdict:
+    words = f"most likely cause: {found.words}"
+    return replace(
+        v,
+        worst=f"{words}; {v.worst}" if v.worst else words,
+        data={**v.data, "cause": {"kind": found.kind, "words": found.words, "share": found.share}},
+    )
+
+
+def likely_cause(run: Run, violated: bool = True) -> Cause | None:
+    """The most likely cause of a run that went wrong; None where nothing that can be tried explains it.
+
+    violated: some claim is; where all are only undecided, that a gain is far from what the machine bears is no cause.
+    """
+    sign = feedback if violated else partial(feedback, sized=False)
+    wires = _guess(rewired, run)
+    if wires:
+        return Cause("wiring", wires)
+    edge, size = _guess(lets_go, run) or ("", math.inf)
+    if edge and size <= WITHIN:
+        return Cause("edge", edge)
+    hidden = _guess(out_of_reach, run)
+    if hidden:
+        return Cause("mode", hidden)
+    found = _guess(removal, run)
+    # A removal that heals outweighs a sign that a linearisation sees; half a healing does not.
+    if found is None or (found.share is not None and found.share < 0.8):
+        turned = "" if has_ledger(run.loop) else _guess(sign, run)
+        if turned:
+            return Cause("wiring", turned)
+    if edge:
+        return Cause("edge", edge)
+    if found is None or found.kind == "reference":
+        slow = _guess(hardly_decays, run)
+        if slow:
+            return Cause("mode", slow)
+    return found or largest_term(run) or jumping(run) or at_limits(run)
+
+
+def _guess(find: Callable, run: Run):
+    """What `find` says of the run; None where it fails: it asks a user's own law at odd values, and others may still find it."""
+    try:
+        return find(run)
+    except Exception:
+        return None
+
+
+def jumping(run: Run) -> Cause | None:
+    """A reference that jumps while the loop runs: what has a mass is off its path for a while after each jump."""
+    reference = run.demand.reference
+    if not isinstance(reference, Steps):
+        return None
+    times = [t for t in reference.jumps() if t < run.scenario.length()]
+    if not times:
+        return None
+    told = ", ".join(f"{t:g} s" for t in times[:3])
+    return Cause("reference", f"the reference jumps at t = {told}, which no machine follows")
+
+
+def at_limits(run: Run) -> Cause | None:
+    """Commands that stay at their limits for most of the run: the machine is too weak for what it is asked."""
+    shares = {}
+    for name, (low, high) in run.loop.plant.limits().items():
+        if name in run.log:
+            shares[name] = share_at_limits(run.log.array(name), low, high)
+    name = max(shares, key=shares.get, default=None)
+    if name is None or shares[name] < 0.3:
+        return None
+    often = f"{100 * shares[name]:.0f} % of the run"
+    return Cause("limit", f"{name} is at its limit for {often}: more is asked than the machine has")
+
+
+def largest_term(run: Run) -> Cause | None:
+    """The named perturbation that brings most of what v lives on; None for a law without a ledger."""
+    if not has_ledger(run.loop) or len(run.log.time) < 2:
+        return None
+    balance = run.balance.part(readable(run.balance))
+    if not len(balance.t):
+        return None
+    brought = {key: float(np.maximum(d, 0.0).sum()) for key, d in outside(balance).items()}
+    total = sum(brought.values())
+    if not total > 0:
+        return None
+    (subsystem, component, name), most = max(brought.items(), key=lambda entry: entry[1])
+    share = f"{100 * most / total:.0f} %"
+    return Cause(
+        "term", f"the {name} term of {component} ({subsystem}) brings {share} of what v lives on"
+    )

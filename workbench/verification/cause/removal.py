@@ -1,0 +1,122 @@
+"""One fault at a time is taken away and the scenario run again: the removal after which the run is least bad is the cause.
+
+How much better a run goes is weighed with how odd the number was (`cause.trials` says which faults are tried).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import bind
+from workbench.contract.system import System
+from workbench.run.scenario import Scenario
+from workbench.verification.cause.badness import badness
+from workbench.verification.cause.trial import Cause, Trial
+from workbench.verification.cause.trials import believed, trials
+from workbench.verification.ledger.balance import has_ledger
+from workbench.verification.practical.disturbed import SPREAD
+from workbench.verification.practical.starts import drawn, scenario_from
+from workbench.verification.run import Run, run_many
+
+CANNOT_RUN = (
+    InputError,
+    ArithmeticError,
+    ValueError,
+)  # what a run raises at odd values of a user's law
+MOST = 40  # trials of one loop
+HOSTED = 6  # trials of a loop whose law is called from Python, where a run takes seconds
+LONGEST = 6.0  # s of a trial's run
+HOSTED_SAMPLES = 1500  # of a trial's run, for a law called from Python
+SOUND = 0.35  # badness below which a run shows no fault
+HELPS = 0.25  # least share of the badness that a removal must take away
+ALIKE = 0.95  # of the best removal's share: others among numbers tried in turn are told with it
+KICKS = 4  # other starts that are tried where the run itself shows nothing
+MOST_ROWS = 200  # of a run, at which the ledger of a corrected model is worked out
+
+
+def removal(run: Run) -> Cause | None:
+    """The removal after which the run is least bad, its share weighed with how odd the number was."""
+    hosted = run.loop.hosted
+    tried = _ranked(run, trials(run))[: HOSTED if hosted else MOST]
+    before, scenario = shown(run, hosted)
+    if not tried or before < SOUND:
+        return None
+    jobs = [(trial.on(run.loop), replace(scenario, **trial.scenario)) for trial in tried]
+    shares = [max(0.0, (before - after) / before) for after in _judged(jobs)]
+    weights = [share * (0.2 + trial.oddness) for share, trial in zip(shares, tried)]
+    best = int(np.argmax(weights))
+    if shares[best] < HELPS:
+        return None
+    told = dict.fromkeys([tried[best].words])
+    if " " in tried[best].kind:  # one of many numbers that were tried in turn
+        alike = [k for k, share in enumerate(shares) if share >= ALIKE * shares[best]]
+        alike.sort(key=lambda k: -weights[k])
+        told |= dict.fromkeys(tried[k].words for k in alike)
+    return Cause(tried[best].kind, "; or ".join(list(told)[:3]), shares[best])
+
+
+def _judged(jobs) -> list[float]:
+    """Badness of every job; inf for one that cannot be run."""
+    try:
+        return run_many(jobs, badness)
+    except CANNOT_RUN:
+        return [_alone(job) for job in jobs]
+
+
+def _alone(job) -> float:
+    """Badness of one job; inf if it cannot be run."""
+    try:
+        (found,) = run_many([job], badness)
+    except CANNOT_RUN:
+        return math.inf
+    return found
+
+
+def shown(run: Run, hosted: bool) -> tuple[float, Scenario]:
+    """(badness, scenario) of the run, shortened.
+
+    Where the run as it is shows no fault, the loop is started off its path.
+    """
+    longest = HOSTED_SAMPLES * float(run.loop.period or 1e-3) if hosted else LONGEST
+    brief = replace(run.scenario, duration=min(run.scenario.length(), longest), log_period=None)
+    for scenario in (brief, *kicked(run, brief)):
+        (bad,) = _judged([(run.loop, scenario)])
+        if bad >= SOUND:
+            return (bad if math.isfinite(bad) else 10.0), scenario
+    return bad, scenario
+
+
+def kicked(run: Run, scenario: Scenario) -> list[Scenario]:
+    """The scenario from the starts of the claim on practical stability; the reference stays where it was."""
+    still = replace(scenario, reference=run.demand.reference or scenario.reference)
+    return [scenario_from(run, start, still) for start in drawn(run, KICKS, SPREAD)]
+
+
+def _ranked(run: Run, tried: list[Trial]) -> list[Trial]:
+    """The trials, those first whose correction of the model takes most off the ledger's terms along the run."""
+    path, model = believed(run.loop)
+    own = [t for t in tried if t.kind == "model" and all(p.startswith(path) for p in t.numbers)]
+    if model is None or len(own) < 2 or not has_ledger(run.loop):
+        return tried
+    before = mismatch(run, run.loop)
+    taken = {t.words: before - mismatch(run, bind(run.loop, dict(t.numbers))) for t in own}
+    return sorted(tried, key=lambda t: (-taken.get(t.words, 0.0), -t.oddness))
+
+
+def mismatch(run: Run, loop: System) -> float:
+    """What wrong numbers of the model cost along the run, W: the sizes of their terms with the numbers of `loop`, summed."""
+    t, x, w = run.instants
+    rows = np.unique(np.linspace(0, len(t) - 1, min(len(t), MOST_ROWS)).astype(int))
+    x_seen = np.ascontiguousarray(x[rows])
+    w_seen = np.ascontiguousarray(w[rows])
+    balance = run.ledger(loop, t[rows], x_seen, w_seen).finite()
+    terms = [
+        np.abs(power)
+        for (_, _, name), power in balance.perturbations.items()
+        if name in ("model", "parameters", "friction")
+    ]
+    return float(sum(term.sum() for term in terms))

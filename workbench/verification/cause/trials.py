@@ -1,0 +1,263 @@
+"""Faults that could be removed: each is a set of numbers of a loop (or of its scenario) put back to what they should be.
+
+    model      a number the controller believes, put to the machine's (or the machine's to what is believed)
+    path       delay, sample time, filter, noise, quantisation, own limits of the commands
+    gain       a gain of the law, put to the law's own default for this machine
+    machine    a number of the machine, put to that of the machine as shipped
+    scenario   a disturbance taken away, a reference walked more slowly
+
+Only numbers change, so that the compiled loop serves every trial.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from workbench.contract.parameters import Leaf, leaves
+from workbench.contract.system import System, innermost
+from workbench.run.targets import target_name
+from workbench.verification.cause.gains import feeds_forward, gain_trials
+from workbench.verification.cause.trial import Trial, against, law_path, odd
+from workbench.verification.scales import scales
+
+USUAL_SAMPLE = 1e-3  # s
+WILD = 30.0  # a belief further off than this is not made into a machine
+ASIDE = ("pose", "pressures", "z_10", "F_0", "θ_0")  # where a machine starts is no matter of belief
+
+
+def trials(run) -> list[Trial]:
+    """What could be put right in this loop and scenario, the oddest first."""
+    loop = run.loop
+    known = {leaf.path: leaf for leaf in leaves(loop)}
+    found = [
+        *_models(loop, known),
+        *_paths(loop, known),
+        *gain_trials(loop, known),
+        *_machine(loop, known),
+        *_scenarios(run),
+    ]
+    return sorted([*found, *_together(found)], key=lambda trial: -trial.oddness)
+
+
+def _together(found: list[Trial]) -> Iterator[Trial]:
+    """Everything of one kind put back at once: two halves of one fault heal nothing alone."""
+    for kind in ("model", "machine", "gain"):
+        # What is believed is put to the machine's, never both to the other's.
+        own = [
+            trial
+            for trial in found
+            if trial.kind == kind
+            and trial.numbers
+            and (kind != "model" or all(path.startswith("controller.") for path in trial.numbers))
+        ]
+        if len({trial.words for trial in own}) > 1:
+            numbers = {
+                path: number for trial in reversed(own) for path, number in trial.numbers.items()
+            }
+            words = "; ".join(dict.fromkeys(trial.words for trial in own))
+            yield Trial(
+                kind,
+                f"several numbers together: {words[:300]}",
+                numbers,
+                {},
+                0.4 * max(t.oddness for t in own),
+            )
+
+
+# ---- what the controller believes -----------------------------------------------------------------------------------
+def believed(loop: System) -> tuple[str, Any]:
+    """(path, model) of what the law takes the machine to be; ("", None) where it has none of the plant's kind."""
+    law = innermost(loop.controller)
+    model = law.model
+    machine = loop.plant if loop.plant.machine is None else loop.plant.machine
+    return (
+        (law_path(loop.controller) + "model.", model)
+        if type(model) is type(machine)
+        else ("", None)
+    )
+
+
+def _models(loop, known) -> Iterator[Trial]:
+    path, model = believed(loop)
+    if model is None:
+        return
+    own = "plant." if loop.plant.machine is None else "plant.machine."
+    for suffix, group in grouped(_differences(known, own, path)).items():
+        told = {path + key: true for key, (true, _) in group.items()}
+        made = {own + key: wrong for key, (_, wrong) in group.items()}
+        true, wrong = next(iter(group.values()))
+        words = f"plant.{suffix} is {against(true, wrong, 'what the controller believes')}"
+        size = odd(true, wrong)
+        yield Trial("model", words, told, {}, size)
+        if (
+            wrong and 1 / WILD < abs(true / wrong) < WILD
+        ):  # a machine made of a wild belief may be too stiff to run at all
+            yield Trial("model", words, made, {}, 0.9 * size)
+
+
+def _differences(known: Mapping[str, Leaf], own: str, other: str) -> dict[str, tuple[float, float]]:
+    """Path below both → (value at `own`, value at `other`), where they differ and neither is structure."""
+    found = {}
+    for path, leaf in known.items():
+        twin = known.get(other + path.removeprefix(own)) if path.startswith(own) else None
+        if twin is None or leaf.value == twin.value or leaf.structural or twin.structural:
+            continue
+        key = path.removeprefix(own)
+        if key.split(".")[0] not in ASIDE:
+            found[key] = (float(leaf.value), float(twin.value))
+    return found
+
+
+def grouped(
+    differences: Mapping[str, tuple[float, float]],
+) -> dict[str, dict[str, tuple[float, float]]]:
+    """Numbers of one name that differ alike, several cylinders' say, are one fault: "…valve.frequency"."""
+    by: dict[tuple, list[str]] = {}
+    for key, (a, b) in differences.items():
+        ratio = round(a / b, 6) if b else a
+        stem = ".".join(part for part in key.split(".")[-3:] if not part.isdigit())
+        by.setdefault((".".join(stem.split(".")[-2:]), ratio), []).append(key)
+    return {
+        keys[0] if len(keys) == 1 else f"*.{name[0]}": {key: differences[key] for key in keys}
+        for name, keys in by.items()
+    }
+
+
+# ---- between machine and law ----------------------------------------------------------------------------------------
+def _paths(loop, known) -> Iterator[Trial]:
+    path = "controller."
+    around = loop.controller
+    while around.inner is not None:
+        yield from _wrapper(loop, around, path, known)
+        path = path + "inner."
+        around = around.inner
+
+
+def _wrapper(loop, around, path, known) -> Iterator[Trial]:
+    name = type(around).__name__
+    T = float(loop.period or USUAL_SAMPLE)
+    if name == "Delayed" and around.delay > 0:
+        words = f"delay of {1e3 * around.delay:g} ms, {around.delay / T:.3g} samples"
+        yield Trial(
+            "delay", words, {path + "delay": 0.0}, {}, min(1.2, 0.5 + around.delay / (10 * T))
+        )
+    elif name == "Sampled" and around.T_s > USUAL_SAMPLE:
+        words = f"sample time of {1e3 * around.T_s:g} ms"
+        yield Trial(
+            "sample time", words, {path + "T_s": USUAL_SAMPLE}, {}, odd(around.T_s, USUAL_SAMPLE)
+        )
+    elif name == "Filtered":
+        words = f"filter of {around.frequency:g} Hz on what is measured"
+        yield Trial(
+            "filter",
+            words,
+            {path + "frequency": 10.0 * max(around.frequency, 30.0)},
+            {},
+            odd(around.frequency, max(around.frequency, 90.0)),
+        )
+    elif name == "Noisy" and around.σ > 0:
+        words = f"noise of {around.σ:.4g} on {', '.join(around.signals) or 'what is measured'}"
+        yield Trial("noise", words, {path + "σ": 0.0}, {}, 0.7)
+    elif name == "Quantised":
+        words = f"resolution of {around.resolution:.4g} of {', '.join(around.signals) or 'what is measured'}"
+        yield Trial("quantisation", words, {path + "resolution": 1e-3 * around.resolution}, {}, 0.7)
+    elif name == "Saturated":
+        ranges = list(loop.plant.limits().values())
+        top = max((high for _, high in ranges), default=math.inf)
+        if around.high < 0.95 * top < math.inf:
+            words = f"the controller limits commands to {around.high:g}, the machine takes {top:g}"
+            yield Trial(
+                "limit", words, {path + "low": -top, path + "high": top}, {}, odd(around.high, top)
+            )
+
+
+# ---- the machine ----------------------------------------------------------------------------------------------------
+def _machine(loop, known) -> Iterator[Trial]:
+    usual = loop.plant.as_shipped()
+    if usual is None:
+        return
+    path, model = believed(loop)
+    shipped = {f"usual.{leaf.path}": leaf for leaf in leaves(usual)}
+    same_build = {p for p in shipped} == {
+        f"usual.{p.removeprefix('plant.')}" for p in known if p.startswith("plant.")
+    }
+    differences = _differences(known | shipped, "plant.", "usual.")
+    for suffix, group in grouped(differences).items():
+        if not same_build and not _hydraulic(next(iter(group))):
+            continue  # bodies of another build, such as joined ones, are no fault
+        numbers = {}
+        for key, (value, right) in group.items():
+            numbers["plant." + key] = right
+            if model is not None and path + key in known and known[path + key].value == value:
+                numbers[path + key] = right
+        value, right = next(iter(group.values()))
+        words = f"plant.{suffix} is {against(value, right, 'that of the machine as shipped')}"
+        yield Trial("machine", words, numbers, {}, 0.9 * odd(value, right))
+
+
+def _hydraulic(key: str) -> bool:
+    return (
+        "." not in key
+        or key.startswith(("oil.", "pump.", "circuit.", "payload."))
+        or ".cylinder." in key
+    )
+
+
+# ---- what is asked of it --------------------------------------------------------------------------------------------
+def _scenarios(run) -> Iterator[Trial]:
+    loop = run.loop
+    scenario = run.scenario
+    pushes = {s.name for s in loop.inputs if s.kind == "disturbance"}
+    acting = {name: value for name, value in scenario.disturbances.items() if name in pushes}
+    if acting:
+        kept = {name: value for name, value in scenario.disturbances.items() if name not in acting}
+        yield Trial(
+            "disturbance", f"disturbance {', '.join(acting)}", {}, {"disturbances": kept}, 0.6
+        )
+    slower = slowed(scenario.reference)
+    if slower is not None:
+        share, words = asked_speed(run)
+        yield Trial("reference", words, {}, {"reference": slower}, min(0.8, 0.2 + share))
+
+
+def asked_speed(run) -> tuple[float, str]:
+    """(largest speed the reference asks for as a share of what the machine has, in words); share 0 where it has no such number."""
+    own = scales(run.loop.plant)
+    found = [(0.0, "the reference is faster than this loop can follow")]
+    units = {s.name: s.unit for s in (*run.loop.plant.states, *run.loop.plant.outputs)}
+    live = dict(zip(run.demand.live, run.demand.at(run.log.time).T))
+    for name, order in run.demand.wanted:
+        unit = units.get(name, "") + "/s"
+        scale = own.of_unit(unit)
+        asked = live.get(target_name(name, 1))
+        if order == 1 and scale is not None and asked is not None:
+            top = float(np.abs(asked).max())
+            words = f"the reference asks for {top:.3g} {unit} of {name}, and the machine has {scale.value:.3g} {unit}"
+            found.append((top / scale.value, words))
+    share, words = max(found)
+    words = words if share > 0.7 else found[0][1]
+    law = innermost(run.loop.controller)
+    if feeds_forward(law) and law.feed == "none":
+        words += ", and nothing feeds its velocity forward (controller.feed: none)"
+    return share, words
+
+
+def slowed(reference, factor: float = 4.0):
+    """The reference `factor` times as slow; None for a reference that stands still or states no speed."""
+    if reference is None:
+        return None
+    own = {f.name for f in fields(reference)} if is_dataclass(reference) else set()
+    if "leg" in own:
+        legs = reference.leg
+        return replace(
+            reference,
+            leg=tuple(factor * leg for leg in legs) if isinstance(legs, tuple) else factor * legs,
+        )
+    if "frequency" in own:
+        return replace(reference, frequency=reference.frequency / factor)
+    return None

@@ -1,0 +1,184 @@
+"""A loop as a linear one with limits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import casadi as ca
+import numpy as np
+
+from workbench.contract.errors import InputError
+from workbench.contract.system import Plain, innermost, names
+from workbench.contract.wrappers import Delayed
+from workbench.numerics.calculus import column, symbols
+from workbench.numerics.switches import jumps
+from workbench.verification.linear.limited import Limited, _Limit, unlimited
+from workbench.verification.linear.loop import Point, flat, point, refuse_turning
+from workbench.verification.linear.sampled_data import sampled
+
+
+def _affine(expression: ca.SX, parts: Sequence[ca.SX], why: str) -> list[np.ndarray]:
+    """Coefficients of an affine expression by each part, then its constant. Raises InputError where it is not affine."""
+    whole = ca.vertcat(*parts)
+    J = ca.jacobian(expression, whole)
+    if ca.depends_on(J, whole) or jumps(whole, expression):
+        raise InputError(
+            why,
+            mend="integral action with anti_windup: back or none; no filter, rounding or limit of its own kind",
+        )
+    f = ca.Function("affine", [whole], [ca.densify(J), ca.densify(expression)])
+    J, at_0 = (np.array(v) for v in f(np.zeros(whole.numel())))
+    cuts = np.cumsum([p.numel() for p in parts])[:-1]
+    return [*np.split(J, cuts, axis=1), at_0.ravel()]
+
+
+# ---- the loop -----------------------------------------------------------------------------------------------------------
+def limited(loop, at: Point, r: Sequence[float] = ()) -> Limited:
+    """The loop about `at` taken apart, references at the values r (0 where none are given).
+
+    A command that the law does not limit is limited where the plant takes no more (`plant.limits()`). Raises InputError, with the
+    reason, for laws that are not linear but for their limits.
+    """
+    refuse_turning(loop.plant)
+    controller = loop.controller
+    delay = 0.0
+    if isinstance(controller, Delayed):
+        delay = float(controller.delay)
+        controller = controller.inner
+    if isinstance(innermost(controller), Plain):
+        raise InputError(
+            "a law called from Python may do anything at its limits", mend="ask this of PID or LQR"
+        )
+    if loop.no_derivative:
+        raise InputError(loop.no_derivative, mend="verify the loop without it")
+    T = None if loop.period is None else float(loop.period)
+    A, B, C = flat(loop, at)
+    own = sampled(A, B, C, np.zeros((len(C), B.shape[1])), T, delay) if T is not None else None
+    A, B, C = (A, B, C) if own is None else (own.A, own.B, own.C)
+    q = len(controller.references)
+    r = np.asarray(r if len(r) else np.zeros(q), float)
+    law, limits, beyond = _law(loop, controller, T)
+    (Az, Bz, Rz, Ez, oz), (Cz, Dz, Ru, Fu, ou), (Hz, Hy, Hr, _, ov) = law
+    n = len(A)
+    k = len(Az)
+    m = B.shape[1]
+    found = Limited(
+        np.block([[A + B @ Dz @ C, B @ Cz], [Bz @ C, Az]]),
+        -np.vstack([B @ Fu, Ez]),
+        np.hstack([Hy @ C, Hz]),
+        np.concatenate([B @ (Ru @ r + ou), Rz @ r + oz]),
+        Hr @ r + ov,
+        np.array([e.low for e in limits]),
+        np.array([e.high for e in limits]),
+        np.vstack([B, np.zeros((k, m))]),
+        np.hstack([Dz @ C, Cz]),
+        (
+            *names(loop.plant.states),
+            *(f"command {i} on its way" for i in range(n - len(at.x))),
+            *names(controller.states),
+        ),
+        _start(loop, controller, at.x, r, n),
+        T,
+        tuple(beyond),
+    )
+    return _needed(found, n)
+
+
+def saturates(loop) -> bool:
+    """Whether the loop can be taken apart, and its state drives commands into limits."""
+    try:
+        return bool(limited(loop, point(loop.plant, {})).K.any())
+    except InputError:
+        return False
+
+
+def _start(loop, controller, x, r, n) -> np.ndarray:
+    """The state a run begins with: nothing on its way, memory as the law makes it fit the first measurement."""
+    out = loop.plant.out(0.0, list(x))
+    own = names(loop.plant.outputs)
+    y = [out[own.index(s.name)] for s in controller.measured]
+    z = controller.start(0.0, list(controller.initial()), y, list(r))
+    return np.array([*x, *[0.0] * (n - len(x)), *z], float)
+
+
+def _law(loop, controller, T):
+    """Memory, commands and v as coefficients of (memory, measurement, reference, ψ) and constants; limits; who the plant limits."""
+    k, p, q = (len(s) for s in (controller.states, controller.measured, controller.references))
+    (z, zs), (y, ys), (r, rs) = symbols("z", k), symbols("y", p), symbols("r", q)
+    if T is None:
+        after = controller.rhs(0.0, zs, ys, rs)
+        u = controller.command(0.0, zs, ys, rs)
+    else:
+        after = controller.update(0.0, zs, ys, rs)
+        u = controller.command(0.0, after, ys, rs)
+    known = ca.vertcat(z, y, r)
+    taken, limits, which = unlimited(known, ca.vertcat(column(after), column(u)))
+    memory = taken[:k]
+    commands = [taken[k + i] for i in range(len(u))]
+    beyond = []
+    ends = loop.plant.limits()
+    for i, (name, by) in enumerate(zip(names(controller.commands), which[k:])):
+        low, high = ends.get(name, (-np.inf, np.inf))
+        if by is None and np.isfinite([low, high]).all():
+            limits.append(
+                _Limit(commands[i], ca.SX.sym(f"ψ{len(limits)}"), float(low), float(high))
+            )
+            commands[i] = commands[i] - limits[-1].ψ
+            beyond.append(name)
+        elif by is not None and (limits[by].low < low or limits[by].high > high):
+            raise InputError(
+                f"the law allows itself {name} from {limits[by].low:g} to {limits[by].high:g}, the plant takes "
+                f"{low:g} to {high:g}",
+                mend="limit the law to what the plant takes",
+            )
+    ψ = ca.vertcat(*[e.ψ for e in limits]) if limits else ca.SX(0, 1)
+    parts = [z, y, r, ψ]
+    turned = "the law switches at its limits: it is not linear but for them"
+    v = ca.vertcat(*[e.v for e in limits]) if limits else ca.SX(0, 1)
+    if ca.depends_on(v, ψ) if limits else False:
+        raise InputError("one limit behind another", mend="leave one of them out")
+    law = [_affine(e, parts, turned) for e in (memory, ca.vertcat(*commands), v)]
+    if not all(np.isfinite(M).all() for part in law for M in part):
+        raise InputError("the law has no derivative at rest", mend="verify it by runs")
+    return law, limits, beyond
+
+
+def _needed(s: Limited, n: int) -> Limited:
+    """Without memory that nothing changes (its value goes into o and w) and memory that fades and nothing reads."""
+    while True:
+        size = len(s.M)
+        still = [
+            (s.M[i] == np.eye(size)[i] * (s.T is not None)).all()
+            and not s.E[i].any()
+            and not s.o[i]
+            for i in range(size)
+        ]
+        still = [i for i in range(n, size) if still[i]]
+        idle = [
+            i
+            for i in range(n, size)
+            if i not in still
+            and not np.delete(s.M[:, i], i).any()
+            and not s.K[:, i].any()
+            and not s.command[:, i].any()
+            and (abs(s.M[i, i]) < 1 if s.T is not None else s.M[i, i] < 0)
+        ]
+        if not still and not idle:
+            return s
+        held = s.start[still]
+        keep = [i for i in range(size) if i not in still and i not in idle]
+        own = tuple(s.states[i] for i in still)
+        s = replace(
+            s,
+            M=s.M[np.ix_(keep, keep)],
+            E=s.E[keep],
+            K=s.K[:, keep],
+            o=s.o[keep] + s.M[np.ix_(keep, still)] @ held,
+            w=s.w + s.K[:, still] @ held,
+            enter=s.enter[keep],
+            command=s.command[:, keep],
+            start=s.start[keep],
+            states=tuple(s.states[i] for i in keep),
+            constant=(*s.constant, *own),
+        )

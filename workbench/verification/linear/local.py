@@ -1,0 +1,300 @@
+"""Local analysis: the loop linearised where it stands still, exactly sampled; eigenvalues and margins per actuator.
+
+At rest a valve is exactly between its two sides, where nothing has a derivative. Each combination of sides is linearised
+apart (the reference is moved by an amount that opens every valve by a hair to the chosen side), and the worst counts.
+"""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, replace
+
+import casadi as ca
+import numpy as np
+
+from workbench.contract.errors import InputError
+from workbench.contract.system import names
+from workbench.contract.wrappers import dead_time
+from workbench.numerics.calculus import Traced, trace
+from workbench.run.demand import Demand
+from workbench.verification.run import Run
+
+HAIR = 1e-7  # V: how far a valve is opened to choose its side
+SCALE = {
+    "Pa": 1e6,
+    "V/s": 100.0,
+}  # typical sizes by unit (bristles: 10 µm), so that rounding is judged on comparable numbers
+
+
+@dataclass(frozen=True, eq=False)
+class Local:
+    """One linearisation: x_{k+1} = A x_k (or ẋ = A x), with a signal entering at each actuator's command (B) and the command
+    (C)."""
+
+    sides: tuple[int, ...]
+    A: np.ndarray
+    B: np.ndarray
+    C: np.ndarray
+    T: float | None
+    states: tuple[str, ...]
+    residual: float
+    deflated: int  # directions taken out, neutral or dying away
+    leak: float  # how far those are from exactly invariant
+
+
+def jacobians(traced: Traced) -> dict[str, ca.Function]:
+    """∂/∂x and ∂/∂w of flow, jump, release and the logged quantities."""
+    made = {}
+    for name in ("flow", "jump", "release", "log"):
+        f = getattr(traced, name)
+        a = [ca.SX.sym(n, f.size1_in(i)) for i, n in enumerate("txwc")]
+        y = f(*a)
+        made[name] = ca.Function(
+            name, a, [ca.densify(ca.jacobian(y, a[1])), ca.densify(ca.jacobian(y, a[2]))]
+        )
+    return made
+
+
+_jacobians: dict = {}
+
+
+def linearised(run: Run) -> list[Local]:
+    """The loop at its start, at rest, for every combination of valve sides. Raises InputError, with the reason."""
+    from workbench.run.simulate import start_state
+
+    # At rest where the run starts, whatever the run then does; disturbances at what they are by default.
+    return standing(run.loop, run.scenario, start_state(run.loop, replace(run.scenario, offset={})))
+
+
+def standing(loop, scenario, x0: np.ndarray, alike: bool = False) -> list[Local]:
+    """The loop at rest at the state x0, the reference where x0 is, for every combination of valve sides.
+
+    alike: all valves on the same side only. Raises InputError, with the reason, for a loop without a derivative.
+    """
+    if loop.hosted:
+        return [_hosted(loop)]
+    if loop.no_derivative:
+        raise InputError(loop.no_derivative, mend="verify the loop without it")
+    demand = Demand(loop, replace(scenario, reference=None, offset={}), x0)
+    traced = trace(loop, demand.live)
+    jac = jacobians_of(traced)
+    c = traced.constants(loop)
+    w0 = demand.at(np.zeros(1))[0].copy()
+    moving = [
+        i
+        for i, n in enumerate(demand.live)
+        if n.endswith("_d") and n.startswith("d") and demand.kinds[n] == "reference"
+    ]
+    w0[moving] = 0.0
+    for i, n in enumerate(demand.live):
+        if demand.kinds[n] != "reference":
+            w0[i] = loop.defaults().get(n, 0.0)
+    x0 = np.array(traced.start(0.0, x0, w0, c)).ravel()
+    steer = [
+        i for i, n in enumerate(demand.live) if demand.kinds[n] == "reference" and i not in moving
+    ][: len(loop.controller.commands)]
+    valves = min(len(loop.plant.cylinders), 3)
+    combinations = itertools.product((1, -1), repeat=valves)
+    if alike:
+        combinations = dict.fromkeys(((1,) * valves, (-1,) * valves))
+    return [
+        _one(loop, traced, jac, c, x0.copy(), w0.copy(), steer, sides) for sides in combinations
+    ]
+
+
+def jacobians_of(traced: Traced) -> dict[str, ca.Function]:
+    """`jacobians` of a trace, made once."""
+    if id(traced) not in _jacobians:
+        _jacobians[id(traced)] = (traced, jacobians(traced))
+    return _jacobians[id(traced)][1]
+
+
+def _hosted(loop) -> Local:
+    """A law called from Python that says what it does near rest, as a predictive one does: as in `linear-stability`."""
+    from workbench.verification.linear.loop import closed, point
+
+    at = point(loop.plant, {})
+    M, B, C = closed(loop, at)
+    state = names(loop.plant.states)
+    residual = float(
+        np.abs(np.array(loop.plant.rhs(0.0, at.x, at.u), float) / _sizes(loop.plant.states)).max()
+    )
+    return Local(
+        (),
+        M,
+        B,
+        C,
+        float(loop.period),
+        (*state, *["the law's memory"] * (len(M) - len(state))),
+        residual,
+        0,
+        0.0,
+    )
+
+
+def _one(loop, traced, jac, c, x, w, steer, sides) -> Local:
+    plant = loop.plant
+    cylinders = plant.cylinders
+    sides = (*sides, *[1] * (len(cylinders) - len(sides)))
+    state = names(loop.states)
+    shown = names(loop.monitors)
+    commands = names(loop.controller.commands)
+    sampled = loop.period is not None
+    held = [state.index(n) for n in (f"{u}_held" for u in commands)] if sampled else []
+    # With overlap, a hair beyond it: inside nothing moves, whatever the law does.
+    wanted = np.array(sides) * [HAIR + c.valve.dead_band for c in cylinders]
+    for i, label in enumerate(plant.labels):
+        if f"u_s_{label}" in state:
+            x[state.index(f"u_s_{label}")] = wanted[i]
+    rows = [shown.index(u) for u in commands]
+    part, pick = ("jump", held) if sampled else ("log", rows)
+    law = traced.jump if sampled else traced.log
+    formed = lambda: np.array(law(0.0, x, w, c)).ravel()[pick]
+    if not cylinders:  # nothing to steer clear of: the command as the law gives it
+        wanted = formed()
+        _refuse_shut(plant, commands, wanted)
+    for _ in range(8 if cylinders else 0):
+        slope = np.array(jac[part](0.0, x, w, c)[1])[pick][:, steer]
+        step = np.linalg.lstsq(slope, wanted - formed(), rcond=None)[0]
+        if not np.isfinite(step).all():
+            break
+        w[steer] += step
+    if sampled:
+        x[held] = wanted
+        for i, u in enumerate(commands):
+            if f"{u}_applied" in state:
+                x[state.index(f"{u}_applied")] = wanted[i]
+    n = len(state)
+    A = np.array(jac["flow"](0.0, x, w, c)[0])[:n]
+    residual = float(
+        np.abs(np.array(traced.flow(0.0, x, w, c)).ravel()[:n] / _sizes(loop.states)).max()
+    )
+    # A command the law does not give is no equilibrium either.
+    residual = max(residual, float(np.abs(formed() - wanted).max(initial=0.0)))
+    M, B, C = (
+        _monodromy(loop, traced, jac, c, x, w, A, held, state, commands)
+        if sampled
+        else _continuous(loop, plant, jac, c, x, w, A, rows, wanted)
+    )
+    return _deflate(
+        Local(sides, M, B, C, loop.period, tuple(state), residual, 0, 0.0),
+        plant,
+        state,
+        _sizes(loop.states),
+    )
+
+
+def _refuse_shut(plant, commands, wanted) -> None:
+    """InputError where the law commands valves to be just shut, to rounding."""
+    at = dict(zip(commands, wanted))
+    shut = [name for name, edge in plant.just_shut.items() if abs(at[name] - edge) <= HAIR]
+    if shut:
+        raise InputError(
+            f"no slope at rest: {', '.join(shut)} shuts its valves there, and what passes changes in another way to either side",
+            mend="linearise where the valves are open",
+        )
+
+
+def _sizes(signals):
+    return np.array([1e-5 if s.name.startswith("z_") else SCALE.get(s.unit, 1.0) for s in signals])
+
+
+def _monodromy(loop, traced, jac, c, x, w, A, held, state, commands):
+    from scipy.linalg import expm
+
+    T = float(loop.period)
+    lag = float(loop.lag)
+    J = np.array(jac["jump"](0.0, x, w, c)[0])
+    after = expm(A * (T - lag))
+    if lag > 0:
+        after = after @ np.array(jac["release"](0.0, x, w, c)[0]) @ expm(A * lag)
+    enter = np.zeros((len(state), len(held)))
+    delay = dead_time(loop.controller)
+    for k, (i, u) in enumerate(zip(held, commands)):
+        enter[i, k] = 1.0
+        if f"{u}_applied" in state and delay == 0:
+            enter[state.index(f"{u}_applied"), k] = 1.0
+    return after @ J, after @ enter, J[held]
+
+
+def _continuous(loop, plant, jac, c, x, w, A, rows, wanted):
+    live = tuple(names(loop.controller.commands))
+    own = trace(plant, live)
+    m = own.n_states
+    u = np.array(jac["log"](0.0, x, w, c)[0])[rows]
+    a = [ca.SX.sym(n, own.flow.size1_in(i)) for i, n in enumerate("txwc")]
+    drive = ca.Function("drive", a, [ca.densify(ca.jacobian(own.flow(*a), a[2]))])
+    B = np.zeros((len(A), len(live)))
+    B[:m] = np.array(drive(0.0, x[:m], wanted, own.constants(plant)))[:m]
+    return A, B, u
+
+
+def _deflate(local: Local, plant, state, S) -> Local:
+    """Take out the common mode of every cylinder's pressures: it leaves f_p alone and is neutral at rest, outside v.
+
+    A law's own filters of both pressures ("…_slow") follow it and go with it.
+    """
+    A = local.A / S[:, None] * S[None, :]
+    B = local.B / S[:, None]
+    C = local.C * S[None, :]
+    paired = chambers(plant, state)
+    if not paired:
+        return Local(local.sides, A, B, C, local.T, local.states, local.residual, 0, 0.0)
+    keep = []
+    gone = []
+    kept_names = []
+    skip = {other for other, _ in paired.values()}
+    for i, name in enumerate(state):
+        if name in skip:
+            continue
+        e = np.zeros(len(state))
+        if name not in paired:
+            e[i] = 1.0
+            kept_names.append(name)
+        else:  # (p_a, p_b) → along f_p (kept) and along the common mode (taken out)
+            other, c = paired[name]
+            k, size = state.index(other), np.hypot(c.A_a, c.A_b)
+            common = np.zeros(len(state))
+            common[i], common[k] = c.A_b / size, c.A_a / size
+            e[i], e[k] = c.A_a / size, -c.A_b / size
+            gone.append(common)
+            kept_names.append(f"f_p{name[3:]}")
+        keep.append(e)
+    D, Q = np.array(gone).T, np.array(keep).T
+    leak = float(np.abs(Q.T @ A @ D).max() + np.abs(C @ D).max())
+    λ = np.linalg.eigvals(D.T @ A @ D)
+    own = float(
+        λ.real.max() if local.T is None else np.abs(λ).max() - 1
+    )  # how far from neutral or dying away they are
+    if max(leak, own) > 1e-4 * max(1.0, np.linalg.norm(A, 2)):
+        return Local(local.sides, A, B, C, local.T, local.states, local.residual, 0, leak)
+    return Local(
+        local.sides,
+        Q.T @ A @ Q,
+        Q.T @ B,
+        C @ Q,
+        local.T,
+        tuple(kept_names),
+        local.residual,
+        D.shape[1],
+        leak,
+    )
+
+
+def chambers(plant, state) -> dict[str, tuple[str, object]]:
+    """Pressure of chamber a → (pressure of chamber b, their cylinder), and a law's own filters of them."""
+    return {
+        f"p_a{label}{end}": (f"p_b{label}{end}", c)
+        for label, c in zip(plant.labels, plant.cylinders)
+        for end in ("", "_slow")
+        if f"p_b{label}{end}" in state
+    }
+
+
+def steep_states(found) -> list[str]:
+    """States whose rows of A are not finite: names from the first linearisation in which there are such rows."""
+    for loc in found:
+        rows = np.isfinite(loc.A).all(axis=1)
+        if not rows.all():
+            return [name for name, finite in zip(loc.states, rows) if not finite]
+    return []

@@ -1,0 +1,1 @@
+"""Claims on the signals of one run: requirements, limits of the machine, oscillation, energy, holding."""

@@ -1,0 +1,89 @@
+"""The energy balance of a run, and what verdicts owe to its integrator."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from workbench.contract.units import format_quantity as say
+from workbench.verification.observed.requirements import diverged
+from workbench.verification.run import Run
+from workbench.verification.scales import storage_floor
+from workbench.verification.verdict import Assumption, Verdict
+
+
+def check_energy(claim: Any, run: Run) -> Verdict:
+    """Energy stored against the integral of all named power flows: where they drift apart, the run is not to be trusted."""
+    text = f"energy balance of the run within {100 * claim.share:g} % of throughput"
+    source = "energy stored against the integrated power flows"
+    gone = diverged("energy-balance", text, run, claim.counted, source)
+    if gone:
+        return gone
+    e = run.energy
+    if (
+        e is None
+        or e.through == 0
+        or e.share > claim.share
+        and e.drift <= max(e.rounding, storage_floor(run))
+    ):
+        return Verdict(
+            "energy-balance",
+            text,
+            None,
+            source=source,
+            counted=claim.counted,
+            worst=(
+                "nothing moved: no energy to balance"
+                if e
+                else f"{type(run.loop.plant).__name__} states no energy, so there is none to balance: leave this claim out"
+            ),
+        )
+    most = sorted(e.by.items(), key=lambda item: -abs(item[1]))[:3]
+    return Verdict(
+        "energy-balance",
+        text,
+        e.share <= claim.share,
+        "numerical",
+        claim.share - e.share,
+        "1",
+        claim.share,
+        f"drift {say(e.drift, 'J', 2)}, {100 * e.share:.2g} % of {say(e.through, 'J', 3)}; most by "
+        + ", ".join(f"{name} {say(J, 'J', 3)}" for name, J in most),
+        source=source,
+        counted=claim.counted,
+        data={"gap": e.drift, "throughput": e.through, "by": e.by, "change": e.change},
+    )
+
+
+def resting_on(verdict: Verdict, energy: Verdict, run: Run) -> Verdict:
+    """A sampled verdict of a run whose energy balance fails says nothing: undecided. So does one that holds on a run in which
+    a piston leaves its stroke, a chamber falls below vacuum or a linkage passes a change point.
+    A run that diverges is a failure, not a matter of energy.
+    """
+    if (
+        verdict.strength not in ("sampled", "estimated")
+        or verdict.key == "energy-balance"
+        or not run.log.status.completed
+    ):
+        return verdict
+    for what, (_, why) in (
+        ("pistons inside their strokes", run.left),
+        ("chambers above vacuum", run.hollow),
+        ("linkage away from change points", run.crossed),
+    ):
+        if verdict.holds and why:
+            return replace(
+                verdict,
+                holds=None,
+                worst=f"{why}; was: {verdict.worst}",
+                assumptions=(*verdict.assumptions, Assumption(what, False, None, "", why)),
+            )
+    if energy.holds is not False:
+        return verdict
+    note = Assumption("energy balance of the run", False, energy.margin, energy.unit, energy.worst)
+    return replace(
+        verdict,
+        holds=None,
+        worst=f"the run's energy balance fails ({energy.worst}); was: {verdict.worst}",
+        assumptions=(*verdict.assumptions, note),
+    )

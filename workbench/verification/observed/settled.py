@@ -1,0 +1,238 @@
+"""Whether a loop comes to rest: no limit cycle of its errors, no chatter of its commands, nothing that creeps or grows.
+
+Two looks. The settled half of the run, in motion, for oscillations and chatter. Then, where the reference comes to rest, the run is
+made longer at its end: there the errors must stand still. In that tail, cut into quarters of which the first is left to settle,
+the width (largest minus smallest value) of each error is compared from quarter to quarter:
+
+    still      not wider than the floor in the last quarter
+    decaying   narrower from quarter to quarter, in all by DECAY: the tail is made twice as long, up to a stated limit, and then the
+               answer is undecided
+    creeping   moving one way, or fewer than three periods of what swings: likewise
+    restless   anything else: a limit cycle, a hunt
+
+A loop with noise or quantisation is never still to a floor: of that, only periodic motion counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from workbench.contract.capabilities import Varies, ends
+from workbench.contract.errors import InputError
+from workbench.contract.units import format_quantity as say
+from workbench.run.limit_cycle import limit_cycle
+from workbench.verification.observed.oscillation import FEWEST, beside, oscillations, pace, small
+from workbench.verification.observed.requirements import diverged, joint_errors, size_of
+from workbench.verification.run import Run
+from workbench.verification.run import run as simulated
+from workbench.verification.scales import signal_floor
+from workbench.verification.temporal import ready
+from workbench.verification.verdict import Verdict
+
+KEY = "settled"
+TEXT = "no limit cycle, no chatter of commands"
+SOURCE = "settled half of the run's joint errors and commands, and their rest after it"
+DECAY = 0.95
+TURNS = 6  # passes through the middle: three periods
+SHORTEST = 16  # instants a quarter of a tail needs
+CREEP = 0.25  # of its width: what the mean of a signal that swings moves from one quarter to the next, at most
+
+
+@dataclass(frozen=True)
+class Rest:
+    """What one error did in the tail: its width in the last quarter, in words what that is, and whether it decides."""
+
+    name: str
+    width: float
+    word: str
+    frequency: float = float("nan")
+
+
+def check_settled(claim, run: Run, tick: Callable[[], None] | None = None) -> Verdict:
+    """No sustained or growing oscillation, no chatter; at rest after the run, nothing that moves on."""
+    gone = diverged(KEY, TEXT, run, claim.counted, SOURCE)
+    if gone:
+        return gone
+    text = TEXT
+
+    def said(holds, worst: str, **data) -> Verdict:
+        strength = None if holds is None else "sampled"
+        return Verdict(
+            KEY, text, holds, strength, worst=worst, source=SOURCE, counted=claim.counted, data=data
+        )
+
+    if len(run.log.time) < 2 * FEWEST:
+        return said(None, f"{len(run.log.time)} logged instants are too few to tell: run it longer")
+    try:
+        floor = size_of(claim, "floor", [run.log.signal(n).unit for n in joint_errors(run)])
+    except InputError as why:
+        return said(None, why.message)
+    seen = oscillations(run, floor)
+    units = {name: run.log.signal(name).unit for name in joint_errors(run)}
+    sentence = ready.settled(floor, units, claim.chatter, list(seen.commands))
+    text = f"{TEXT}: {sentence.shown}"
+    if not sentence.on(run.log.time, seen.columns).holds:
+        found = seen.worst(claim.chatter)
+        name, kind, frequency, amplitude, unit = found
+        return said(
+            False,
+            f"{kind} of {name}{pace(frequency)}, amplitude {say(amplitude, unit, 3)}{beside(run, floor, found)}",
+            signal=name,
+            kind=kind,
+            frequency=plain(frequency),
+            amplitude=plain(amplitude),
+        )
+    quiet = f"no oscillation above {small(run, floor)}, commands quiet to {100 * claim.chatter:g} % of the range they use"
+    if not (claim.rest and comes_to_rest(run)):
+        return said(None, seen.few) if seen.few else said(True, quiet)
+    quiet = seen.few or quiet
+    return _at_rest(claim, run, floor, quiet, said, tick)
+
+
+def _at_rest(claim, run: Run, floor: float, quiet: str, said, tick) -> Verdict:
+    """The verdict from the tails, made longer while something still decays."""
+    length = run.scenario.length()
+    tail = max(0.5 * length, 2.0)
+    while True:
+        end = held(run, length + tail)
+        if not end.log.status.completed:
+            return said(
+                False if end.log.status.followed else None,
+                f"held at its end: {end.log.status.message}",
+            )
+        worst = max(rests(end, length, floor), key=lambda r: (RANK[r.word], r.width), default=None)
+        if tick:
+            tick()
+        if worst is None or worst.word == "still":
+            return said(True, f"{quiet}; at rest for {say(tail, 's', 3)} after it", tail=tail)
+        if worst.word == "restless" or tail >= max(claim.longest, length):
+            break
+        tail = min(2 * tail, max(claim.longest, length))
+    unit = end.log.signal(worst.name).unit
+    width = say(0.5 * worst.width, unit, 3)
+    if worst.word == "restless":
+        return said(
+            False,
+            f"limit cycle of {worst.name} at rest{pace(worst.frequency)}, amplitude {width}, "
+            f"held for {say(tail, 's', 3)} at its end",
+            signal=worst.name,
+            kind="limit cycle",
+            frequency=plain(worst.frequency),
+            amplitude=0.5 * worst.width,
+        )
+    motion = "creeps" if worst.word == "creeping" else "still swings"
+    return said(
+        None,
+        f"{worst.name} {motion} by {width} after {say(tail, 's', 3)} at rest: too slow to be seen to its end; "
+        "make the tail longer (`longest`)",
+        signal=worst.name,
+        tail=tail,
+    )
+
+
+RANK = {"still": 0, "decaying": 1, "creeping": 2, "restless": 3}
+
+
+def comes_to_rest(run: Run) -> bool:
+    """True where the reference ends, so that the loop can be held there, and nothing else drives it on."""
+    reference = run.scenario.reference
+    pushed = any(
+        isinstance(value, Varies) and not np.isfinite(ends(value))
+        for value in run.scenario.disturbances.values()
+    )
+    stops = reference is None or np.isfinite(ends(reference))
+    return stops and not pushed and run.demand.reference is not None
+
+
+def held(run: Run, duration: float) -> Run:
+    """The run, held at its end until `duration`."""
+    key = ("held", duration)
+    if key not in run.kept:
+        reference = run.demand.reference or run.scenario.reference
+        wanted = replace(run.scenario, reference=reference, duration=duration)
+        run.kept[key] = simulated(run.loop, wanted)
+    return run.kept[key]
+
+
+def noisy(run: Run) -> bool:
+    """True where noise or a converter keeps the loop from standing still."""
+    if any(s.kind == "noise" for s in run.loop.inputs):
+        return True
+    around = run.loop.controller
+    while around is not None:
+        if type(around).__name__ == "Quantised":
+            return True
+        around = around.inner
+    return False
+
+
+def rests(end: Run, begin: float, floor: float) -> list[Rest]:
+    """What every error does from `begin`, where the reference has ended."""
+    time = end.log.time
+    first = int(np.searchsorted(time, max(begin, _moves_until(end))))
+    found = []
+    for name, error in joint_errors(end).items():
+        least = max(floor, signal_floor(end.loop.plant, name))
+        found.append(_rest(name, time[first:], error[first:], least, noisy(end)))
+    return found
+
+
+def _moves_until(run: Run) -> float:
+    """When the reference has come to rest."""
+    return 0.0 if run.demand.reference is None else float(run.demand.reference.duration or 0.0)
+
+
+def _rest(name: str, time: np.ndarray, error: np.ndarray, floor: float, noise: bool) -> Rest:
+    if len(time) < 4 * SHORTEST:
+        return Rest(name, 0.0, "decaying")
+    quarters = np.array_split(error, 4)[1:]
+    widths = [float(np.ptp(q)) for q in quarters]
+    last = widths[-1]
+    if last <= 2 * floor:
+        return Rest(name, last, "still")
+    falls = all(after < before for before, after in zip(widths, widths[1:]))
+    if falls and last < DECAY * widths[0]:
+        return Rest(name, last, "decaying")
+    cycle = limit_cycle(time, error, floor=floor, settled=0.75)
+    if cycle.detected:
+        return Rest(
+            name,
+            2 * cycle.amplitude if np.isfinite(cycle.amplitude) else last,
+            "restless",
+            cycle.frequency,
+        )
+    steps = np.diff([float(q.mean()) for q in quarters])
+    creeps = bool(np.all(steps > CREEP * last) or np.all(steps < -CREEP * last))
+    if creeps or not _swings(error) or noise and cycle.few:
+        return Rest(name, last, "creeping")
+    if noise:
+        return Rest(name, last, "still")
+    return Rest(
+        name, last, "decaying" if cycle.trend == "decaying" else "restless", _pace(time, error)
+    )
+
+
+def _turns(error: np.ndarray) -> int:
+    """How often the last three quarters of a tail pass their middle."""
+    part = error[len(error) // 4 :]
+    signs = np.sign(part - 0.5 * (part.max() + part.min()))
+    return int(np.count_nonzero(np.diff(signs[signs != 0])))
+
+
+def _swings(error: np.ndarray) -> bool:
+    """True where the tail shows three periods of what swings in it."""
+    return _turns(error) >= TURNS
+
+
+def _pace(time: np.ndarray, error: np.ndarray) -> float:
+    """Swings a second through the middle, Hz; NaN below one and a half of them."""
+    turns = _turns(error)
+    return turns / 2 / (0.75 * float(time[-1] - time[0])) if turns >= 3 else float("nan")
+
+
+def plain(value: float) -> float | None:
+    """A finite number, or None."""
+    return float(value) if np.isfinite(value) else None

@@ -1,0 +1,1 @@
+"""Practical stability: runs from other starts, what they showed, and how far it reaches."""

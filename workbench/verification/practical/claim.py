@@ -1,0 +1,145 @@
+"""Practical stability of any loop: from other starts it comes back to its path, and v, where a law states one, stays below a bound.
+
+The loop is disturbed (`starts`), runs for at least twice the scenario's duration beside an undisturbed run with the same reference,
+and is judged where a user looks: at the tool or the outputs that follow a reference, at every position (joints that nothing holds
+included) and at every chamber pressure (`returning`). Where a signal is still on its way at the end, the run is made longer, up
+to a stated limit, before the answer is that too little was seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from workbench.contract.units import format_quantity as say
+from workbench.verification.beside import beside
+from workbench.verification.ledger.balance import has_ledger
+from workbench.verification.linear.modes import Modes, slowest_and_unstable
+from workbench.verification.observed.requirements import diverged
+from workbench.verification.practical.contained import containment
+from workbench.verification.practical.decision import decided
+from workbench.verification.practical.disturbed import (
+    Outcome,
+    disturbed,
+    floor_of,
+    lasting,
+    undisturbed,
+)
+from workbench.verification.practical.nominal import nominal_run
+from workbench.verification.practical.starts import Start, drawn
+from workbench.verification.run import Run
+from workbench.verification.verdict import Verdict
+
+SOURCE = "runs from other starts over twice the duration, beside the undisturbed one"
+KEY = "practical-stability"
+
+
+def check_practical(
+    claim, run: Run, allowed: float | None = None, tick: Callable[[], None] | None = None
+) -> Verdict:
+    """Back on the path from every other start; v ≤ bound after settling, where the law states an accompanying function.
+
+    allowed: how far the tool, or an output that follows a reference, may stay away (that of the tracking claim). A bound on v that
+    nobody stated is set on the nominal run, which must settle: ten times a limit cycle would bound a limit cycle.
+    """
+    run = lasting(run, claim.settle)
+    with beside(_runs_meanwhile(claim, run)):
+        known = nominal_run(claim, run)
+    gone = diverged(KEY, known.text, run, claim.counted, SOURCE)
+    if gone:
+        return gone
+    said = lambda holds, worst, **more: Verdict(
+        KEY,
+        known.text,
+        holds,
+        None if holds is None else "sampled",
+        worst=worst,
+        source=SOURCE,
+        counted=claim.counted,
+        **more,
+    )
+    if run.left[1]:
+        return said(False, run.left[1])
+    if known.unsound:
+        return said(
+            None,
+            f"a bound set on a run that is itself not sound proves nothing ({known.unsound}); state one",
+            data={"nominal": known.v},
+        )
+    if claim.runs < 1:
+        return said(None, "no other starts were asked for (runs: 0)")
+    if run.loop.plant.no_other_starts:
+        return said(None, f"no other start can be had: {run.loop.plant.no_other_starts}")
+    starts = drawn(run, claim.runs, claim.spread)
+    modes = slowest_and_unstable(run)
+    outcomes, duration = disturbed(claim, run, starts, allowed, modes, tick)
+    verdict = decided(run, known, starts, outcomes, duration, said, modes)
+    late = _late(claim, run, outcomes) if verdict.holds else None
+    if late is not None:
+        holds = None if claim.within is None else False
+        return said(holds, f"{late}; was: {verdict.worst}", data=verdict.data)
+    return _with_modes(claim, run, verdict, modes, starts[0], allowed) if verdict.holds else verdict
+
+
+def _runs_meanwhile(claim, run: Run) -> list[Callable]:
+    """The undisturbed run over twice the duration, while the ledger is traced; nothing where none will be asked for."""
+    asked = claim.runs > 0 and claim.duration is None and run.log.status.completed
+    if not (asked and has_ledger(run.loop)) or run.loop.hosted or run.left[1]:
+        return []
+    return [lambda look: undisturbed(run, 2 * run.scenario.length())]
+
+
+def _late(claim, run: Run, outcomes: list[Outcome]) -> str | None:
+    """In words what came back later than it may; None where nothing did."""
+    allowed = claim.within or max(run.scenario.length(), claim.settle)
+    back = [
+        r
+        for o in outcomes
+        for r in o.found
+        if r.moved and r.word == "back" and not r.signal.pressure
+    ]
+    last = max(back, key=lambda r: r.after, default=None)
+    if last is None or last.after <= allowed:
+        return None
+    pace = (
+        f"{last.signal.name} is back only after {say(last.after, 's', 3)}, at {last.rate:.2g} 1/s"
+    )
+    if claim.within:
+        return f"{pace}, beyond the {say(allowed, 's', 3)} stated"
+    return f"{pace}, beyond the {say(allowed, 's', 3)} that the scenario lasts; state `within` if so slow a loop is meant"
+
+
+def _with_modes(
+    claim, run: Run, verdict: Verdict, modes: Modes, start: Start, allowed: float | None
+) -> Verdict:
+    """What holds on the runs, held against what the linearised loop knows."""
+    data = {**verdict.data, "modes": modes.words}
+    if modes.unread:
+        unseen = f"{modes.unread}: what grows slowly in it need not show in any run"
+        return replace(
+            verdict,
+            holds=None,
+            strength=None,
+            margin=None,
+            data=data,
+            worst=f"{unseen}; was: {verdict.worst}",
+        )
+    found = containment(run, modes, start, _quiet(run, allowed), claim.longest)
+    if found is None:
+        return replace(verdict, data=data)
+    if found.holds:
+        return replace(verdict, data=data, assumptions=(*verdict.assumptions, found.assumption()))
+    strength = None if found.holds is None else "sampled"
+    return replace(
+        verdict,
+        holds=found.holds,
+        strength=strength,
+        margin=None,
+        data=data,
+        worst=f"{found.words}; was: {verdict.worst}",
+    )
+
+
+def _quiet(run: Run, allowed: float | None) -> float:
+    """What an error may still move by at rest: a tenth of what it may be."""
+    return 0.1 * allowed if allowed else floor_of(run)

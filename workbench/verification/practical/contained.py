@@ -1,0 +1,113 @@
+"""What the linearised loop knows, held against what runs show: a mode that grows, and whether the nonlinearity contains it.
+
+A mode that grows where the loop rests is contained if the loop, from another start and held at its end for GROWTHS time constants
+of that mode, stands still there to within the floor; of a mode in the law's memory alone, which no error need show, that memory
+must not grow on. Swinging on is a limit cycle, of that size. Where the mode is so slow that the hold would be longer than the
+stated limit, nothing was seen: undecided. A mode that grows at a point on the way, as if time stood still there, is contained where
+every other start came back.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from workbench.contract.system import names
+from workbench.contract.units import format_quantity as say
+from workbench.verification.linear.modes import Mode, Modes
+from workbench.verification.observed.settled import comes_to_rest, rests
+from workbench.verification.practical.returning import GROWING
+from workbench.verification.practical.starts import Start, scenario_from
+from workbench.verification.run import Run
+from workbench.verification.run import run as simulated
+from workbench.verification.verdict import Assumption
+
+GROWTHS = 5.0  # time constants of a mode that grows, for which the loop is held at rest
+SOURCE = "eigenvalues of the linearised loop, held against runs"
+
+
+@dataclass(frozen=True)
+class Contained:
+    """Whether what grows in the linearised loop is contained: True, False (with the limit cycle) or None, and why in words."""
+
+    holds: bool | None
+    words: str
+
+    def assumption(self) -> Assumption:
+        """As an assumption of a verdict that holds; what is contained is not met, but does no harm: None."""
+        return Assumption(
+            "no mode of the linearised loop grows", None, None, "", self.words, SOURCE
+        )
+
+
+def containment(
+    run: Run, modes: Modes, start: Start, floor: float, longest: float
+) -> Contained | None:
+    """None where no mode grows. `floor`: what the loop may still move by at rest, in the unit of its errors."""
+    growing = [m for m in modes.unstable if not m.aside]
+    if not growing:
+        return None
+    at_rest = [m for m in growing if _rests(modes, m)]
+    if not at_rest:
+        return Contained(
+            True,
+            f"{growing[0].where}: a mode {growing[0].words}; every other start came back all the same",
+        )
+    slowest = min(at_rest, key=lambda m: m.s.real)
+    return _held(run, slowest, start, floor, longest)
+
+
+def _rests(modes: Modes, mode: Mode) -> bool:
+    return any(mode in place.modes and place.rests for place in modes.places)
+
+
+def _held(run: Run, mode: Mode, start: Start, floor: float, longest: float) -> Contained:
+    """What the loop does, held at its end long enough for the mode to show."""
+    said = f"{mode.where}: a mode {mode.words}"
+    wanted = GROWTHS * mode.time_constant
+    length = run.scenario.length()
+    if wanted > max(longest, length):
+        return Contained(
+            None, f"{said}; too slow to be seen within {say(max(longest, length), 's', 3)}"
+        )
+    if not comes_to_rest(run):
+        return Contained(
+            None, f"{said}; the reference never rests, so nothing shows whether it is contained"
+        )
+    scenario = replace(run.scenario, reference=run.demand.reference or run.scenario.reference)
+    end = scenario_from(run, start, replace(scenario, duration=length + wanted))
+    seen = simulated(run.loop, end)
+    if not seen.log.status.completed:
+        holds = False if seen.log.status.followed else None
+        return Contained(holds, f"{said}; held there, the run is {seen.log.status.message}")
+    memory = _in_memory(run, mode)
+    if memory:
+        return _unseen(seen, said, length, memory)
+    widest = max(rests(seen, length, floor), key=lambda r: r.width, default=None)
+    if widest is None or widest.word == "still":
+        return Contained(
+            True, f"{said}; held there for {say(wanted, 's', 3)} it stands still all the same"
+        )
+    unit = seen.log.signal(widest.name).unit
+    cycle = f"{said}; held there, {widest.name} swings by {say(0.5 * widest.width, unit, 3)}"
+    return Contained(False if widest.word == "restless" else None, cycle)
+
+
+def _in_memory(run: Run, mode: Mode) -> tuple[str, ...]:
+    """States that take part most in the mode where none of them is the plant's: no error need show it."""
+    return () if set(mode.states) & set(names(run.loop.plant.states)) else mode.states
+
+
+def _unseen(seen: Run, said: str, begin: float, memory: tuple[str, ...]) -> Contained:
+    """Whether what the law remembers moves on while the loop is held; a called law's memory is in no log."""
+    moved = {}
+    for name in memory:
+        if name not in seen.log:
+            return Contained(None, f"{said}, which no output need show")
+        late = seen.log.array(name)[np.searchsorted(seen.log.time, begin) :]
+        moved[name] = [float(np.ptp(part)) for part in np.array_split(late, 3)]
+    for name, (first, middle, last) in moved.items():
+        if last > GROWING * middle > GROWING**2 * first:
+            return Contained(False, f"{said}; held there, {name} grows on")
+    return Contained(True, f"{said}; held there, {', '.join(memory)} does not grow")

@@ -1,0 +1,234 @@
+"""The runs of practical stability: the undisturbed one made longer, those from other starts, and what each of them showed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+import numpy as np
+
+from workbench.contract.capabilities import ends
+from workbench.contract.system import innermost, names
+from workbench.run.reference import Waypoints
+from workbench.verification.ledger.balance import has_ledger
+from workbench.verification.linear.modes import Modes
+from workbench.verification.observed.oscillation import oscillation, pace
+from workbench.verification.observed.path import ON_PATH, path_size
+from workbench.verification.practical.returning import (
+    Judged,
+    Return,
+    distances,
+    judged,
+    returns,
+    thinned,
+    worst_of,
+)
+from workbench.verification.practical.starts import Start, drawn, positions, scenario_from, sizes
+from workbench.verification.run import Run, run_many
+from workbench.verification.run import run as simulated
+from workbench.verification.scales import scales, signal_floor
+
+FLOOR = (
+    1e-3  # rad or m: oscillation smaller than this does not end a scan, on a machine of any size
+)
+CHATTER = 0.05  # share of the range used, likewise
+SMALL = (
+    0.1 * ON_PATH
+)  # of a path's size, and of the machine's own: likewise, on a plant without a tool
+SPREAD = 0.02  # rad, m of a sliding joint: starts of a run that stands still
+
+
+def longer(scenario, duration: float | None = None):
+    """The scenario over `duration` (twice its own by default): the path walked again where it closes, else held at its end."""
+    reference = scenario.reference
+    wanted = 2 * scenario.length() if duration is None else duration
+    if not isinstance(reference, Waypoints) or reference.points[0] != reference.points[-1]:
+        return replace(scenario, duration=wanted)
+    dwell = reference.dwell
+    lap = reference.duration + dwell
+    laps = max(1, math.ceil(wanted * (1 - 1e-9) / lap))
+    return replace(
+        scenario,
+        reference=replace(reference, repeat=laps * reference.repeat),
+        duration=wanted + dwell,
+    )
+
+
+def walking(run: Run, settle: float) -> Run:
+    """A run that still follows the path after settling: this run, or one that lasts longer where most of the path comes before.
+
+    What is left of v while a machine rests bounds nothing that happens while it moves.
+    """
+    again = longer(run.scenario)
+    lap = ends(run.scenario.reference)
+    if (
+        again.reference is run.scenario.reference
+        or settle <= lap / 2
+        or not run.log.status.completed
+    ):
+        return run
+    return undisturbed(run, 2 * run.scenario.length())
+
+
+def undisturbed(run: Run, duration: float) -> Run:
+    """The run over `duration` under the reference it had; a run that lasts long enough is not simulated again."""
+    if duration <= run.scenario.length() and run.log.status.completed:
+        reference = run.demand.reference or run.scenario.reference
+        return replace(run, scenario=replace(run.scenario, reference=reference, duration=duration))
+    if duration not in run.kept:
+        scenario = replace(run.scenario, reference=run.demand.reference or run.scenario.reference)
+        wanted = longer(scenario, duration)
+        run.kept[duration] = simulated(run.loop, wanted)
+    return run.kept[duration]
+
+
+def lasting(run: Run, settle: float) -> Run:
+    """The run; where it ends within the time allowed for settling, a run over twice that time."""
+    if run.log.time[-1] > settle or not run.log.status.completed:
+        return run
+    return undisturbed(run, 2 * settle)
+
+
+def other_starts(run: Run, claim, duration: float | None = None) -> list[tuple]:
+    """Loop and scenario of every other start, each over twice the duration (or over `duration`)."""
+    scenario = replace(run.scenario, reference=run.demand.reference or run.scenario.reference)
+    base = longer(scenario, duration)
+    return [
+        (run.loop, scenario_from(run, start, base))
+        for start in drawn(run, claim.runs, claim.spread)
+    ]
+
+
+def stands_still(run: Run) -> bool:
+    """True for a run with a law on which no position leaves its resolution: what it shows is no motion."""
+    places = [name for name in positions(run.loop.plant) if name in run.log] or names(
+        run.loop.plant.outputs
+    )
+    return all(
+        float(np.ptp(run.log.array(name))) <= _resolution(run, name)
+        for name in places
+        if name in run.log
+    )
+
+
+def _resolution(run: Run, name: str) -> float:
+    return max(signal_floor(run.loop.plant, name), 1e-9 * float(np.abs(run.log.array(name)).max()))
+
+
+def stirred(run: Run) -> Run:
+    """The run, or where it stands still, one from another start and twice as long."""
+    open_ = innermost(run.loop.controller).open
+    if open_ or not run.log.status.completed or not stands_still(run):
+        return run
+    if "stirred" not in run.kept:
+        (start,) = drawn(run, 1, SPREAD)
+        scenario = replace(run.scenario, reference=run.demand.reference or run.scenario.reference)
+        wanted = scenario_from(run, start, longer(scenario))
+        run.kept["stirred"] = simulated(run.loop, wanted)
+    return run.kept["stirred"]
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """What one disturbed run showed.
+
+    v, t, cause   largest settled v (J), when, and its largest term; NaN for a law without an accompanying function
+    gone          why the run ended early or left a stroke; empty when it did not
+    followed      False where the integrator or the equations ended, not the loop
+    unrest        the sustained oscillation it ends in, in words
+    found         how each signal came back
+    apart         name of a signal → (t, distance), thinned for drawing: the largest value of each short interval
+    """
+
+    v: float
+    t: float
+    cause: str
+    gone: str
+    unrest: str
+    found: tuple[Return, ...]
+    apart: Mapping[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+    followed: bool = True
+
+    @property
+    def worst(self) -> Return | None:
+        """The return that decides."""
+        return worst_of(list(self.found))
+
+
+def observe(run: Run, nominal: Run, signals: Sequence[Judged], settle: float) -> Outcome:
+    """What a disturbed run showed beside the undisturbed one."""
+    gone = run.log.status.message if not run.log.status.completed else run.left[1]
+    if gone:
+        return Outcome(
+            math.inf, run.log.status.t_end, gone, gone, "", (), followed=run.log.status.followed
+        )
+    v, t, cause = settled_storage(run, settle) if has_ledger(run.loop) else (math.nan, math.nan, "")
+    apart = {name: thinned(run.log.time, d) for name, d in distances(run, nominal, signals).items()}
+    return Outcome(v, t, cause, "", restless(run), tuple(returns(run, nominal, signals)), apart)
+
+
+def settled_storage(run: Run, settle: float) -> tuple[float, float, str]:
+    """(largest v after settling, its time, largest cause there); inf for a run that diverged or left a stroke."""
+    if not run.log.status.completed:
+        return math.inf, run.log.status.t_end, run.log.status.message
+    if run.left[1]:
+        return math.inf, *run.left
+    t, v = run.storage
+    first = int(np.searchsorted(t, min(settle, 0.9 * t[-1])))
+    k = first + int(np.argmax(np.where(np.isfinite(v[first:]), v[first:], math.inf)))
+    if not math.isfinite(v[k]):
+        return math.inf, float(t[k]), f"v is not finite at t = {t[k]:.3f} s"
+    own = {(s, c, name): d[0] for (s, c, name), d in run.at(k).perturbations.items()}
+    s, c, name = max(own, key=lambda key: own[key])
+    return float(v[k]), float(t[k]), f"structure {s}, {name} term of {c}"
+
+
+def restless(run: Run) -> str:
+    """The sustained oscillation or chatter in the settled half of a run, in words; empty where there is none."""
+    found = oscillation(run, floor_of(run), CHATTER)
+    return f"{found[1]} of {found[0]}{pace(found[2])}" if found else ""
+
+
+def floor_of(run: Run) -> float:
+    """Amplitude of an error below which it is no oscillation, in its unit: a millimetre, of a small machine a share of its path.
+
+    A machine with a tool is judged in lengths of its tool. Where nothing moves, and the plant states no size, it is FLOOR.
+    """
+    plant = run.loop.plant
+    if plant.has_tool:
+        return FLOOR
+    own = scales(plant).of_unit(run.error_unit)
+    sizes_known = (path_size(run.loop, run.scenario), 0.0 if own is None else own.value)
+    return min([FLOOR, *(SMALL * size for size in sizes_known if size > 0)])
+
+
+def disturbed(
+    claim, run: Run, starts: list[Start], allowed, modes: Modes, tick
+) -> tuple[list[Outcome], float]:
+    """(what every disturbed run showed, its duration): lengthened until nothing is on its way, or the limit is reached."""
+    slowest = modes.slowest.settles if modes.slowest else 0.0
+    twice = 2 * run.scenario.length()
+    first = claim.duration or twice
+    most = max(first, claim.longest)
+    duration = max(first, min(slowest, most))
+    signals = judged(run, sizes(run, claim.spread), allowed)
+    todo = list(range(len(starts)))
+    found = [None] * len(starts)
+    while True:
+        nominal = undisturbed(run, duration)
+        jobs = [(run.loop, scenario_from(run, starts[i], nominal.scenario)) for i in todo]
+        look = partial(observe, nominal=nominal, signals=signals, settle=claim.settle)
+        for i, one in zip(todo, run_many(jobs, look, tick)):
+            found[i] = one
+        todo = [i for i in todo if _wants_longer(found[i])]
+        if not todo or duration >= most:
+            return found, duration
+        duration = min(2 * duration, most)
+
+
+def _wants_longer(outcome: Outcome) -> bool:
+    """True where something is not back yet, and a longer run could show that it comes."""
+    worst = outcome.worst
+    return worst is not None and worst.word in ("returning", "staying") and not worst.lenient

@@ -1,0 +1,224 @@
+"""Claims on a predictive controller along a run: its stability argument, its solver, its cost."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import digest
+from workbench.contract.system import Plain
+from workbench.contract.wrappers import Delayed
+from workbench.verification.linear.claims import check_asked, constant, predictive
+from workbench.verification.linear.loop import is_linear
+from workbench.verification.verdict import Assumption, Verdict
+
+
+def check_mpc_stability(claim: Any, run: Any) -> Verdict:
+    """The textbook's argument, every hypothesis of it checked; near the steady state only where there is no terminal set."""
+    from workbench.verification.predictive.claims import mpc_stability
+    from workbench.verification.predictive.local import local_stability
+
+    check_asked(claim, run.loop)
+    law = predictive(run.loop)
+    key = "mpc-stability"
+    text = (
+        "from every feasible start, this run's among them, the predictive controller stays feasible, its cost falls by the "
+        "stage cost, and the state goes to the target"
+    )
+    r, lost = _lost(run, law)
+    said = partial(Verdict, key, text, counted=claim.counted)
+    try:
+        given, left = law.ingredients([0.0] * len(law.follows) if r is None else r, tuple(lost))
+    except InputError as reason:
+        return said(None, worst=reason.message, source="terminal ingredients")
+    if lost or law.terminal != "set":
+        if not lost and law.observer is None and not given.lost:
+            return _begins_feasible(run, replace(local_stability(given), counted=claim.counted))
+        no_set = () if law.terminal == "set" else ("a terminal set as a constraint",)
+        return said(
+            None,
+            worst=f"the theorem's hypotheses that are not met: {'; '.join((*given.lost, *no_set))}",
+            source="shifted plan",
+            assumptions=tuple(Assumption(t, False) for t in given.lost),
+        )
+    cost, kept, found = mpc_stability(given)
+    restless = [name for name in left if np.ptp(run.log.array(name)) > 0]
+    if restless:
+        alone = f"{', '.join(restless)} moves although no command drives it"
+        worst = f"{alone}, which the argument leaves out: start at rest"
+        return said(None, worst=worst, source="shifted plan")
+    notes = tuple(
+        Assumption(f"{name} at rest: nothing but itself drives it", True) for name in left
+    )
+    if found.holds is None and False in (cost.holds, kept.holds):
+        found = replace(found, worst=f"{found.worst}; {cost.worst}; {kept.worst}")
+    worst = f"{found.worst}; {kept.worst}" if found.holds else found.worst
+    found = replace(
+        found,
+        claim=text,
+        worst=worst,
+        assumptions=(*found.assumptions, *notes),
+        counted=claim.counted,
+    )
+    return _begins_feasible(run, found)
+
+
+def _lost(run: Any, law: Any) -> tuple[Any, list[str]]:
+    """(constant references of the run, or None; hypotheses of the argument that the loop does not meet)."""
+    loop = run.loop
+    r, why = constant(run)
+    lost = [why] if why else []
+    if digest(law.model) != digest(loop.plant):
+        lost.append("model = plant")
+    if not is_linear(loop.plant):
+        lost.append("the plant is linear")
+    lost += _around(loop, law)
+    return r, lost
+
+
+def _begins_feasible(run: Any, found: Verdict) -> Verdict:
+    """The verdict, undecided where the run's first problem was not solved: a proof about feasible starts is not about it."""
+    status, fallback, _, _ = _solves(run)
+    if not found.holds or (status[0] in (1, 2) and not fallback[0]):
+        return found
+    why = FALLBACK.get(int(fallback[0]), "fallback")
+    if status[0] not in (1, 2):
+        why = STATUS.get(int(status[0]), f"status {status[0]}")
+    return replace(
+        found,
+        holds=None,
+        strength=None,
+        margin=None,
+        worst=f"this run's start is outside what is proven: its first "
+        f"problem is not solved ({why}); from feasible starts: {found.worst}",
+    )
+
+
+def _around(loop: Any, law: Any) -> list[str]:
+    """What stands between the controller and the plant that the argument knows nothing of."""
+    controller = loop.controller
+    found = []
+    if isinstance(controller, Delayed):
+        if controller.delay != law.delay:
+            found.append("the loop's delay is the one the controller predicts through")
+        controller = controller.inner
+    elif law.delay:
+        found.append("the loop's delay is the one the controller predicts through")
+    if not isinstance(controller.inner, Plain):
+        found.append("nothing (filter, noise, rounding) between plant and controller")
+    if float(loop.period) != law.T_s:
+        found.append("the loop's sample time is the controller's")
+    return found
+
+
+STATUS = {
+    -1: "infeasible",
+    -2: "cycling",
+    -3: "unbounded",
+    -4: "too many iterations",
+    -5: "not convex",
+    4: "inaccurate",
+    -9: "beyond a limit",
+    -10: "no finite model",
+}
+
+
+FALLBACK = {1: "last plan", 2: "terminal law", 3: "command held"}
+
+
+def _solves(run: Any) -> tuple[np.ndarray, np.ndarray, str, dict]:
+    """(statuses, fallbacks, in words what was not optimal, counts)."""
+    status, fallback = (
+        np.rint(run.log.array(f"mpc_{n}")).astype(int) for n in ("status", "fallback")
+    )
+    counts = {}
+    for values, said, good in ((status, STATUS, (1, 2)), (fallback, FALLBACK, (0,))):
+        for v in np.unique(values):
+            if v not in good:
+                counts[said.get(int(v), f"status {v}")] = int((values == v).sum())
+    first = np.flatnonzero(~np.isin(status, (1, 2)) | (fallback != 0))
+    words = ", ".join(f"{k}: {v}" for k, v in counts.items())
+    return (
+        status,
+        fallback,
+        f"{words}; the first at t = {run.log.time[first[0]]:.4g} s" if len(first) else "",
+        counts,
+    )
+
+
+def check_solves(claim: Any, run: Any) -> Verdict:
+    """Share of samples whose problem was solved to optimality, statuses and fallbacks listed."""
+    text = "every sample solved to optimality"
+    source = "solver statuses in the log"
+    if claim.share:
+        text = f"at most {100 * claim.share:g} % of the samples not solved to optimality"
+    check_asked(claim, run.loop)
+    status, fallback, words, counts = _solves(run)
+    share = float(np.mean(~np.isin(status, (1, 2)) | (fallback != 0)))
+    worst = (
+        words
+        or f"all {len(status)} samples optimal, at most {int(run.log.array('mpc_iterations').max())} iterations"
+    )
+    if not run.log.status.completed:
+        return Verdict(
+            "solves",
+            text,
+            False,
+            "sampled",
+            worst=run.log.status.message,
+            source=source,
+            counted=claim.counted,
+        )
+    return Verdict(
+        "solves",
+        text,
+        share <= claim.share,
+        "sampled",
+        claim.share - share,
+        "1",
+        claim.share,
+        worst,
+        source=source,
+        counted=claim.counted,
+        data={"samples": len(status), "not_optimal": counts},
+    )
+
+
+def check_cost_decrease(claim: Any, run: Any) -> Verdict:
+    """V falls by ℓ at every sample of the run; where it does not and the model is not the plant, undecided."""
+    from workbench.verification.predictive.claims import cost_on_log
+
+    check_asked(claim, run.loop)
+    law = predictive(run.loop)
+    key = "cost-decrease"
+    text = "the predictive controller's cost falls by the stage cost at every sample of the run"
+    r, why = constant(run)
+    t = run.log.time
+    if why or len(t) < 3 or abs(t[1] - t[0] - run.loop.period) > 1e-9 * run.loop.period:
+        reason = (
+            f"only where {why}" if why else "every sample must be in the log: leave log_period out"
+        )
+        return Verdict(key, text, None, worst=reason, source="logged costs", counted=claim.counted)
+    log = run.log
+    stack = lambda signals: np.column_stack([log.array(s.name) for s in signals])
+    V = log.array("mpc_cost")
+    l = law.stage_costs(stack(law.follows), r, stack(law.commands))
+    status, fallback, _, _ = _solves(run)
+    floor = claim.floor * float(np.max(V[np.isfinite(V)], initial=0.0))
+    said = ["optimal" if s in (1, 2) else STATUS.get(int(s), str(s)) for s in status]
+    found = cost_on_log(V, ℓ, said, fallback != 0, floor)
+    if found.holds is False and digest(law.model) != digest(run.loop.plant):
+        unpromised = "the model is not the plant, so that nothing promises that the cost falls"
+        found = replace(found, holds=None, strength=None, worst=f"{unpromised}: {found.worst}")
+    return replace(
+        found,
+        key=key,
+        claim=text,
+        counted=claim.counted,
+        limit=floor,
+        worst=f"{found.worst}; {len(V)} samples, noise allowed {floor:.3g}",
+    )

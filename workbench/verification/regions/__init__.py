@@ -1,0 +1,1 @@
+"""Sectors and regions of attraction of linear loops whose commands saturate."""
