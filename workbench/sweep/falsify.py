@@ -57,12 +57,14 @@ class KeptRuns:
         found = self.journal.known.get(key)
         if found is None:
             return None
-        (_, value, requirement), *each = found.results
-        return Score(value, requirement, found.error, tuple((name, v) for name, v, _ in each))
+        (_, value, requirement), (_, moved, _), *each = found.results
+        told = tuple((name, v) for name, v, _ in each)
+        return Score(value, requirement, found.error, told, moved=moved)
 
     def add(self, key: str, found: Score) -> None:
         each = tuple((name, value, "") for name, value in found.each)
-        results = (("", float(found.value), found.requirement), *each)
+        moved = ("", float(found.moved), "moved")
+        results = (("", float(found.value), found.requirement), moved, *each)
         self.journal.add(key, Outcome(results, found.refused))
 
 

@@ -23,6 +23,7 @@ from workbench.verification.observed.path import ON_PATH, path_size
 from workbench.verification.predictive.defaults import predictive_claims
 from workbench.verification.run import error_unit
 from workbench.verification.search.of_scenario import MOST_SEED
+from workbench.verification.search.score import requirements
 
 FEW = 2  # other starts of a predictive law: each of its samples solves a program
 BRIEF = 10.0  # s: what each of them lasts, unless something is not back by then
@@ -37,6 +38,11 @@ OPEN = (
 NO_LIMITS = (
     "neither the supply nor the drives say between which pressures the chambers should stay; to be asked, state"
     " `pressures: {low: …, high: …}`"
+)
+
+NO_DRAWS = (
+    "the scenario ends within the time that tracking allows for settling, so that runs under other draws of the noise show nothing;"
+    " make it longer"
 )
 
 
@@ -107,7 +113,7 @@ def defaults(loop: System, scenario: Scenario | None) -> tuple:
         *_machine(about, unasked),
         *predictive_claims(about, unasked),
     ]
-    found += _other_draws(about, found)
+    found += _other_draws(about, found, unasked)
     unasked += [(key, why) for key, why in about.plant.not_asked if not _asks(found, key)]
     if unasked:
         found.append(run_claims.Unasked(tuple(unasked), counted=not about.closed))
@@ -203,14 +209,17 @@ def _requirements(about: _Loop, size: float, unasked: list) -> list:
     return found
 
 
-def _other_draws(about: _Loop, asked: list) -> list:
+def _other_draws(about: _Loop, asked: list, unasked: list) -> list:
     """A small search over other draws of the noise that the loop states itself.
 
     It is the one search that varies nothing beyond what the case says: how far a load, an oil or a start may be off is nobody's
     to assume but the user's.
     """
     noisy = any(s.kind == "noise" for s in about.loop.inputs)
-    if not noisy or about.hosted or not any(claim.searched for claim in asked):
+    if not noisy or about.hosted or not requirements(asked):
+        return []
+    if any(isinstance(c, run_claims.Tracking) and about.length <= c.settle for c in asked):
+        unasked.append(("falsify", NO_DRAWS))
         return []
     return [C.Falsify(over={"seed": (0, MOST_SEED)}, budget=DRAWS)]
 

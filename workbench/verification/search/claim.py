@@ -24,7 +24,8 @@ class Falsify(_Checked):
     and states begin from the scenario's start; path: how far the reference strays at `knots` instants, no component faster than
     `speed`; reference.leg: a number of the reference; disturbance.f_Dy; delay; noise; seed. The search is over when a run
     violates a requirement, which is then shrunk to the fewest and smallest deviations, or after `budget` runs: that is no proof,
-    and the row says "not refuted" and does not count.
+    and the row says "not refuted" and does not count. It counts, undecided, where the search has not looked: fewer than 8 runs, or
+    than two a direction, or ranges in which no signal moves by more than a millionth of its size.
     """
 
     check: ClassVar[str] = "search.falsify.check_falsify"

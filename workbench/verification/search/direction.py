@@ -6,7 +6,7 @@ import difflib
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from workbench.contract.errors import InputError
 from workbench.contract.system import System
@@ -23,7 +23,11 @@ class Kind(ABC):
     3. `moved(loop, scenario, amounts)` gives loop and scenario with these values of Directions of this kind.
     4. `touches(direction)` names what it moves, with dots: no two directions may move the same.
     5. `written(loop, scenario, amounts)` is the same as `moved` for a case file: place in the file → value.
+    6. `named_only` says that its values are names, of draws: one is as far from any other as the next, so that no range of them is
+       narrow.
     """
+
+    named_only: ClassVar[bool] = False
 
     @abstractmethod
     def suits(self, name: str) -> bool: ...

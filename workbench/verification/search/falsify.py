@@ -1,8 +1,10 @@
 """Search for a counter-example: a run among those that the user allows which violates a requirement of the case.
 
 The requirements are those claims of the case that ask something of one run (tracking, pressures, saturation, limits of the
-machine). Their margins, as shares of those of the nominal run, are what the search makes small. A run that violates one is
-shrunk to the fewest and smallest deviations. Where none is found nothing is proven: that is told as "not refuted", undecided.
+machine) and count. Their margins, as shares of those of the nominal run, are what the search makes small. A run that violates
+one is shrunk to the fewest and smallest deviations. Where none is found nothing is proven: that is told as "not refuted",
+undecided, and does not count. A search that has not looked (too few runs for its directions, ranges that move nothing, no
+requirement that could be searched) counts: what was asked is not known.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ from workbench.run.scenario import Scenario
 from workbench.verification.run import Run, check_length
 from workbench.verification.search.direction import Direction
 from workbench.verification.search.directions import directions
-from workbench.verification.search.minimise import minimise
+from workbench.verification.search.minimise import CORNERS, minimise
+from workbench.verification.search.moves import MATTERS
 from workbench.verification.search.of_path import Path
 from workbench.verification.search.pictures import described, pictures, tried
 from workbench.verification.search.score import requirements, verdicts
@@ -44,14 +47,14 @@ def check_falsify(claim, run: Run, claims, tick=None, kept: Kept | None = None) 
         KEY, text, holds, None if holds is None else "sampled", worst=worst, source=SOURCE, **more
     )
     if not asked:
-        why = "the case asks no requirement of a run (tracking, pressures, saturation, machine-limits)"
+        why = "the case asks no requirement of a run that counts (tracking, pressures, saturation, machine-limits)"
         return said(None, why, counted=claim.counted)
     check_length(run.loop, run.scenario)
     nominal = verdicts(asked, run)
     bad = next((v for v in nominal if v.holds is not True), None)
     if bad is not None:
         why = f"nothing was searched: the run without deviations does not meet {bad.claim} ({bad.worst})"
-        return said(None, why, counted=False)
+        return said(None, why, counted=claim.counted and bad.holds is None)
     search = Search(run, asked, nominal, varied, tick, kept)
     enough = lambda scores: bool(np.min(scores) < 0)
     minimise(len(varied), search.values, claim.budget, claim.seed, enough, Slopes(search))
@@ -65,11 +68,12 @@ def _told(claim, search: Search, said) -> Verdict:
     runs = len(search.scores)
     if not np.isfinite(search.scores[k].value):
         worst = f"not refuted in {runs} runs; no run could be made: {search.scores[k].refused}"
-        return said(None, worst, counted=False, data=data)
+        return said(None, worst, counted=claim.counted, data=data)
     if not search.scores[k].violated:
         closest = _drawn(search, search.places[k])
-        worst = f"not refuted in {runs} runs; {closest}"
-        return said(None, worst, counted=False, data=data)
+        lacking = _lacking(search)
+        worst = f"not refuted in {runs} runs; {lacking or closest}"
+        return said(None, worst, counted=claim.counted and bool(lacking), data=data)
     place = shrunk(search.places[k], search.violates)
     found = search.made(place)[1].verdict
     amounts = search.amounts(place)
@@ -85,6 +89,28 @@ def _told(claim, search: Search, said) -> Verdict:
         limit=found.limit,
         counted=claim.counted,
         data=data,
+    )
+
+
+def fewest(directions: int) -> int:
+    """Runs below which a search has not looked at its ranges: both ends of every direction, and as many as it takes corners."""
+    return max(CORNERS, 2 * directions)
+
+
+def _lacking(search: Search) -> str:
+    """In words, why these runs say nothing about the ranges; "" where they do."""
+    made = [one for one in search.scores if np.isfinite(one.value)]
+    least = fewest(len(search.along))
+    if len(made) < least:
+        what = f"{len(search.along)} direction" + "s" * (len(search.along) > 1)
+        done = f"{len(made)} of them could be made, and" if len(made) < len(search.scores) else ""
+        return f"{done} {least} are the fewest that look at {what}: give it a larger budget".strip()
+    farthest = max(one.moved for one in made)
+    if farthest > MATTERS or any(d.kind.named_only for d in search.along):
+        return ""
+    return (
+        f"they searched nothing: no signal moved by more than {farthest:.1g} of its size, which is rounding; "
+        "let it vary in a wider range, or vary what this run depends on"
     )
 
 

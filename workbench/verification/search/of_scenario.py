@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, final
+from typing import Any, ClassVar, final
 
 from workbench.cases.edit import exchanged
 from workbench.contract.capabilities import Posed, Varies
@@ -151,6 +151,8 @@ class OfReference(Kind):
 @dataclass(frozen=True)
 class Seed(Kind):
     """The seed of the noise."""
+
+    named_only: ClassVar[bool] = True
 
     def suits(self, name: str) -> bool:
         return name == SEED

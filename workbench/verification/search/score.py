@@ -22,6 +22,7 @@ class Score:
 
     verdict  on that requirement, where the run was made just now
     each     (key, score) of every requirement that was decided
+    moved    how far the run is from the one without deviations (`moves.move`); 0 for a run that cannot be made
     """
 
     value: float
@@ -29,6 +30,7 @@ class Score:
     refused: str = ""
     each: tuple[tuple[str, float], ...] = ()
     verdict: Verdict | None = None
+    moved: float = 0.0
 
     @property
     def violated(self) -> bool:
@@ -36,8 +38,8 @@ class Score:
 
 
 def requirements(claims: Sequence) -> list:
-    """Those claims that ask something of one run and give a margin."""
-    return [claim for claim in claims if claim.searched]
+    """Those claims that ask something of one run, give a margin and count."""
+    return [claim for claim in claims if claim.searched and claim.counted]
 
 
 def verdicts(asked: Sequence, run: Run) -> list[Verdict]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -18,6 +18,7 @@ from workbench.run.simulate import described
 from workbench.verification.run import Run
 from workbench.verification.search.direction import Direction
 from workbench.verification.search.directions import moved, settled
+from workbench.verification.search.moves import move
 from workbench.verification.search.score import REFUSED, Score, score
 from workbench.verification.verdict import Verdict
 
@@ -107,7 +108,8 @@ class Search:
         def keep(k: int, whole, demand) -> Score:
             log = at_samples(whole)
             seen = Run(*jobs[k], log, None if log is whole else whole, demand)
-            one = self._keep(every[numbers[k]], score(self.asked, self.nominal, seen))
+            told = replace(score(self.asked, self.nominal, seen), moved=move(seen, self.run))
+            one = self._keep(every[numbers[k]], told)
             if look:
                 look(seen, one)
             return one
