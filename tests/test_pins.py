@@ -137,6 +137,41 @@ def test_a_coordinate_stands_where_it_acts_and_nowhere_else():
     assert changed(drawn, {"all.rod.point": [1.2, 0.0]}).actuators[0].b.point == (1.2, 0.0, 0.0)
 
 
+@pytest.mark.parametrize(
+    "change, acts",
+    [
+        ({"pins": {"lift": [0.45, "150 mm"]}}, {"a": (0.45, 0.15, 0.0)}),
+        ({"pins.lift": [0.45, 0.15]}, {"a": (0.45, 0.15, 0.0)}),
+        ({"bodies.boom.pins": {"rod": [1.0, 0]}}, {"b": (1.0, 0.0, 0.0)}),
+    ],
+)
+def test_a_pin_is_changed_where_it_acts_by_the_name_it_was_written_with(change, acts):
+    """What it says in a table of pins must not be without effect: the coordinates stand elsewhere by then."""
+    old = read()
+    new = changed(old, change)
+    assert new.pins == old.pins and new.bodies == old.bodies
+    for end in "ab":
+        wanted = acts.get(end, getattr(old.actuators[0], end).point)
+        assert getattr(new.actuators[0], end).point == pytest.approx(wanted)
+
+
+def test_a_pin_that_nothing_refers_to_is_changed_where_it_is_drawn():
+    new = changed(read(), {"bodies.bucket.pins": {"heel": [-0.2, -0.25]}})
+    assert new.bodies[3].pins[0].point == pytest.approx((-0.2, -0.25, 0.0))
+
+
+@pytest.mark.parametrize(
+    "change, words",
+    [
+        ({"pins": {"lifft": [0.4, 0.2]}}, "there is no pins.lifft to change"),
+        ({"pins.lift": [0.4, 0.2], "actuators.lift.a.point": [0.4, 0.3, 0]}, "changed twice"),
+    ],
+)
+def test_a_change_of_pins_that_cannot_be_is_refused(change, words):
+    with pytest.raises(InputError, match=words):
+        changed(read(), change)
+
+
 def test_python_takes_the_same_names():
     body = Body("boom", at="ground.foot", pins={"rod": (0.5, 0.1)}, mass=3.0, com=(0.4, 0.0))
     lift = Actuator("lift", Force(), between=("ground.base", "boom.rod"))

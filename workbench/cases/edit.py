@@ -161,8 +161,7 @@ def edited(
     """
     edits: dict[tuple, tuple[Any, Node, str]] = {}
     origins: dict[str, Provenance] = {}
-    for written, node in changes.items():
-        at = key(written)
+    for written, node, at in _where_held(obj, changes, key):
         for place in find(obj, written, node, at):
             told: dict[str, Provenance] = {}
             value = build(place.declared, node, at, told)
@@ -175,6 +174,29 @@ def edited(
                 edits[path] = new, node, at
                 origins[".".join(path)] = origin
     return _rebuilt(obj, edits), origins
+
+
+def _where_held(
+    obj: Any, changes: Mapping[str, Node], key: Callable[[str], str]
+) -> Iterator[tuple[str, Node, str]]:
+    """(name, value, key in the file) of every change, at the path where the object holds what a file writes elsewhere.
+
+    A table of such numbers, `pins: {foot: [0, 1.2]}`, is as many changes as it has entries.
+    """
+    held = shape.held_at(obj)
+    tables = {plain(path.rpartition(".")[0]) for path in held}
+    for written, node in changes.items():
+        table = isinstance(node.value, dict) and plain(written) in tables
+        entries = node.value if table else {"": node}
+        for name, inner in entries.items():
+            whole = f"{written}.{name}" if table else written
+            at = f"{key(written)}.{name}" if table else key(written)
+            paths = next((p for path, p in held.items() if plain(path) == plain(whole)), ())
+            if table and not paths:
+                known = [path for path in held if plain(path).startswith(f"{plain(written)}.")]
+                mend = f"choose from {', '.join(known)}"
+                raise inner.error(f"there is no {whole} to change", key=at, mend=mend)
+            yield from ((path, inner, at) for path in paths or (whole,))
 
 
 def _assigned(place: Place, value: Any) -> Iterator[tuple[tuple, Any]]:
