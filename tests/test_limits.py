@@ -42,13 +42,13 @@ def split(a, b):
 
 
 def test_a_scan_upwards_step_by_step(at_once):
-    """Pairs until one fails: (1, 2), (3, 4). Between 3 and 4 both inner values fail, between 3 and the first of these none."""
+    """1, 2, 3 until 4 fails. Between 3 and 4 the first inner value fails, between 3 and this one none; beyond one none is tried."""
     first = split(3.0, 4.0)
     second = split(3.0, first[0])
     found = scan(lambda v: v, (1.0, 2.0, 3.0, 4.0, 5.0, 6.0), within(0, 3.3))
-    values = (1.0, 2.0, 3.0, *second, *first, 4.0)
+    values = (1.0, 2.0, 3.0, *second, first[0], 4.0)
     assert found.values == pytest.approx(values)
-    assert found.ok == (True,) * 5 + (False,) * 3
+    assert found.ok == (True,) * 5 + (False,) * 2
     assert found.v == pytest.approx([10 * v for v in values])
     assert found.error == pytest.approx([v / 10 for v in values])
     assert found.why[:5] == ("",) * 5 and found.why[-1] == "at 4.000"
@@ -65,28 +65,47 @@ def test_a_scan_downwards_step_by_step(at_once):
 
 
 @pytest.mark.parametrize("edge", [0.2, 1.7, 3.3, 4.95, 6.0])
-def test_eight_at_once_find_the_edge_that_two_at_once_find(at_once, edge):
+def test_eight_at_once_find_the_edge_that_one_after_the_other_find(at_once, edge):
     values = (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)
-    two = scan(lambda v: v, values, within(0, edge))
+    one = scan(lambda v: v, values, within(0, edge))
     eight = scan(lambda v: v, values, within(0, edge), beside=8)
-    assert eight.good == pytest.approx(two.good)
-    assert eight.bad == (None if two.bad is None else pytest.approx(two.bad))
-    assert set(np.round(two.values, 12)) <= set(np.round(eight.values, 12))
+    assert eight.good == pytest.approx(one.good)
+    assert eight.bad == (None if one.bad is None else pytest.approx(one.bad))
+    assert set(np.round(one.values, 12)) <= set(np.round(eight.values, 12))
+
+
+@pytest.mark.parametrize("hole", [(9.0, 9.0), (2.3, 2.9)])
+@pytest.mark.parametrize("edge", [0.2, 1.7, 3.3, 4.95, 6.0])
+def test_one_after_the_other_gives_what_two_at_once_give(at_once, edge, hole):
+    """The same last good and first bad value, and of what was tried the same: fewer runs, none beyond one that failed."""
+    values = (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)
+
+    def judge(v):
+        good = v <= edge and not hole[0] < v < hole[1]
+        return good, 10 * v, v / 10, "" if good else f"at {v:.3f}"
+
+    one = scan(lambda v: v, values, judge)
+    two = scan(lambda v: v, values, judge, beside=2)
+    assert (one.good, one.bad) == (two.good, two.bad)
+    told = lambda reach: set(zip(reach.values, reach.ok, reach.v, reach.error, reach.why))
+    assert told(one) <= told(two)
+    nearer = lambda reach: {v for v in reach.values if reach.bad is None or v <= reach.bad}
+    assert nearer(one) == nearer(two)
 
 
 def test_machines_that_differ_in_a_number_are_scanned_as_many_at_once_as_there_are_lanes():
     plant = Linear(((-1.0,),), ((1.0,),), ((1.0,),), x0=(0.0,))
     loop = ClosedLoop(plant, Sampled(Feedback(plant, ((2.0,),)), 1e-3))
     short = SimpleNamespace(loop=loop, scenario=Scenario(0.05))
-    assert _beside(short, 9) == 2  # a second kernel would not pay
+    assert _beside(short, 9) == 1  # a second kernel would not pay
     assert _beside(short, 10**6) == width()
     exact = SimpleNamespace(loop=loop, scenario=replace(short.scenario, accuracy=1e-6))
-    assert _beside(exact, 10**6) == 2  # such runs have no lane
+    assert _beside(exact, 10**6) == 1  # such runs have no lane
 
 
 def test_from_zero_the_bracket_is_divided_in_equal_steps(at_once):
     found = scan(lambda v: v, (0.0, 4.0), within(0, 1.0))
-    assert found.values == pytest.approx((0, 4 / 9, 8 / 9, 4 / 3, 8 / 3, 4))
+    assert found.values == pytest.approx((0, 4 / 9, 8 / 9, 4 / 3, 4))
     assert found.good == pytest.approx(8 / 9) and found.bad == pytest.approx(4 / 3)
 
 
@@ -113,9 +132,10 @@ def test_a_bracket_is_as_narrow_as_the_rounds_make_it(at_once, rounds, good, bad
 
 @pytest.mark.parametrize("down, good", [(False, 0.0), (True, 1.0)])
 def test_where_nothing_is_good_there_is_nothing_to_bracket(at_once, down, good):
-    found = scan(lambda v: v, (2.0, 3.0), within(7, 8), down=down)
-    assert found.values == (2.0, 3.0) and found.ok == (False, False)
-    assert found.good == good and found.bad == (3.0 if down else 2.0)
+    values = (3.0, 2.0) if down else (2.0, 3.0)
+    found = scan(lambda v: v, values, within(7, 8), down=down)
+    assert found.values == values[:1] and found.ok == (False,)
+    assert found.good == good and found.bad == values[0]
 
 
 def test_what_is_good_beyond_the_first_failure_does_not_count(at_once):

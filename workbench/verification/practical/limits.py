@@ -27,6 +27,7 @@ from workbench.verification.verdict import Verdict
 NARROWED = (
     9  # times that the distance from the last good value to the first bad one becomes shorter
 )
+FEWEST = 2  # values that a bracket is divided by, at least
 SCANNED = "scan from the scenario's own start, then bracket"
 
 
@@ -78,49 +79,65 @@ def scan(
     tick=None,
     down: bool = False,
     known: Mapping[float, Run] | None = None,
-    beside: int = 2,
+    beside: int = 1,
     rounds: int | None = None,
 ) -> Reach:
     """Outcomes along `values` (away from the nominal one) until one fails, then the edge bracketed.
 
     The bracket lies between the last good value before the first bad one and that one; in `rounds` it becomes NARROWED times
-    shorter. Stability need not be monotone, so everything nearer than the edge was tried too.
+    shorter. Stability need not be monotone, so everything nearer than the edge was tried too; what is beyond a value that
+    failed is not tried any more.
     known: runs there are already, by value. beside: runs that are made at once.
     """
+
     tried: dict[float, tuple] = {value: judge(run) for value, run in (known or {}).items()}
-    todo = [value for value in values if value not in tried]
     nearer = (lambda a, b: a > b) if down else (lambda a, b: a < b)
-    for i in range(0, len(todo) if all(outcome[0] for outcome in tried.values()) else 0, beside):
-        batch = list(todo[i : i + beside])
-        tried |= dict(zip(batch, run_many([make(v) for v in batch], judge, tick)))
-        if not all(tried[v][0] for v in batch):
-            break
+    if all(outcome[0] for outcome in tried.values()):
+        todo = [value for value in values if value not in tried]
+        tried |= _until_one_fails(make, todo, judge, tick, beside)
     failed = [v for v in tried if not tried[v][0]]
     bad = None if not failed else max(failed) if down else min(failed)
     passed = [v for v in tried if tried[v][0] and (bad is None or nearer(v, bad))]
     good = (min(passed) if down else max(passed)) if passed else (1.0 if down else 0.0)
+    inside = max(beside, FEWEST)
     if rounds is None:
-        rounds = math.ceil(math.log(NARROWED) / math.log(beside + 1) - 1e-9)
+        rounds = math.ceil(math.log(NARROWED) / math.log(inside + 1) - 1e-9)
     for _ in range(rounds if bad is not None and passed else 0):
         inner = [
             good ** (1 - k) * bad**k if good > 0 and bad > 0 else good + k * (bad - good)
-            for k in (i / (beside + 1) for i in range(1, beside + 1))
+            for k in (i / (inside + 1) for i in range(1, inside + 1))
         ]
-        tried |= dict(zip(inner, run_many([make(v) for v in inner], judge, tick)))
-        failed = [v for v in inner if not tried[v][0]]
+        found = _until_one_fails(make, inner, judge, tick, beside)
+        tried |= found
+        failed = [v for v in found if not found[v][0]]
         if failed:
             bad = max(failed) if down else min(failed)
-        passed = [v for v in inner if tried[v][0] and nearer(v, bad)]
+        passed = [v for v in found if found[v][0] and nearer(v, bad)]
         good = (min(passed) if down else max(passed)) if passed else good
     order = sorted(tried)
     return Reach(tuple(order), *(tuple(tried[v][i] for v in order) for i in range(4)), good, bad)
 
 
+def _until_one_fails(make, todo: list[float], judge, tick, beside: int) -> dict[float, tuple]:
+    """Outcomes of values in their order, which leads away from the nominal one, up to the first batch with one that failed."""
+    seen: dict[float, tuple] = {}
+    for i in range(0, len(todo), beside):
+        batch = todo[i : i + beside]
+        seen |= dict(zip(batch, run_many([make(v) for v in batch], judge, tick)))
+        if not all(seen[v][0] for v in batch):
+            break
+    return seen
+
+
 def _beside(run: Run, count: int) -> int:
-    """Runs of a scan that go side by side: as many as there are lanes, where machines that differ in a number can share them."""
+    """Runs of a scan that go side by side: as many as there are lanes, where machines that differ in a number can share them.
+
+    Else one after the other: a run beyond the edge that nobody asks for would take as long as any other, and scans have a thread
+    each.
+    """
     loop, scenario = run.loop, run.scenario
     enough = count * samples((loop, scenario)) >= PAYING
-    return width() if enough and has_lane(loop, scenario) else 2
+    return width() if enough and has_lane(loop, scenario) else 1
 
 
 def unfounded(key: str, text: str, claim, practical: Verdict | None) -> Verdict | None:
