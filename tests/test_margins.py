@@ -289,6 +289,24 @@ def test_norm_of_random_systems(seed):
     assert norm == pytest.approx(float(control.norm(g.to_control(), "inf", tol=1e-8)), rel=1e-6)
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_the_largest_norm_of_several_is_that_of_each_alone(seed):
+    """Norms below one that is reached already need not be found: what is told of them is attained, and no more than that."""
+    systems = [random_loop(2 * k + seed % 2) for k in range(seed, seed + 4)]
+    alone = [hinf_norm(g) for g in systems]
+    largest, at = -1.0, 0.0
+    for g, (norm, _) in zip(systems, alone):
+        known = stability(g.A, g.T)
+        told, where = hinf_norm(g, inside=known, least=largest)
+        assert told <= norm * (1 + 1e-9)
+        assert told == pytest.approx(abs(g.at(where)[0, 0]), rel=1e-9)
+        assert told == pytest.approx(norm, rel=1e-9) or norm <= largest * (1 + 1e-9)
+        largest, at = max((largest, at), (told, where))
+    wanted = max(alone)
+    assert largest == pytest.approx(wanted[0], rel=1e-9)
+    assert at == pytest.approx(wanted[1], rel=1e-4)
+
+
 def test_norm_of_unstable_and_static_systems():
     assert hinf_norm(LinearSystem([[0.1]], [[1.0]], [[1.0]], [[0.0]]))[0] == np.inf
     assert hinf_norm(LinearSystem([[0.0]], [[1.0]], [[1.0]], [[0.0]]))[0] == np.inf

@@ -252,7 +252,7 @@ static void log_row(real t, const real *x, const real *e, const real *w, const r
 void run_lanes(long first, long *samples, long every, int jumping, double T, long n1, double h1, long n2, double h2, real *state,
                const real *W, const real *F, const real *c, real *rows, real *work) {
   real x[NX + 1], e[NQ + 1], y[NX + 1], wanted = LANE_NUMBERS(samples), made = EACH(0.0);
-  weighed kept = {0};
+  weighed kept[2] = {{0}}; /* of either segment: their steps differ in length */
   for (int i = 0; i < NX; ++i) x[i] = state[i];
   for (int i = 0; i < NQ; ++i) e[i] = state[NX + i];
   for (long k = first;; ++k) {
@@ -285,7 +285,7 @@ void run_lanes(long first, long *samples, long every, int jumping, double T, lon
         log_row(at, x, e, s ? ws : w, c, rows, work);
         rows += NX + NQ + NM;
       }
-      advance(at, h, x, e, ws, c, work, &kept);
+      advance(at, h, x, e, ws, c, work, kept + (s >= n1));
 #if PROJECTED
       real end = at + h;
       CALL(project, &end, x, w, y);

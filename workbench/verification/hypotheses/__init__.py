@@ -84,7 +84,10 @@ def manipulator(run, claim):
 
 def path_rate(run) -> tuple[float, float]:
     """(rate c from the bodies and actuators alone, rate over the run's poses, never smaller), 1/s, as the certificate says."""
-    return innermost(run.loop.controller).certificate(run.loop.plant).rates(run)
+    if "path_rate" not in run.kept:
+        certificate = innermost(run.loop.controller).certificate(run.loop.plant)
+        run.kept["path_rate"] = certificate.rates(run)
+    return run.kept["path_rate"]
 
 
 __all__ = [

@@ -59,11 +59,14 @@ _jacobians: dict = {}
 
 
 def linearised(run: Run) -> list[Local]:
-    """The loop at its start, at rest, for every combination of valve sides. Raises InputError, with the reason."""
+    """The loop at its start, at rest, for every combination of valve sides; once a run. Raises InputError, with the reason."""
     from workbench.run.simulate import start_state
 
-    # At rest where the run starts, whatever the run then does; disturbances at what they are by default.
-    return standing(run.loop, run.scenario, start_state(run.loop, replace(run.scenario, offset={})))
+    if "linearised" not in run.kept:
+        # At rest where the run starts, whatever the run then does; disturbances at what they are by default.
+        x0 = start_state(run.loop, replace(run.scenario, offset={}))
+        run.kept["linearised"] = standing(run.loop, run.scenario, x0)
+    return run.kept["linearised"]
 
 
 def standing(loop, scenario, x0: np.ndarray, alike: bool = False) -> list[Local]:

@@ -147,9 +147,8 @@ def disk_margin(L: LinearSystem, σ: float = 0.0) -> DiskMargin:
     if inside.holds is not True:
         return DiskMargin(0.0, 1.0, 1.0, 0.0, np.nan, inside)
     shift = (1 + σ) / 2 * np.eye(len(L.D))
-    norm, ω = hinf_norm(
-        LinearSystem(closed.A, closed.B, -closed.C, shift - closed.D, L.T)
-    )  # S = I − T
+    S = LinearSystem(closed.A, closed.B, -closed.C, shift - closed.D, L.T)  # I − T
+    norm, ω = hinf_norm(S, inside=inside)
     α = 1 / norm if norm > 0 else np.inf
     return DiskMargin(α, *disk_range(α, σ), ω, inside)
 

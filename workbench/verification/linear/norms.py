@@ -18,7 +18,7 @@ from collections.abc import Callable
 import numpy as np
 
 from workbench.numerics.roots import zero
-from workbench.verification.linear.stability import stability
+from workbench.verification.linear.stability import Stability, stability
 from workbench.verification.linear.systems import LinearSystem, balanced
 
 TOUCH = 1e-9  # a condition this close to 0 is met, if it is far larger on both sides
@@ -109,14 +109,22 @@ def crossings(f: Callable[[float], float], ω: np.ndarray, top: float) -> list[f
     return found
 
 
-def hinf_norm(sys: LinearSystem, tol: float = 1e-10) -> tuple[float, float]:
+def hinf_norm(
+    sys: LinearSystem,
+    tol: float = 1e-10,
+    *,
+    inside: Stability | None = None,
+    least: float = 0.0,
+) -> tuple[float, float]:
     """(‖G‖∞, ω of the peak in rad/s): the largest singular value of G over all frequencies, 0 and top included.
 
     The value is attained at ω, and the norm is at most (1 + 2 tol) times it: at that level the pencil's eigenvalues cut
     the axis into intervals in none of which the response is larger. (∞, ω of the least stable mode) unless G is known
     to be stable. Source: [BruinsmaSteinbuch90], section 3.
+    inside: the stability of G, where it is known. least: a norm that is known to be reached elsewhere; of a G that nowhere
+    exceeds it by more than 2 tol, what is returned is only some value that G attains, and where.
     """
-    inside = stability(sys.A, sys.T)
+    inside = stability(sys.A, sys.T) if inside is None else inside
     λ = inside.spectrum.eigenvalues
     if inside.holds is not True:
         return np.inf, float(abs(λ[0].imag) if sys.T is None else abs(np.angle(λ[0])) / sys.T)
@@ -132,7 +140,7 @@ def hinf_norm(sys: LinearSystem, tol: float = 1e-10) -> tuple[float, float]:
         [0.0, sys.top, *poles, *between(poles[(poles > 0) & (poles < sys.top)], sys.top)]
     )
     while best > 0:
-        γ = (1 + 2 * tol) * best
+        γ = (1 + 2 * tol) * max(best, least)
         ω = cuts(LinearSystem(g.A, g.B, g.C / γ, g.D / γ, g.T), level=True)
         higher, where = largest([*ω, *between(ω, sys.top)])
         if higher <= γ:

@@ -84,15 +84,15 @@ def _loops(run, claims, key) -> Iterator[tuple[str, list[LinearSystem]]]:
 def around(loops: Sequence[LinearSystem], α: float) -> dict:
     """|S|, |T| of the first loop, the largest peaks of all, and the circle of the disk margin α; see [Seiler20]."""
     from workbench.verification.linear.norms import hinf_norm
+    from workbench.verification.linear.stability import stability
 
-    peaks = []
+    M_S, ω_S = M_T, ω_T = -1.0, 0.0
     for L in loops:
         T = feedback(L)
         S = LinearSystem(T.A, T.B, -T.C, 1.0 - T.D, T.T)
-        peaks.append((*hinf_norm(S), *hinf_norm(T)))
-    (M_S, ω_S), (M_T, ω_T) = (
-        max((p[i : i + 2] for p in peaks), key=lambda e: e[0]) for i in (0, 2)
-    )
+        inside = stability(T.A, T.T)
+        M_S, ω_S = max((M_S, ω_S), hinf_norm(S, inside=inside, least=M_S), key=lambda e: e[0])
+        M_T, ω_T = max((M_T, ω_T), hinf_norm(T, inside=inside, least=M_T), key=lambda e: e[0])
     ω = frequencies(loops[0])
     L = loops[0].response(ω)[:, 0, 0]
     return {
