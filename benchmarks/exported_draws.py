@@ -22,7 +22,7 @@ from workbench.cases.file import load
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import bind, leaves
 from workbench.contract.system import innermost
-from workbench.interop.export.checking import against_run, still
+from workbench.interop.export.checking import against_run
 from workbench.interop.export.compiled import Compiled
 from workbench.interop.export.law_graph import LawGraph
 from workbench.interop.export.laws import graph_of, run_of
@@ -67,7 +67,7 @@ def counted(case, scenario, graph: LawGraph, code, draws: int) -> tuple[int, int
         initial = np.array(controller.initial(), float)
         _, commands = replayed(code, run, initial)
         well += np.array_equal(commands, run.commands)
-        resting += still(run)
+        resting += not np.ptp(run.commands, axis=0).any()
     return well, resting, refused
 
 

@@ -201,6 +201,7 @@ class LawData:
     u_max = Otherwise[Any](None)  # its own limit of every command, either way
     x_0 = Otherwise[tuple](())  # states that it is linear around
     searched = Otherwise[tuple[str, ...]](())  # fields that a search by runs may turn
+    not_asked = Otherwise[tuple](())  # (claim, why) of what this law cannot be asked by default
 
     @staticmethod
     def suited(plant: Any) -> dict[str, Any]:

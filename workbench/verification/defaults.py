@@ -10,7 +10,9 @@ from dataclasses import dataclass
 
 from workbench.cases.form import kebab
 from workbench.contract.capabilities import HasPassivity, HasUniqueness, HasValveAccount
+from workbench.contract.declared import LawData
 from workbench.contract.errors import InputError
+from workbench.contract.plain import Plain
 from workbench.contract.system import System, innermost
 from workbench.contract.units import as_shown
 from workbench.run.scenario import Scenario
@@ -114,10 +116,18 @@ def defaults(loop: System, scenario: Scenario | None) -> tuple:
         *predictive_claims(about, unasked),
     ]
     found += _other_draws(about, found, unasked)
-    unasked += [(key, why) for key, why in about.plant.not_asked if not _asks(found, key)]
+    stated = (*about.plant.not_asked, *law_of(loop).not_asked)
+    unasked += [(key, why) for key, why in stated if not _asks(found, key)]
     if unasked:
         found.append(run_claims.Unasked(tuple(unasked), counted=not about.closed))
     return tuple(found)
+
+
+def law_of(loop: System) -> LawData:
+    """What the loop's law says of itself: of one that is called from Python the user's object, where it says anything."""
+    law = innermost(loop.controller)
+    called = law.law if isinstance(law, Plain) else law
+    return called if isinstance(called, LawData) else law
 
 
 def check_closed(loop: System) -> None:

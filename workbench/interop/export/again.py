@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from workbench.contract.errors import InputError
+from workbench.interop.export.comparison import allowances, off_by, scales, unshown
 from workbench.interop.export.library import Library, replayed
 from workbench.interop.export.package import RUN
 from workbench.interop.export.replay import Replay
@@ -18,8 +19,11 @@ NO_NUMBER = "a command, or what it remembers, is not a number"
 HIDDEN = "it keeps memory of its own: started again, it gives other commands than the first time"
 
 
-def check_run(library: Library, data: dict[str, Any], folder: Path) -> None:
-    """InputError where the library does not give the commands of the run in the folder, at first and started again."""
+def check_run(library: Library, data: dict[str, Any], folder: Path) -> str:
+    """What the run in the folder does not show of the library, in words; "" where it shows every command.
+
+    Raises InputError where the library does not give the commands of that run, at first and started again.
+    """
     path = folder / RUN
     if not path.is_file():
         raise InputError(
@@ -36,6 +40,7 @@ def check_run(library: Library, data: dict[str, Any], folder: Path) -> None:
             file=str(path),
             mend="build it from the files that were exported, with -ffp-contract=off",
         )
+    return unshown(run.commands, near, data["commands"])
 
 
 def read_run(path: Path, measured: int, references: int, commands: int) -> Replay:
@@ -71,10 +76,12 @@ def unlike(
     commands, why = given_twice(library, run, initial)
     if why:
         return why
-    apart = np.abs(commands - run.commands).max(axis=0)
+    apart = off_by(commands, run.commands)
     largest = scales(run.commands, signals)
-    for signal, off, most in zip(signals, apart, largest):
-        if not off <= near * most:
+    for signal, off, most, limit in zip(
+        signals, apart, largest, allowances(run.commands, near, signals)
+    ):
+        if not off <= limit:
             return (
                 f"its command {signal['name']} is up to {off:.3g} {signal['unit']} off that of the run, "
                 f"the largest is {most:.3g} {signal['unit']}"
@@ -91,17 +98,3 @@ def given_twice(library: Library, run: Replay, initial: np.ndarray) -> tuple[np.
     if not all(map(np.array_equal, first, again)):
         return commands, HIDDEN
     return commands, ""
-
-
-def scales(commands: np.ndarray, signals: Sequence[dict[str, str]]) -> np.ndarray:
-    """Of each command the largest of all commands that have its unit, in that unit."""
-    largest = np.abs(commands).max(axis=0, initial=0.0)
-    units = np.array([signal["unit"] for signal in signals])
-    return np.array([largest[units == unit].max() for unit in units])
-
-
-def unseen(commands: np.ndarray, allowed: float, signals: Sequence[dict[str, str]]) -> list[str]:
-    """Names of commands that could be nothing, or have the other sign, and would still be within what is allowed."""
-    own = np.abs(commands).max(axis=0, initial=0.0)
-    hidden = own <= allowed * scales(commands, signals)
-    return [signal["name"] for signal, is_hidden in zip(signals, hidden) if is_hidden]

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from workbench.interop.export.again import given_twice, scales, unseen
+from workbench.interop.export.again import given_twice
+from workbench.interop.export.comparison import allowances, off_by, unshown
 from workbench.interop.export.compiled import Compiled
 from workbench.interop.export.package import RUN
 from workbench.interop.export.replay import Replay
@@ -19,11 +20,6 @@ from workbench.numerics.compiler import compiler
 
 PATIENCE = 240.0  # s for the compiler, and for the program
 LOOKED_AT = 60.0  # s for cppcheck, which takes minutes where a law has thousands of operations
-STILL = "no command changes along the run: give a scenario in which the machine moves"
-UNSEEN = (
-    "{names}: along the run so small that code without it would pass: give a scenario in which it moves further, "
-    "or leave --float out"
-)
 FATAL = "-fno-sanitize-recover=all"  # what the sanitizers find ends the program
 SANITIZED = ("-std=c99", "-O1", "-g", "-ffp-contract=off", "-fsanitize=address,undefined", FATAL)
 CPPCHECK = ("--enable=warning,portability", "--error-exitcode=1", "--quiet", "--std=c99")
@@ -49,11 +45,6 @@ def checked(law: Compiled, run: Replay) -> list[Finding]:
     return [against_run(law, run), sanitized(law.folder, law.library.name), linted(law.folder)]
 
 
-def still(run: Replay) -> bool:
-    """Whether no command changes along the run, so that code which does nothing would pass."""
-    return not np.ptp(run.commands, axis=0).any()
-
-
 def against_run(law: Compiled, run: Replay) -> Finding:
     """The code given what the law saw in the run: to the last bit with doubles, within what its manifest allows else."""
     commands, why = given_twice(law.library, run, law.initial())
@@ -75,21 +66,17 @@ def like_the_run(
 
     Not checked where no command changes, and where one is so small that code without it would pass. also: words that follow.
     """
-    apart = np.abs(commands - run.commands).max(axis=0, initial=0.0)
+    apart = off_by(commands, run.commands)
     worst = float(apart.max(initial=0.0))
     words = f"{len(run.t)} samples, " + (
         f"commands up to {worst:.3g} apart" if worst else "every command the same to the last bit"
     )
     if allowed:
         words += f", {allowed:g} of the largest is allowed"
-    if not (apart <= allowed * scales(run.commands, signals)).all():
+    if not (apart <= allowances(run.commands, allowed, signals)).all():
         return Finding(what, False, words + also)
-    if still(run):
-        return Finding(what, None, STILL)
-    small = unseen(run.commands, allowed, signals)
-    if small:
-        return Finding(what, None, UNSEEN.format(names=", ".join(small)))
-    return Finding(what, True, words + also)
+    untold = unshown(run.commands, allowed, signals)
+    return Finding(what, None, untold) if untold else Finding(what, True, words + also)
 
 
 def sanitized(folder: Path, name: str) -> Finding:

@@ -53,7 +53,7 @@ class Compiled(LawData):
             )
         object.__setattr__(self, "path", str(self.path))
         object.__setattr__(self, "digest", data["digest"])
-        _ = self.library
+        _ = self.unshown  # the library is held against its run
 
     @cached_property
     def folder(self) -> Path:
@@ -74,8 +74,17 @@ class Compiled(LawData):
         else:
             library = opened(Path(self.path), self.manifest)
         check_numbers(library, self.manifest, str(self.path))
-        check_run(library, self.manifest, self.folder)
         return library
+
+    @cached_property
+    def unshown(self) -> str:
+        """What the run that goes with the code does not show of it, in words; "" where every command is seen to be the law's."""
+        return check_run(self.library, self.manifest, self.folder)
+
+    @property
+    def not_asked(self) -> tuple[tuple[str, str], ...]:
+        """That the run does not show the code to be the law is a row of the default claims."""
+        return (("law-of-the-code", self.unshown),) if self.unshown else ()
 
     @property
     def T_s(self) -> float:

@@ -124,9 +124,10 @@ def export_law(
     digest = law_digest(graph, single)
     text = text_of(graph, name=name, single=single, about=tuple(about), digest=digest)
     code = {f"{name}.h": text.header(), f"{name}.c": text.source(), **text.beside}
-    rows = {RUN: table(run.first(REPLAYED))}
+    few = run.first(REPLAYED)
+    rows = {RUN: table(few)}
     others = {
-        "replay.c": replay_program(text),
+        "replay.c": replay_program(text, few),
         "CMakeLists.txt": CMAKE.format(name=name),
         **rows,
     }

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from workbench.interop.export.comparison import allowances, unshown
+from workbench.interop.export.replay import Replay
+
 CMAKE = """\
 cmake_minimum_required(VERSION 3.10)
 project({name} C)
@@ -31,7 +34,13 @@ _REPLAY = """\
 
 #define IN (sizeof({name}_inputs) / sizeof({real}))
 #define OUT {out}
-#define ALLOWED {allowed} /* of the largest command */
+
+/* Each command, and by how much it may be off, in its unit. */
+static const char *const commands[OUT] = {{{commands}}};
+static const double allowed[OUT] = {{{allowed}}};
+
+/* The larger of two; what is not a number stays. */
+static double further(double apart, double difference) {{ return difference <= apart || apart != apart ? apart : difference; }}
 
 int main(int argc, char **argv)
 {{
@@ -39,8 +48,9 @@ int main(int argc, char **argv)
   {name}_inputs in;
   {name}_outputs u;
   {real} *given = ({real} *)&in, *made = ({real} *)&u;
-  double largest = 0.0, apart = 0.0, wanted[OUT], value;
+  double apart[OUT] = {{0.0}}, worst = 0.0, wanted[OUT], value;
   long rows = 0;
+  int well = 1;
   FILE *file = fopen(argc > 1 ? argv[1] : "run.csv", "r");
   if (!file) {{
     fprintf(stderr, "cannot read the run\\n");
@@ -56,26 +66,39 @@ int main(int argc, char **argv)
       if (fscanf(file, "%lf", &wanted[i]) != 1) return 3;
     if (rows == 0) {name}_start(&{name}_default_constants, &in, &z);
     {name}_step(&{name}_default_constants, &in, &z, &u);
-    for (unsigned i = 0; i < OUT; ++i) {{
-      double difference = fabs((double)made[i] - wanted[i]);
-      if (!(difference <= apart)) apart = difference;
-      if (fabs(wanted[i]) > largest) largest = fabs(wanted[i]);
-    }}
+    for (unsigned i = 0; i < OUT; ++i) apart[i] = further(apart[i], fabs((double)made[i] - wanted[i]));
     ++rows;
   }}
   fclose(file);
-  printf("%ld samples, commands up to %g apart, the largest is %g\\n", rows, apart, largest);
-  return rows > 0 && apart <= ALLOWED * largest ? 0 : 1;
+  for (unsigned i = 0; i < OUT; ++i) worst = further(worst, apart[i]);
+  printf("%ld samples, commands up to %g apart\\n", rows, worst);
+  for (unsigned i = 0; i < OUT; ++i) {{
+    if (apart[i] <= allowed[i]) continue;
+    printf("wrong: %s is up to %g apart, %g is allowed\\n", commands[i], apart[i], allowed[i]);
+    well = 0;
+  }}{untold}
+  return rows > 0 && well ? 0 : 1;
 }}
 """
 
+_UNTOLD = """
+  puts("not checked: {words}");"""
 
-def replay_program(text: Any) -> str:
-    """The program that replays `run.csv`."""
+
+def replay_program(text: Any, run: Replay) -> str:
+    """The program that replays `run.csv`, whose rows are those of `run`."""
+    words = text.words["outputs"]
+    signals = [{"name": w, "unit": s.unit} for w, s in zip(words, text.graph.commands)]
+    limits = allowances(run.commands, text.allowed, signals)
+    untold = unshown(run.commands, text.allowed, signals)
     return _REPLAY.format(
         name=text.name,
         real=text.language.real,
-        out=len(text.graph.commands),
-        allowed=repr(text.allowed),
-        near=f" within {text.allowed:g} of the largest" if text.allowed else ", to the last bit",
+        out=len(signals),
+        commands=", ".join(f'"{word}"' for word in words),
+        allowed=", ".join(repr(float(limit)) for limit in limits),
+        near=f" within {text.allowed:g} of the largest of their unit"
+        if text.allowed
+        else ", to the last bit",
+        untold=_UNTOLD.format(words=untold) if untold else "",
     )
