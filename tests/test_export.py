@@ -1,6 +1,5 @@
 """Laws as C: the same numbers to the last bit, files that were changed are refused, and what cannot be exported is said."""
 
-import hashlib
 import json
 import re
 import shutil
@@ -10,11 +9,11 @@ import casadi as ca
 import numpy as np
 import pytest
 from exported import exported_axis
+from forging import constant, forged, in_step, planted
 
 from workbench import ClosedLoop, Hold, InputError, Scenario, Signal, Sine, simulate, verify
 from workbench.contract.system import Controller
 from workbench.contract.wrappers import Delayed, Sampled
-from workbench.interop.export.again import read_run
 from workbench.interop.export.building import built
 from workbench.interop.export.checking import against_run, sanitized
 from workbench.interop.export.command import worst
@@ -24,7 +23,7 @@ from workbench.interop.export.languages import DOUBLE, SINGLE, statements
 from workbench.interop.export.law_graph import law_graph
 from workbench.interop.export.library import replayed
 from workbench.interop.export.manifest import read_manifest
-from workbench.interop.export.package import export_law, manifest_digest, table
+from workbench.interop.export.package import export_law
 from workbench.interop.export.replay import replay
 from workbench.interop.export.straight import straight
 from workbench.verification.run_claims import Tracking
@@ -52,42 +51,18 @@ def test_the_code_gives_the_commands_of_the_run_to_the_last_bit(axis, folder):
     assert np.ptp(run.commands) > 1e-5 and against_run(law, run).well
 
 
-def passed_off(folder, to, change):
-    """A copy of an exported law with changed code, whose hash is made to fit."""
-    copy = to / "law"
-    shutil.copytree(folder, copy)
-    code = (copy / "axis.c").read_text()
-    changed = change(code)
-    assert changed != code
-    (copy / "axis.c").write_text(changed)
-    data = json.loads((copy / "law.json").read_text())
-    data["sha256"]["axis.c"] = hashlib.sha256(changed.encode()).hexdigest()
-    (copy / "law.json").write_text(json.dumps(data))
-    return copy
-
-
-def step_with(pattern, instead):
-    """A change of the first place in the step that fits."""
-
-    def change(code):
-        head, name, step = code.partition("void axis_step(")
-        return head + name + re.sub(pattern, instead, step, count=1)
-
-    return change
-
-
 @pytest.mark.parametrize(
     "change",
     [
-        step_with(r"(= v\d+) - (v\d+;)", r"\1 + \2"),
-        step_with(r"k->c\[4\]", "k->c[5]"),
-        step_with(r"u->X = (v\d+);", r"u->X = 0.0 * \1;"),
+        in_step(r"(= v\d+) - (v\d+;)", r"\1 + \2"),
+        in_step(r"k->c\[4\]", "k->c[5]"),
+        in_step(r"u->X = (v\d+);", r"u->X = 0.0 * \1;"),
     ],
     ids=["sign", "gain", "no command"],
 )
 def test_a_fault_in_the_code_is_seen_by_the_replay(axis, folder, tmp_path, change):
     """Source and hash were changed together: the digest of the numbers is right, the commands are not."""
-    copy = passed_off(folder, tmp_path, change)
+    copy = planted(folder, tmp_path, "axis.c", change)
     with pytest.raises(InputError, match="does not do what the verified law did"):
         Compiled(copy)
     law = Compiled(folder)
@@ -122,7 +97,7 @@ def test_undefined_behaviour_is_seen_by_the_sanitizers(folder, tmp_path, fault):
     if sanitized(folder, "axis").well is None:
         pytest.skip("this compiler has no sanitizers")
     start = re.compile(r"(void axis_step\([^)]*\)\n\{\n)")
-    copy = passed_off(folder, tmp_path, lambda code: start.sub(rf"\1{fault}\n", code))
+    copy = planted(folder, tmp_path, "axis.c", lambda code: start.sub(rf"\1{fault}\n", code))
     assert sanitized(copy, "axis").well is False
 
 
@@ -199,36 +174,9 @@ def test_one_changed_number_is_refused(folder, tmp_path, file):
 def test_a_manifest_that_was_changed_along_is_refused_by_its_numbers(folder, tmp_path):
     """Whoever changes a number in the code and the code's hash has still the wrong digest."""
     other = lambda code: re.sub(r"(default_constants = \{\{)[^,]+", r"\g<1>0.125", code)
-    copy = passed_off(folder, tmp_path, other)
+    copy = planted(folder, tmp_path, "axis.c", other)
     with pytest.raises(InputError, match="digest"):
         Compiled(copy)
-
-
-def forged(folder, to, place, factor):
-    """A copy with one changed constant, whose hashes, digest and run are all made to fit."""
-    law = Compiled(folder)
-    constants = law.library.constants.copy()
-    constants[place] *= factor
-    data = json.loads((folder / "law.json").read_text())
-    digest = manifest_digest(data, law.library.parameters, constants, law.library.initial)
-    told = lambda values: ", ".join(DOUBLE.number(float(v)) for v in values)
-    copy = to / "law"
-    shutil.copytree(folder, copy)
-    for name in ("axis.c", "axis.h"):
-        text = (copy / name).read_text().replace(data["digest"], digest)
-        text = text.replace(told(law.library.constants), told(constants))
-        (copy / name).write_text(text)
-        data["sha256"][name] = hashlib.sha256(text.encode()).hexdigest()
-    data["digest"] = digest
-    run = read_run(
-        copy / "run.csv", *(len(data[k]) for k in ("measured", "references", "commands"))
-    )
-    _, commands = replayed(built(copy, data), run, law.initial())
-    fitting = table(replace(run, commands=commands))
-    (copy / "run.csv").write_text(fitting)
-    data["sha256"]["run.csv"] = hashlib.sha256(fitting.encode()).hexdigest()
-    (copy / "law.json").write_text(json.dumps(data))
-    return Compiled(copy)
 
 
 def test_a_constant_that_is_changed_with_its_digest_is_refused_by_the_claims(
@@ -239,7 +187,7 @@ def test_a_constant_that_is_changed_with_its_digest_is_refused_by_the_claims(
     asked = [Tracking(error=25e-6, settle=0.3)]
     plant = case.loop.plant
     (well,) = verify(ClosedLoop(plant, Compiled(folder)), scenario, asked)
-    weaker = forged(folder, tmp_path, [float(c) for c in graph.constants].index(0.4), 0.25)
+    weaker = Compiled(forged(folder, tmp_path, constant("0.4", "0.1")))
     (wrong,) = verify(ClosedLoop(plant, weaker), scenario, asked)
     assert well.holds is True and wrong.holds is False
     assert against_run(weaker, run).well is False

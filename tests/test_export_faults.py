@@ -1,6 +1,5 @@
 """Faults planted in exported code whose hashes are made to fit: each is refused before the code is any loop's law."""
 
-import hashlib
 import json
 import re
 import shutil
@@ -8,6 +7,7 @@ import shutil
 import numpy as np
 import pytest
 from exported import exported_axis
+from forging import planted
 
 from workbench import InputError
 from workbench.interop.export.building import built
@@ -23,20 +23,6 @@ def axis(tmp_path_factory):
     """(folder of the exported law, its run)."""
     _, graph, run = exported_axis("0.1 s")
     return export_law(tmp_path_factory.mktemp("faults") / "law", graph, run), run
-
-
-def planted(folder, to, name, change):
-    """A copy with a changed file; the manifest says that it was written so."""
-    copy = shutil.copytree(folder, to / "law")
-    before = (copy / name).read_text()
-    after = change(before)
-    assert after != before
-    (copy / name).write_text(after)
-    data = json.loads((copy / "law.json").read_text())
-    if name in data["sha256"]:
-        data["sha256"][name] = hashlib.sha256(after.encode()).hexdigest()
-        (copy / "law.json").write_text(json.dumps(data))
-    return copy
 
 
 def commanded(scale):
@@ -71,6 +57,16 @@ FAULTS = {
         "law.c",
         lambda text: re.sub(r"(initial_memory = \{)[^,}]+", r"\g<1>0.25", text),
         "numbers in the library are not those",
+    ),
+    "inputs of the header": (
+        "law.h",
+        lambda text: re.sub(
+            r"(  double )(\w+)(;.*\n  double )(\w+)(;.*\n)(?=(?:  .*\n)*\} law_inputs)",
+            r"\1\4\3\2\5",
+            text,
+            count=1,
+        ),
+        "law_inputs has other members, or in another order",
     ),
     "sample time of the header": (
         "law.h",

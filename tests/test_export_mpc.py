@@ -1,7 +1,5 @@
 """Predictive laws as C: the commands, statuses and fallbacks of the law in Python, also where nothing is feasible."""
 
-import hashlib
-import json
 import shutil
 import subprocess
 from dataclasses import replace
@@ -11,6 +9,7 @@ import pytest
 from actuator import Actuator, mpc
 from exported import built
 from fmu_client import Unit
+from forging import planted
 
 from controllers import Limit
 from controllers.mpc.loop import BROKEN, SETTINGS, TOLERATED
@@ -167,17 +166,22 @@ def test_it_runs_without_undefined_behaviour(both):
 def test_a_changed_number_is_refused(both, tmp_path):
     if both[0] is not LAWS["hard limits"]:
         pytest.skip("one of them is enough")
-    folder = shutil.copytree(both[3].folder, tmp_path / "law")
-    text = (folder / "law.c").read_text()
-    first = text.index("law_default_constants = {")
-    at = text.index("0.", first)
-    changed = text[:at] + "1." + text[at + 2 :]
-    (folder / "law.c").write_text(changed)
-    data = json.loads((folder / "law.json").read_text())
-    data["sha256"]["law.c"] = hashlib.sha256(changed.encode()).hexdigest()
-    (folder / "law.json").write_text(json.dumps(data))
+
+    def first(code):
+        at = code.index("0.", code.index("law_default_constants = {"))
+        return code[:at] + "1." + code[at + 2 :]
+
     with pytest.raises(InputError, match="numbers in the library are not those"):
-        Compiled(folder)
+        Compiled(planted(both[3].folder, tmp_path, "law.c", first))
+
+
+def test_a_changed_sign_is_refused(both, tmp_path):
+    """Its hash is made to fit, and its numbers are those of the digest: the rows of its run tell."""
+    if both[0] is not LAWS["hard limits"]:
+        pytest.skip("one of them is enough")
+    turned = lambda code: code.replace("x[i] += dot(k->L", "x[i] -= dot(k->L", 1)
+    with pytest.raises(InputError, match="does not do what the verified law did"):
+        Compiled(planted(both[3].folder, tmp_path, "law.c", turned))
 
 
 def test_what_is_not_linear_is_refused(tmp_path):

@@ -17,7 +17,13 @@ from workbench.contract.system import Signal
 from workbench.interop.export.again import check_run
 from workbench.interop.export.building import built, opened
 from workbench.interop.export.library import Library
-from workbench.interop.export.manifest import check_files, check_numbers, folder_of, read_manifest
+from workbench.interop.export.manifest import (
+    check_files,
+    check_header,
+    check_numbers,
+    folder_of,
+    read_manifest,
+)
 
 
 @final
@@ -70,6 +76,7 @@ class Compiled(LawData):
         """Its functions, held against the manifest."""
         if Path(self.path).is_dir():
             check_files(self.folder, self.manifest)
+            check_header(self.folder, self.manifest)
             library = built(self.folder, self.manifest)
         else:
             library = opened(Path(self.path), self.manifest)

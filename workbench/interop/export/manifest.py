@@ -5,10 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
 from workbench.contract.errors import InputError
+from workbench.interop.export.identifiers import identifiers
 from workbench.interop.export.library import Library
 from workbench.interop.export.package import FORMAT, MANIFEST, manifest_digest
 
@@ -84,6 +86,27 @@ def check_files(folder: Path, data: dict[str, Any]) -> None:
                 f"{name} was changed after it was exported, and the verdicts are not of it",
                 file=str(folder / name),
                 mend="change the case file and export again",
+            )
+
+
+def check_header(folder: Path, data: dict[str, Any]) -> None:
+    """InputError where the header's structs name their numbers otherwise, or in another order, than the manifest's signals.
+
+    Library and replay take numbers by their places; a program takes them by these names.
+    """
+    name = data["name"]
+    text = (folder / f"{name}.h").read_text("utf-8", "replace")
+    given = {"inputs": ("measured", "references"), "outputs": ("commands",), "memory": ("memory",)}
+    for struct, kinds in given.items():
+        first = ["t"] if struct == "inputs" else []
+        wanted = identifiers([*first, *(s["name"] for kind in kinds for s in data[kind])])
+        body = re.search(rf"typedef struct \{{([^}}]*)\}} {name}_{struct};", text)
+        found = re.findall(r"^ *(?:double|float) (\w+);", body[1] if body else "", re.M)
+        if found != wanted:
+            raise InputError(
+                f"{name}_{struct} has other members, or in another order, than {MANIFEST} has signals",
+                file=str(folder / f"{name}.h"),
+                mend="export the law again",
             )
 
 
