@@ -3,11 +3,12 @@
 import json
 import re
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
 from exported import exported_axis
-from forging import planted
+from forging import planted, rewritten
 
 from workbench import InputError
 from workbench.interop.export.building import built
@@ -96,6 +97,39 @@ def test_a_planted_fault_is_refused(axis, tmp_path, fault):
     name, change, words = FAULTS[fault]
     with pytest.raises(InputError, match=words):
         Compiled(planted(axis[0], tmp_path, name, change))
+
+
+def as_if_by(folder, to, **changes):
+    """A copy whose manifest has these entries; None takes one out."""
+    copy = Path(shutil.copytree(folder, to / "law"))
+    data = {**json.loads((copy / "law.json").read_text()), **changes}
+    kept = {key: value for key, value in data.items() if value is not None}
+    (copy / "law.json").write_text(json.dumps(kept))
+    return copy
+
+
+def with_digest(folder, to, **changes):
+    """A copy whose digest is another one, in code and manifest alike."""
+    copy = as_if_by(folder, to, digest="0" * 32, **changes)
+    for name in ("law.h", "law.c"):
+        text = (copy / name).read_text().replace(read_manifest(folder)["digest"], "0" * 32)
+        rewritten(copy, name, text)
+    return copy
+
+
+def test_a_law_of_an_older_version_is_refused_as_such(axis, tmp_path):
+    """Its digest was worked out otherwise: that is no word on its numbers."""
+    form = {"format": "fluidproof exported law 1", "version": None}
+    older = {
+        "another version of the workbench": as_if_by(axis[0], tmp_path / "form", **form),
+        "version 0.0.9 of fluidproof": with_digest(axis[0], tmp_path / "digest", version="0.0.9"),
+    }
+    for words, folder in older.items():
+        with pytest.raises(InputError, match=words) as caught:
+            Compiled(folder)
+        assert "digest" not in caught.value.message
+    with pytest.raises(InputError, match="digest .*, not 0000"):
+        Compiled(with_digest(axis[0], tmp_path / "same"))
 
 
 def test_a_folder_without_its_run_is_refused(axis, tmp_path):

@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from workbench import __version__
 from workbench.contract.errors import InputError
 from workbench.interop.export.identifiers import identifiers
 from workbench.interop.export.library import Library
@@ -44,14 +45,22 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         if path.stat().st_size > MOST:
             raise ValueError("it is too large")
         data = json.loads(path.read_text("utf-8"))
-        if data["format"] != FORMAT:
-            raise ValueError("it is of another version")
+        _check_version(data)
         _check_form(data)
     except (OSError, ValueError, KeyError, TypeError) as why:
         raise InputError(
             f"this is no exported law: {MANIFEST}: {why}", file=str(folder), mend=EXPORT
         ) from None
     return data
+
+
+def _check_version(data: dict[str, Any]) -> None:
+    """ValueError for a law that another version wrote, whose digest is of other things or worked out otherwise."""
+    if data["format"] != FORMAT:
+        by = f" (fluidproof {data['version']})" if "version" in data else ""
+        raise ValueError(
+            f"it was written by another version of the workbench{by}: {data['format']!r}, and this one reads {FORMAT!r}"
+        )
 
 
 def _check_form(data: dict[str, Any]) -> None:
@@ -67,6 +76,7 @@ def _check_form(data: dict[str, Any]) -> None:
     int(data["constants"])
     float(data["allowed"])
     str(data["digest"])
+    str(data["version"])
     dict(data["sha256"])
 
 
@@ -125,6 +135,13 @@ def check_numbers(library: Library, data: dict[str, Any], path: str) -> None:
             mend="build the library from the files that were exported",
         )
     found = manifest_digest(data, library.parameters, library.constants, library.initial)
+    if found != data["digest"] and data["version"] != __version__:
+        raise InputError(
+            f"the law was exported by version {data['version']} of fluidproof, and this is version {__version__}, "
+            "to which its numbers are not those of the verdicts",
+            file=path,
+            mend=EXPORT,
+        )
     if found != data["digest"]:
         raise InputError(
             f"the numbers in the library are not those of the verdicts, or {MANIFEST} has other signals: "

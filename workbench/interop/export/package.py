@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from workbench import __version__
 from workbench.contract.errors import InputError
 from workbench.contract.system import Controller, Signal
 from workbench.interop.export.identifiers import identifier
@@ -22,7 +23,7 @@ from workbench.interop.export.programs import CMAKE, replay_program
 from workbench.interop.export.replay import Replay
 
 MANIFEST = "law.json"
-FORMAT = "fluidproof exported law 1"
+FORMAT = "fluidproof exported law 2"  # another number when the digest is of other things, or the manifest has others
 RUN = "run.csv"
 SIGNALS = ("memory", "measured", "references", "commands")
 REPLAYED = 1000  # samples of the run that go with the code
@@ -75,6 +76,7 @@ def manifest(text: Any, files: Mapping[str, str], verdicts: Any) -> dict[str, An
     graph = text.graph
     return {
         "format": FORMAT,
+        "version": __version__,
         "name": text.name,
         "law": type(graph.controller).__name__,
         "single": text.single,
