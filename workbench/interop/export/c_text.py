@@ -5,6 +5,7 @@ All memory is the caller's, nothing is allocated, no name is global but those th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -126,9 +127,13 @@ class CText:
     def _function(
         self, signature: str, program: Straight, reads: Reads, writes: Sequence[Sequence[str]]
     ) -> list[str]:
-        body = statements(program, self.language, reads, writes)
-        unused = [f"(void){word};" for word in _arguments(signature) if not _used(word, body)]
-        return [signature, "{", *(f"  {line}" for line in (*unused, *body)), "}"]
+        return function(signature, statements(program, self.language, reads, writes))
+
+
+def function(signature: str, body: Sequence[str]) -> list[str]:
+    """A function of these statements; what it is given and does not use is said."""
+    unused = [f"(void){word};" for word in _arguments(signature) if not _used(word, body)]
+    return [signature, "{", *(f"  {line}" for line in (*unused, *body)), "}"]
 
 
 def words_of(graph: Any) -> dict[str, list[str]]:
@@ -257,7 +262,7 @@ def _arguments(signature: str) -> list[str]:
 
 
 def _used(word: str, body: Sequence[str]) -> bool:
-    return any(f"{word}->" in line for line in body)
+    return any(re.search(rf"\b{word}(->|\[)", line) for line in body)
 
 
 def struct(

@@ -66,7 +66,7 @@ def export_ros2(
     free(folder)
     folder = Path(folder)
     pkg = package_name(folder)
-    if graph.release is not None:
+    if graph.controller.lag:
         raise InputError(
             "the law is applied between samples, and a ros2_control controller runs at samples alone",
             key="loop.delay",

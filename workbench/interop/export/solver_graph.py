@@ -19,7 +19,7 @@ from workbench.contract.errors import InputError
 from workbench.contract.parameters import Leaf
 from workbench.contract.plain import Plain
 from workbench.contract.system import Signal, innermost
-from workbench.contract.wrappers import Sampled
+from workbench.interop.export.surroundings import Surroundings, surroundings
 
 ZERO = 1e-11  # squared length of a row below which DAQP leaves it out
 REGULARISED = 0.1  # n ε cond(H) above which DAQP solves another problem
@@ -28,21 +28,25 @@ REFINED = 1e6  # cond(H) above which it refines its solution
 
 @dataclass(frozen=True, eq=False)
 class SolverGraph:
-    """The predictive law inside `controller`, with the numbers of its problem."""
+    """The predictive law inside `controller`, with the numbers of its problem; its memory, then that of the wrappers around it."""
 
     controller: Any
     law: Any
 
-    release = None
     parameters: tuple[Leaf, ...] = ()
+
+    @cached_property
+    def around(self) -> Surroundings:
+        """The wrappers around the law."""
+        return surroundings(self.controller)
 
     @property
     def measured(self) -> tuple[Signal, ...]:
-        return tuple(self.law.measured)
+        return tuple(self.controller.measured)
 
     @property
     def references(self) -> tuple[Signal, ...]:
-        return tuple(self.law.references)
+        return tuple(self.controller.references)
 
     @property
     def commands(self) -> tuple[Signal, ...]:
@@ -60,10 +64,16 @@ class SolverGraph:
     def initial(self) -> np.ndarray:
         """The model's start, nothing commanded, no plan."""
         start = np.asarray(self.law.prepared.start_x, float)
-        return np.concatenate([start, np.zeros(len(self.memory) - len(start))])
+        rest = np.zeros(len(self.own_memory) - len(start))
+        return np.concatenate([start, rest, np.asarray(self.controller.initial(), float)])
 
     @property
     def memory(self) -> tuple[Signal, ...]:
+        return (*self.own_memory, *self.controller.states)
+
+    @cached_property
+    def own_memory(self) -> tuple[Signal, ...]:
+        """What the law itself remembers."""
         law, dense = self.law, self.law.prepared.dense
         q = dense.problem
         n_z = len(dense.H)
@@ -135,6 +145,7 @@ class SolverGraph:
             "B": q.model.B,
             **law_of_rest,
             **({"overlap": law.overlap.u_d} if law.overlap else {}),
+            "around": self.around.constants,
         }
         return {
             name: np.asarray(v, float) if np.size(v) else np.zeros(1) for name, v in found.items()
@@ -168,11 +179,11 @@ def is_solver(controller: Any) -> bool:
 def solver_graph(controller: Any) -> SolverGraph:
     """The numbers of a linear predictive law.
 
-    Raises InputError for one that linearises anew at every sample, has constraints of the user's own, stands inside other wrappers
-    than Sampled, or whose Hessian is too near to singular.
+    Raises InputError for one that linearises anew at every sample, has constraints of the user's own, or whose Hessian is too near
+    to singular.
     """
     law = innermost(controller).law
-    why = _unfit(controller, law)
+    why = _unfit(law)
     if why:
         raise InputError(
             f"MPC: {why}", key="controller", mend="export VDC, PID, LQR or a linear MPC"
@@ -188,11 +199,9 @@ def solver_graph(controller: Any) -> SolverGraph:
     return graph
 
 
-def _unfit(controller: Any, law: Any) -> str:
+def _unfit(law: Any) -> str:
     if law.relinearise:
         return "it linearises anew along every prediction, which is calculated in Python"
     if law.extra is not None:
         return "constraints of your own are solved by a general solver, which has no C here"
-    if not isinstance(controller, Sampled) or not isinstance(controller.inner, Plain):
-        return "filters, limits, noise or a delay around it are not exported with it; leave them out of loop:"
     return ""

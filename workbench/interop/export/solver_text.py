@@ -13,6 +13,7 @@ import numpy as np
 from workbench.contract.errors import InputError
 from workbench.interop.export.c_text import (
     WHAT,
+    function,
     header_of,
     numbers_of,
     signal_structs,
@@ -21,8 +22,9 @@ from workbench.interop.export.c_text import (
     told,
     words_of,
 )
-from workbench.interop.export.languages import DOUBLE, Language
+from workbench.interop.export.languages import DOUBLE, Language, Reads, statements
 from workbench.interop.export.solver_graph import REFINED, SolverGraph
+from workbench.interop.export.straight import Straight, straight
 
 HERE = Path(__file__).parent
 SOURCES = ("auxiliary.c", "factorization.c", "daqp.c")
@@ -75,7 +77,8 @@ class SolverText:
         """Outside the solver, at most; one iteration of the solver takes about as many as `per_iteration` says."""
         dims = self._sizes
         products = dims["x"] * dims["y"] * 2 + (dims["z"] + dims["g"]) * (dims["t"] + 3 * dims["z"])
-        return 2 * (products + dims["a"] * (dims["t"] + dims["u"])) + 8 * (dims["z"] + dims["g"])
+        own = 2 * (products + dims["a"] * (dims["t"] + dims["u"])) + 8 * (dims["z"] + dims["g"])
+        return own + sum(sum(program.counts.values()) for program in self._around.values())
 
     @property
     def per_iteration(self) -> int:
@@ -90,8 +93,8 @@ class SolverText:
         return {
             "x": len(made.start_x),
             "a": len(dense.problem.model.A),
-            "y": len(self.graph.measured),
-            "r": len(self.graph.references),
+            "y": len(self.graph.law.measured),
+            "r": len(self.graph.law.references),
             "u": len(self.graph.commands),
             "t": dense.problem.n_θ,
             "z": len(dense.H),
@@ -104,7 +107,7 @@ class SolverText:
         n = self.name
         upper = n.upper()
         numbers = [
-            f"#define {upper}_LAG 0.0 /* s */",
+            f"#define {upper}_LAG {DOUBLE.number(float(self.graph.controller.lag))} /* s, from a sample to `release`; 0: none */",
             f"#define {upper}_OPERATIONS {self.operations} /* at most at a sample, outside the solver */",
             f"#define {upper}_ITERATIONS {SETTINGS['iterations']} /* at most, of the solver, twice a sample: each takes about */",
             f"#define {upper}_OPERATIONS_OF_ITERATION {self.per_iteration}",
@@ -116,7 +119,7 @@ class SolverText:
             *signal_structs(self, "double"),
         ]
         functions = []
-        for name in ("start", "step"):
+        for name in self._wrapped:
             functions += [f"/* {WHAT[name]} */", f"{signature(n, name)};", ""]
         return header_of(self, numbers, structs, functions[:-1])
 
@@ -135,7 +138,78 @@ class SolverText:
         ]
         words = self._template_words()
         body = (HERE / "mpc.c.in").read_text("utf-8")
-        return "\n".join(head) + re.sub(rf"@({'|'.join(words)})@", lambda m: words[m[1]], body)
+        own = re.sub(rf"@({'|'.join(words)})@", lambda m: words[m[1]], body)
+        return "\n".join([*head, own, *self._functions(), ""])
+
+    @cached_property
+    def _around(self) -> dict[str, Straight]:
+        """The functions of the wrappers, as programs."""
+        return {name: straight(f) for name, f in self.graph.around.functions.items()}
+
+    @property
+    def _wrapped(self) -> dict[str, list[str]]:
+        """Public function → what it does: what the law is given, the law, what becomes of its commands."""
+        given, memory = "  double given[Y + R + 1];", "(double *)z"
+        found = {
+            "start": [
+                given,
+                "  seen_at_start(k, in, z, given);",
+                f"  law_started(k, given, {memory});",
+                "  around_start(k, in, z);",
+            ],
+            "step": [
+                given.replace(";", ", moves[U];"),
+                "  seen(k, in, z, given);",
+                f"  law_stepped(k, given, {memory}, moves);",
+                "  around_step(k, in, moves, z, u);",
+            ],
+        }
+        if "around_release" in self._around:
+            found["release"] = ["  around_release(k, in, z, u);"]
+        return found
+
+    def _functions(self) -> list[str]:
+        """What stands around the law, and the functions of the header."""
+        n, z, u = self.name, self._memory_words, self.words["outputs"]
+        law = self.graph.law
+        given = [f"given[{i}]" for i in range(len(law.measured) + len(law.references))]
+        takes = f"const {n}_constants *k, const {n}_inputs *in"
+        seen = f"{takes}, const {n}_memory *z, double *given"
+        out = f"{n}_memory *z, {n}_outputs *u"
+        parts = {
+            "seen_at_start": (seen, [given]),
+            "seen": (seen, [given]),
+            "around_start": (f"{takes}, {n}_memory *z", [z]),
+            "around_step": (f"{takes}, const double *moves, {out}", [z, [f"u->{w}" for w in u]]),
+            "around_release": (f"{takes}, {out}", [z, [f"u->{w}" for w in u]]),
+        }
+        lines = []
+        for name, program in self._around.items():
+            arguments, writes = parts[name]
+            head = f"static void {name}({arguments})"
+            lines += [*function(head, statements(program, DOUBLE, self._reads(), writes)), ""]
+        for name, body in self._wrapped.items():
+            lines += [signature(n, name), "{", *body, "}", ""]
+        return lines[:-1]
+
+    @property
+    def _memory_words(self) -> list[str]:
+        """Where the memory of the wrappers is."""
+        own = len(self.graph.own_memory)
+        return [f"z->{word}" for word in self.words["memory"][own:]]
+
+    def _reads(self) -> Reads:
+        """Where argument and place of a function around the law are found."""
+        inputs, memory = self.words["inputs"], self._memory_words
+        first = 1 + len(self.graph.measured)
+        return lambda argument, place: (
+            "in->t",
+            memory[place] if argument == 1 else "",
+            f"in->{inputs[1 + place]}" if argument == 2 else "",
+            f"in->{inputs[first + place]}" if argument == 3 else "",
+            f"moves[{place}]",
+            f"k->around[{place}]",
+        )[argument]
 
     def _template_words(self) -> dict[str, str]:
         law = self.graph.law
