@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-import numpy as np
-
 from workbench.contract.errors import InputError
 from workbench.interop.export.c_text import (
     WHAT,
@@ -23,7 +21,7 @@ from workbench.interop.export.c_text import (
     words_of,
 )
 from workbench.interop.export.languages import DOUBLE, Language, Reads, statements
-from workbench.interop.export.solver_graph import REFINED, SolverGraph
+from workbench.interop.export.solver_graph import SolverGraph
 from workbench.interop.export.straight import Straight, straight
 
 HERE = Path(__file__).parent
@@ -74,33 +72,14 @@ class SolverText:
 
     @property
     def operations(self) -> int:
-        """Outside the solver, at most; one iteration of the solver takes about as many as `per_iteration` says."""
-        dims = self._sizes
-        products = dims["x"] * dims["y"] * 2 + (dims["z"] + dims["g"]) * (dims["t"] + 3 * dims["z"])
-        own = 2 * (products + dims["a"] * (dims["t"] + dims["u"])) + 8 * (dims["z"] + dims["g"])
-        return own + sum(sum(program.counts.values()) for program in self._around.values())
+        """Outside the solver, at most."""
+        around = sum(sum(program.counts.values()) for program in self._around.values())
+        return self.graph.core.operations + around
 
     @property
     def per_iteration(self) -> int:
-        """Operations of an iteration of the solver, about: products with all rows, a factor's update, two triangular solves."""
-        z = self._sizes["z"]
-        return 2 * z * (z + self._sizes["g"]) + 6 * z * z
-
-    @property
-    def _sizes(self) -> dict[str, int]:
-        made = self.graph.law.prepared
-        dense = made.dense
-        return {
-            "x": len(made.start_x),
-            "a": len(dense.problem.model.A),
-            "y": len(self.graph.law.measured),
-            "r": len(self.graph.law.references),
-            "u": len(self.graph.commands),
-            "t": dense.problem.n_θ,
-            "z": len(dense.H),
-            "g": len(dense.G),
-            "n": dense.problem.N,
-        }
+        """Operations of an iteration of the solver, about."""
+        return self.graph.core.per_iteration
 
     def header(self) -> str:
         """The header: structs with units, constants, functions."""
@@ -137,9 +116,10 @@ class SolverText:
             *numbers_of(self, DOUBLE, ",\n  ".join(rows)),
         ]
         words = self._template_words()
-        body = (HERE / "mpc.c.in").read_text("utf-8")
-        own = re.sub(rf"@({'|'.join(words)})@", lambda m: words[m[1]], body)
-        return "\n".join([*head, own, *self._functions(), ""])
+        own = (HERE / self.graph.core.template).read_text("utf-8")
+        filled = lambda text: re.sub(rf"@({'|'.join(words)})@", lambda m: words[m[1]], text)
+        parts = [*head, *self.graph.core.functions, filled(filled(own)), *self._functions(), ""]
+        return "\n".join(parts)
 
     @cached_property
     def _around(self) -> dict[str, Straight]:
@@ -195,7 +175,7 @@ class SolverText:
     @property
     def _memory_words(self) -> list[str]:
         """Where the memory of the wrappers is."""
-        own = len(self.graph.own_memory)
+        own = len(self.graph.core.memory)
         return [f"z->{word}" for word in self.words["memory"][own:]]
 
     def _reads(self) -> Reads:
@@ -212,37 +192,16 @@ class SolverText:
         )[argument]
 
     def _template_words(self) -> dict[str, str]:
-        law = self.graph.law
-        made, q = law.prepared, law.prepared.problem
-        at = np.arange(q.n_θ)
-        given = np.concatenate([at[q.at["r"]], at[q.at["v"]]])
-        observed = made.L is not None
-        command = "u[i] + k->overlap[i] * most(-1.0, least(1.0, u[i] / {w}))"
+        core = self.graph.core
+        shared = (HERE / "mpc_qp.c.in").read_text("utf-8")
         return {
-            **{name: str(size) for name, size in self._sizes.items()},
+            **{name: str(size) for name, size in core.sizes.items()},
+            "shared": shared,
             "name": self.name,
             "iterations": str(SETTINGS["iterations"]),
             "primal_tol": repr(SETTINGS["primal_tol"]),
             "dual_tol": repr(SETTINGS["dual_tol"]),
-            "theta_x": _listed(at[q.at["x"]]),
-            "theta_u": ", ".join(map(str, at[q.at["u"]])),
-            "theta_d": _listed(at[q.at["d"]]),
-            "theta_r": _listed(given),
-            "reads": _listed(() if observed else made.reads),
-            "n_reads": str(0 if observed else len(made.reads)),
-            "block_of": ", ".join(map(str, np.repeat(np.arange(len(q.blocks)), q.blocks)[: q.N])),
-            "zero_row": _listed(self.graph.ldp[3].astype(int)),
-            "observed": str(int(observed)),
-            "fitted": str(q.model.n),
-            "ill": str(int(self.graph.condition > REFINED)),
-            "law": str(int(q.K is not None)),
-            "checked": str(int(not all(x.startswith("slew") for x in made.dense.labels))),
             "tolerated": repr(TOLERATED),
             "broken": f"({BROKEN})",
-            "command": command.format(w=repr(law.overlap.w)) if law.overlap else "u[i]",
+            **core.words(),
         }
-
-
-def _listed(values: Sequence[int] | np.ndarray) -> str:
-    """As an initialiser of one place more, as C has no empty arrays."""
-    return ", ".join([*map(str, values), "0"])
