@@ -159,7 +159,7 @@ def test_where_values_come_from():
         ("p: 1\npressures: [[1], 2]", ("got the number 2",), 2, "rig.pressures.1"),
         ("p: 1\ngains: {x: 0}", ("gain must be greater than zero",), 2, "rig.gains.x"),
         ("[1]", ("got a list",), 1, "rig"),
-        ("word", ("no class 'word'",), 1, "rig"),
+        ("word", ("no rig 'word'",), 1, "rig"),
     ],
 )
 def test_refusals_name_their_place(text, words, line, key):
@@ -196,14 +196,19 @@ def test_unions_by_name_by_keys_or_bare():
     )
     refused(
         "p: 1\nsupply:\n  type: Pmup\n  Q: 1",
-        "no class 'Pmup'",
+        "no type 'Pmup'",
         "did you mean Pump?",
         line=3,
         key="rig.supply.type",
     )
-    refused("p: 1\nsupply: {type: Pump, law: Pump}", "both name a class", line=2, key="rig.supply")
+    refused(
+        "p: 1\nsupply: {type: Pump, law: Pump}",
+        "both say which one it is",
+        line=2,
+        key="rig.supply",
+    )
     refused("p: 1\nsupply: Pump", "Q is missing", line=2, key="rig.supply")
-    refused("p: 1\nsupply: {type: [1]}", "no class", line=2, key="rig.supply.type")
+    refused("p: 1\nsupply: {type: [1]}", "no type", line=2, key="rig.supply.type")
     refused("p: 1\nsupply: {type: Pump, Q: 1, V: 2}", "no key 'V'", line=2, key="rig.supply.V")
 
 

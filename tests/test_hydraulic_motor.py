@@ -101,10 +101,14 @@ def test_pid_moves_motor_and_cylinder_each_with_a_gain_of_its_own():
 
 
 def test_a_motor_turns_a_joint_and_nothing_else():
-    with pytest.raises(InputError, match="a Torque or a motor acts on a revolute joint"):
+    with pytest.raises(
+        InputError, match="acts on a revolute joint, and here it is on the prismatic"
+    ):
         lift(HydraulicMotor(MOTOR))
     between = Actuator("m", HydraulicMotor(MOTOR), Pin(), Pin("beam", (1.0, 0.0, 0.0)))
-    with pytest.raises(InputError, match="a Torque or a motor acts on a revolute joint"):
+    with pytest.raises(
+        InputError, match="a HydraulicMotor acts on a revolute joint, and here it is on two pins"
+    ):
         Mechanism(swing().bodies, actuators=(between,), supply=ConstantPressure())
 
 

@@ -194,11 +194,11 @@ def loop_at(point, axis=(0.0, 0.0, 1.0), **options):
         ),
         (
             {"actuators": (Actuator("c", Torque(), Pin("ground"), Pin("crank")),)},
-            "a Torque or a motor acts on a revolute joint",
+            "a Torque acts on a revolute joint, and here it is on two pins",
         ),
         (
             {"actuators": (Actuator("c", Force(), joint="crank"),)},
-            "a Torque or a motor acts on a revolute joint",
+            "a Force acts on two pins or a prismatic joint, and here it is on the revolute joint of crank",
         ),
         (
             {
@@ -471,7 +471,7 @@ def test_units_and_names_of_what_is_logged():
             sprung(name)
     with pytest.raises(
         InputError,
-        match="actuators.c.drive: .* a cylinder between two pins or on a prismatic joint",
+        match="actuators.c.drive: a ThrottledCircuit acts on two pins or a prismatic joint",
     ):
         four_bar(actuators=(Actuator("c", ThrottledCircuit(), joint="crank"),))
     with pytest.raises(InputError, match="all of them are fixed, so nothing can move"):

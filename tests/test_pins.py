@@ -198,6 +198,7 @@ def test_python_takes_the_same_names():
         ),
         ("at: boom.tip", "at: tip", "bodies.bucket.at", "'tip' names no pin"),
         ("tcp: bucket.teeth", "tcp: bucket.tooth", "tcp", "did you mean bucket.teeth"),
+        ("tcp: bucket.teeth", "tcp: bucket", "tcp", "'bucket' names no pin"),
         (
             "[boom.case, crank.end]",
             "[crank.end, crank.end]",

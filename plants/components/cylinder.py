@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from math import pi
 from typing import Annotated, ClassVar, final
 
+from plants.components import sizes
 from plants.components.chamber import Oil
 from plants.components.friction import CoulombViscous, Friction
 from plants.components.two_chambers import TwoChambers
@@ -53,9 +54,9 @@ class Cylinder(TwoChambers):
     what: ClassVar[str] = "a cylinder"
     unit: ClassVar[str] = "kN"
 
-    bore: Annotated[float, Unit("m"), "piston diameter", positive]
-    rod: Annotated[float, Unit("m"), "rod diameter", nonnegative]
-    stroke: Annotated[float, Unit("m"), "piston travel s", positive]
+    bore: Annotated[float, Unit("m"), "piston diameter", sizes.bore]
+    rod: Annotated[float, Unit("m"), "rod diameter", sizes.rod]
+    stroke: Annotated[float, Unit("m"), "piston travel s", sizes.travel]
     V_a0: Annotated[float, Unit("m^3"), "dead volume, piston side", nonnegative] = 0.0
     V_b0: Annotated[float, Unit("m^3"), "dead volume, rod side", nonnegative] = 0.0
     c_i: Annotated[float, Unit("m^3/(s Pa)"), "internal leakage", nonnegative] = 0.0

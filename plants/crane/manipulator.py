@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Annotated, final
 
+from plants.components import sizes
 from plants.components.chamber import Oil
 from plants.components.spatial import Body, Frame, add, turn
 from plants.crane import bodies as crane_bodies
@@ -18,7 +19,7 @@ from plants.multibody.planar import Closing
 from plants.supplies.constant import ConstantPressure
 from plants.supplies.contract import check_line
 from workbench.contract.errors import InputError
-from workbench.contract.parameters import Unit, check_bounds, check_parts, nonnegative, positive
+from workbench.contract.parameters import Unit, check_bounds, check_parts, nonnegative
 from workbench.contract.units import quantity
 
 __all__ = ["Manipulator", "Structure", "Revolute", "Prismatic", "Body", "Frame", "Oil"]
@@ -44,9 +45,9 @@ class Manipulator(Crane):
     structures: tuple[Structure, ...]
     base: Frame = Frame()
     oil: Oil = Oil()
-    p_s: Annotated[float, Unit("Pa"), "supply pressure", positive] = ConstantPressure.p_s
+    p_s: Annotated[float, Unit("Pa"), "supply pressure", sizes.pressure] = ConstantPressure.p_s
     p_r: Annotated[float, Unit("Pa"), "return pressure", nonnegative] = ConstantPressure.p_r
-    Q_max: Annotated[float, Unit("m^3/s"), "largest pump flow", positive] = ConstantPressure.Q_max
+    Q_max: Annotated[float, Unit("m^3/s"), "largest pump flow", sizes.flow] = ConstantPressure.Q_max
     g: Annotated[float, Unit("m/s^2"), "gravity, along −y of the world frame", nonnegative] = 9.8066
     payload: Body = Body()
     pose: Annotated[

@@ -49,11 +49,22 @@ def check_names(mechanism) -> None:
                 mend="name a body on a revolute or prismatic joint",
             )
         if not a.drive.anywhere and a.drive.turns != (kind == "revolute"):
-            raise InputError(
-                f"actuators.{a.name}.drive: a Torque or a motor acts on a revolute joint, a Force or a cylinder between two pins "
-                "or on a prismatic joint",
-                mend="exchange the two, or name another joint",
-            )
+            raise _misplaced(a, kind)
+
+
+def _misplaced(actuator, kind: str) -> InputError:
+    """What to say of a drive that pushes where it would have to turn, or turns where it would have to push."""
+    drive = type(actuator.drive).__name__
+    wanted = "a revolute joint" if actuator.drive.turns else "two pins or a prismatic joint"
+    given = f"the {kind} joint of {actuator.joint}" if actuator.joint else "two pins"
+    other = "revolute" if actuator.drive.turns else "prismatic"
+    mend = "name the body whose joint it turns in place of the pins"
+    if actuator.joint:
+        mend = f"write 'joint: {other}' at {actuator.joint}"
+    return InputError(
+        f"actuators.{actuator.name}.drive: a {drive} acts on {wanted}, and here it is on {given}",
+        mend=f"{mend}, or choose another drive",
+    )
 
 
 def check_supply(mechanism) -> None:

@@ -216,7 +216,9 @@ class Pin:
 class Actuator:
     """A drive along the line between two pins, s their distance, or along a joint, s its position.
 
+    a, b: the two points that it acts between, each on a body, in that body's frame.
     between: the two pins by name, each "body.pin", instead of a and b.
+    joint: the body whose own joint it moves, by name, instead of two pins.
     shortest, longest: what it can span; a start outside is refused, a run that leaves it is not judged.
     """
 
@@ -236,6 +238,7 @@ class Actuator:
                 raise InputError(
                     "joint: an actuator acts between two pins, or on a joint, not both"
                 )
+            self.drive.check_pins("drive")
             return
         if bool(self.joint) == (self.a is not None and self.b is not None) or (self.a is None) != (
             self.b is None

@@ -79,7 +79,7 @@ class _Table:
         if not dot:
             raise InputError(
                 f"{key}: {written!r} names no pin; expected a body and its pin, with a dot between",
-                mend=_nearest(written, self._all()) or "write body.pin",
+                mend=_nearest(written, self._all()) or self._written(written),
             )
         if body not in self.known:
             raise InputError(
@@ -95,6 +95,12 @@ class _Table:
             )
         self.used.add((body, name))
         return kind(body, own[name].point, name=name)
+
+    def _written(self, body: str) -> str:
+        """How to name a pin, where nothing that there is comes near."""
+        if body in self.known:
+            return f"write 'pins: {{tool: [0, 0]}}' at {body}, and {body}.tool here"
+        return "write body.pin"
 
     def left(self, body: str, pins) -> tuple[NamedPoint, ...]:
         """Those of `pins` that nothing asked for."""

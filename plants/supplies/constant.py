@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, final
 
+from plants.components import sizes
 from plants.drives.contract import Line
 from plants.supplies.contract import Supply, check_line, flow_limit
 from plants.valve_circuits.circuit import Pump
-from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
+from workbench.contract.parameters import Unit, check_bounds, nonnegative
 
 
 @final
@@ -16,9 +17,9 @@ from workbench.contract.parameters import Unit, check_bounds, nonnegative, posit
 class ConstantPressure(Supply):
     """Supply and return pressure, the same at any flow; a run whose drives take more than Q_max is not judged."""
 
-    p_s: Annotated[float, Unit("Pa"), "supply pressure", positive] = 185e5
+    p_s: Annotated[float, Unit("Pa"), "supply pressure", sizes.pressure] = 185e5
     p_r: Annotated[float, Unit("Pa"), "return pressure", nonnegative] = 10e5
-    Q_max: Annotated[float, Unit("m^3/s"), "largest pump flow", positive] = 100e-3 / 60
+    Q_max: Annotated[float, Unit("m^3/s"), "largest pump flow", sizes.flow] = 100e-3 / 60
 
     def __post_init__(self):
         check_bounds(self)

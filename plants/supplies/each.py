@@ -7,11 +7,12 @@ from typing import Annotated, final
 
 import numpy as np
 
+from plants.components import sizes
 from plants.drives.contract import Line
 from plants.supplies.constant import ConstantPressure
 from plants.supplies.contract import Supply, flow_limit
 from plants.valve_circuits.circuit import Pump
-from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
+from workbench.contract.parameters import Unit, check_bounds, nonnegative
 
 
 @final
@@ -19,9 +20,11 @@ from workbench.contract.parameters import Unit, check_bounds, nonnegative, posit
 class EachPressure(Supply):
     """As `ConstantPressure`, with a line of its own for every actuator, in their order: what a law is told of such a pump."""
 
-    p_s: Annotated[tuple[float, ...], Unit("Pa"), "supply pressure of each actuator", positive]
+    p_s: Annotated[
+        tuple[float, ...], Unit("Pa"), "supply pressure of each actuator", sizes.pressure
+    ]
     p_r: Annotated[float, Unit("Pa"), "return pressure", nonnegative] = ConstantPressure.p_r
-    Q_max: Annotated[float, Unit("m^3/s"), "largest pump flow", positive] = ConstantPressure.Q_max
+    Q_max: Annotated[float, Unit("m^3/s"), "largest pump flow", sizes.flow] = ConstantPressure.Q_max
 
     def __post_init__(self):
         check_bounds(self)

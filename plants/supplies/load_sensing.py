@@ -16,6 +16,7 @@ from typing import Annotated, ClassVar, final
 
 import numpy as np
 
+from plants.components import sizes
 from plants.drives.contract import Line
 from plants.supplies.constant import ConstantPressure
 from plants.supplies.contract import Supply, check_line, flow_limit
@@ -61,11 +62,11 @@ class LoadSensing(Supply):
     nominal: Annotated[float, Unit("Pa"), "Δp_n, further margin at the flow Q_n", nonnegative] = 0.0
     flow: Annotated[float, Unit("m^3/s"), "nominal flow Q_n", positive] = 40e-3 / 60
     standby: Annotated[float, Unit("Pa"), "p_0, least pressure of the pump", nonnegative] = 0.0
-    p_top: Annotated[float, Unit("Pa"), "highest pressure of the pump", positive] = (
+    p_top: Annotated[float, Unit("Pa"), "highest pressure of the pump", sizes.pressure] = (
         ConstantPressure.p_s
     )
     p_r: Annotated[float, Unit("Pa"), "return pressure", nonnegative] = ConstantPressure.p_r
-    Q_max: Annotated[float, Unit("m^3/s"), "largest pump flow", positive] = ConstantPressure.Q_max
+    Q_max: Annotated[float, Unit("m^3/s"), "largest pump flow", sizes.flow] = ConstantPressure.Q_max
 
     def __post_init__(self):
         check_bounds(self)

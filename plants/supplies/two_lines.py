@@ -14,6 +14,7 @@ from typing import Annotated, ClassVar, final
 
 import numpy as np
 
+from plants.components import sizes
 from plants.drives.contract import Line
 from plants.supplies.constant import ConstantPressure
 from plants.supplies.contract import Supply, flow_limit
@@ -43,7 +44,7 @@ class SelectedLines(Supply):
     w: Annotated[float, Unit("Pa"), "pressure over which a selector goes over", positive] = 2e5
     opening: Annotated[float, Unit("V"), "w_o, opening over which a port is felt", positive] = 0.02
     p_r: Annotated[float, Unit("Pa"), "return pressure", nonnegative] = ConstantPressure.p_r
-    Q_max: Annotated[float, Unit("m^3/s"), "largest pump flow", positive] = ConstantPressure.Q_max
+    Q_max: Annotated[float, Unit("m^3/s"), "largest pump flow", sizes.flow] = ConstantPressure.Q_max
 
     def __post_init__(self):
         check_bounds(self)

@@ -167,7 +167,7 @@ class _Builder:
         by_name = {shape.called(c): c for c in wanted.classes}
         if by_name and isinstance(value, str) and value.isidentifier():
             if value not in by_name:
-                raise unknown(node, value, by_name, path, "class")
+                raise unknown(node, value, by_name, path, path.rpartition(".")[2] or "type")
             return self.object(by_name[value], Node({}, node.line, node.column, node.file), path)
         words = [str(c) for option in wanted.options for c in shape.choices(option) or ()]
         near = difflib.get_close_matches(str(value), words, 1)

@@ -20,12 +20,13 @@ def chosen(classes: tuple[type, ...], node: Node, path: str) -> tuple[type, Node
     ]
     if len(selectors) > 1:
         raise inside[selectors[1]].error(
-            f"{' and '.join(selectors)} both name a class", key=path, mend="keep one"
+            f"{' and '.join(selectors)} both say which one it is", key=path, mend="keep one"
         )
     if selectors:
         name = inside[selectors[0]]
         if name.value not in by_name if isinstance(name.value, str) else True:
-            raise unknown(name, str(name.plain()), by_name, joined(path, selectors[0]), "class")
+            place = joined(path, selectors[0])
+            raise unknown(name, str(name.plain()), by_name, place, selectors[0])
         rest = {k: v for k, v in inside.items() if k != selectors[0]}
         return by_name[name.value], Node(rest, node.line, node.column, node.file)
     fitting = classes if len(classes) == 1 else [c for c in classes if shape.fits(c, inside)]

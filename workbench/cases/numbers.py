@@ -6,7 +6,7 @@ from workbench.cases import shape
 from workbench.cases.node import Node
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Info
-from workbench.contract.units import quantity
+from workbench.contract.units import example, quantity
 
 
 def number(info: Info, node: Node, path: str) -> float:
@@ -25,6 +25,13 @@ def bounded(number, info: Info | None, node: Node, path: str):
         raise node.error(
             f"{info.meaning or 'this'} must be {words}, got {node.value}",
             key=path,
-            mend=f"give a value {words}",
+            mend=f"give a value {words}{_unit_hint(info, node)}",
         )
     return number
+
+
+def _unit_hint(info: Info, node: Node) -> str:
+    """What to say of a number that was written without its unit."""
+    if info.unit == "1" or isinstance(node.value, str):
+        return ""
+    return f"; without a unit it is in {info.unit}: write it as in {example(info.unit)}"

@@ -12,7 +12,7 @@ from workbench.cases import shape
 from workbench.cases.node import Node
 from workbench.contract.errors import Faults, InputError, in_words
 
-MEANT = {"p_s": "p_top"}  # a word of one part → what others call the same
+MEANT = {"p_s": "p_top", "body": "joint"}  # a word of one part → what others call the same
 
 
 def unknown(

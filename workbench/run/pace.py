@@ -185,7 +185,7 @@ def check(λ: np.ndarray, length: float) -> None:
             f"scenario: the flow has a mode of {np.abs(λ).max():.3g} rad/s, and steps that follow it are "
             f"{steps:.2g} for this run",
             key="duration",
-            mend="shorten the run, or leave that mode out of the model (a stiff spring: make it rigid)",
+            mend="look for a size in a wrong unit, shorten the run, or leave that mode out (a stiff spring: make it rigid)",
         )
 
 

@@ -207,7 +207,7 @@ class Sine:
     """
 
     space: Space
-    centre: Annotated[Point, "centre c; start: where the machine is"]
+    centre: Annotated[Point, "centre c of every component; start: where the machine begins"]
     amplitude: Annotated[tuple[float, ...], "amplitude A of every component"]
     frequency: Annotated[float, Unit("Hz"), "frequency f", positive]
     phase: Annotated[float | tuple[float, ...], Unit("rad"), "phase φ, one or one a component"] = (

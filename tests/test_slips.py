@@ -1,0 +1,46 @@
+"""Slips of a newcomer in a machine's file: what was written, where, what was expected, and how to mend it."""
+
+from pathlib import Path
+
+import pytest
+
+import plants
+from workbench.cases.file import loads
+from workbench.contract.errors import InputError
+
+CRANE = (Path(plants.__file__).parent / "skeletons" / "crane.yaml").read_text("utf-8")
+LIFT = "plant.actuators.lift.drive"
+SLIPS = [
+    ("bore: 80 mm", "bore: 80", f"{LIFT}.cylinder.bore", "in m: write it as in 80 mm"),
+    ("stroke: 0.56 m", "stroke: 560", f"{LIFT}.cylinder.stroke", "without a unit it is in m"),
+    ("p_s: 180 bar", "p_s: 180", "plant.supply.p_s", "in Pa: write it as in 185 bar"),
+    ("Q_max: 60 l/min", "Q_max: 60", "plant.supply.Q_max", "in m^3/s: write it as in 40 l/min"),
+    ("closed: 0.85 m", "closed: 0.5 m", f"{LIFT}.closed", "less than the stroke, 0.56 m"),
+    ("law: VDC ", "law: VCD ", "controller.law", "there is no law 'VCD' here"),
+    ("type: ServoCylinder", "type: Cylinder", f"{LIFT}.type", "did you mean ServoCylinder?"),
+    ("between: [ground.lift, boom.rod]", "body: boom", "plant.actuators.lift.body", "mean joint?"),
+    (
+        "between: [ground.lift, boom.rod]",
+        "joint: boom",
+        LIFT,
+        "on the revolute joint of boom\n  mend: write 'joint: prismatic' at boom",
+    ),
+]
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(("right", "slip", "key", "words"), SLIPS)
+def test_a_slip_is_named_at_its_line_with_what_mends_it(right, slip, key, words):
+    assert right in CRANE
+    text = CRANE.replace(right, slip, 1)
+    with pytest.raises(InputError) as caught:
+        loads(text, "mine.yaml")
+    why = caught.value
+    first = text[: text.index(slip)].count("\n") + 1
+    assert why.key == key and words in str(why)
+    assert first <= why.line <= first + 3 or key == LIFT  # a part is named at its first line
+
+
+@pytest.mark.quick
+def test_sizes_with_their_units_are_taken():
+    assert loads(CRANE, "mine.yaml").plant.supply.Q_max == pytest.approx(1e-3)
