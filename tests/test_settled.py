@@ -8,9 +8,8 @@ from small import Feedback, Linear
 
 from workbench import ClosedLoop, Noisy, Quantised, Sampled, Scenario, Steps, verify
 from workbench.run.limit_cycle import limit_cycle
-from workbench.verification import run_claims
+from workbench.verification import run_claims, study
 from workbench.verification.observed.oscillation import pace, uncommanded
-from workbench.verification.observed.settled import _rest, noisy
 from workbench.verification.run import run
 
 TIME = np.linspace(0.0, 12.0, 3000)
@@ -75,6 +74,17 @@ def settled(damping, **claim):
     loop = ClosedLoop(plant, Follow(plant, ((0.0,),), ((4.0,),)))
     (verdict,) = verify(loop, STEP, [run_claims.Settled(floor=1e-3, **claim)])
     return verdict
+
+
+def test_its_figure_shows_the_run_held_at_its_end():
+    plant = second_order(0.3)
+    loop = ClosedLoop(plant, Follow(plant, ((0.0,),), ((4.0,),)))
+    found = study(loop, STEP, [run_claims.Settled(floor=1e-3)])
+    (shown,) = found.analysis["settled"]
+    assert shown["rest"] == pytest.approx(1.0) and shown["t"][0] == pytest.approx(0.5, abs=0.01)
+    assert shown["t"][-1] == pytest.approx(1.0 + found.verdicts[0].data["tail"], abs=0.01)
+    late = shown["error"][shown["t"] > shown["t"][-1] - 0.25 * found.verdicts[0].data["tail"]]
+    assert np.ptp(late) <= 2 * shown["floor"], "still, as the verdict says"
 
 
 def test_a_run_too_short_to_tell_is_lengthened_by_itself():

@@ -21,6 +21,7 @@ from reports.chapters.parameters import Parameters
 from reports.chapters.regions import Regions
 from reports.chapters.repeat import Repeat
 from reports.chapters.requirements import Requirements
+from reports.chapters.rest import Rest
 from reports.chapters.returns import Returns
 from reports.chapters.room import Room
 from reports.chapters.run import Run
@@ -41,6 +42,7 @@ CHAPTERS: tuple[Chapter, ...] = (
     Assumptions(),
     Tube(),
     Returns(),
+    Rest(),
     Room(),
     Regions(),
     Linearised(),

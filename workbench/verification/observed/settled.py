@@ -29,6 +29,7 @@ from workbench.verification.observed.requirements import diverged, joint_errors,
 from workbench.verification.run import Run
 from workbench.verification.run import run as simulated
 from workbench.verification.scales import signal_floor
+from workbench.verification.settled_picture import courses
 from workbench.verification.temporal import ready
 from workbench.verification.verdict import Verdict
 
@@ -72,6 +73,7 @@ def check_settled(claim, run: Run, tick: Callable[[], None] | None = None) -> Ve
         return said(None, why.message)
     seen = oscillations(run, floor)
     units = {name: run.log.signal(name).unit for name in joint_errors(run)}
+    run.kept["settled"] = courses(run, 0.5 * run.scenario.length(), None, floor)
     sentence = ready.settled(floor, units, claim.chatter, list(seen.commands))
     text = f"{TEXT}: {sentence.shown}"
     if not sentence.on(run.log.time, seen.columns).holds:
@@ -106,6 +108,7 @@ def _at_rest(claim, run: Run, floor: float, quiet: str, said, tick) -> Verdict:
         worst = max(rests(end, length, floor), key=lambda r: (RANK[r.word], r.width), default=None)
         if tick:
             tick()
+        run.kept["settled"] = courses(end, 0.5 * length, max(length, _moves_until(end)), floor)
         if worst is None or worst.word == "still":
             return said(True, f"{quiet}; at rest for {say(tail, 's', 3)} after it", tail=tail)
         if worst.word == "restless" or tail >= max(claim.longest, length):

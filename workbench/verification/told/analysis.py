@@ -23,7 +23,7 @@ def analysis(run: Run, verdicts: list[Verdict]) -> dict:
     found: dict = {"statistics": statistics(run) | told(run)}
     if "outcomes" in run.kept:
         found["returns"] = curves(run.kept["outcomes"])
-    for name in ("requirements", "falsify", "moved_margins", "tube"):
+    for name in ("requirements", "falsify", "moved_margins", "tube", "settled"):
         if name in run.kept:
             found[name] = run.kept[name]
     by_key = {v.key: v for v in verdicts}
