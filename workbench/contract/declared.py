@@ -126,7 +126,7 @@ class PlantData:
 
     @property
     def vacua(self: Any) -> Mapping[str, float]:
-        """Chamber's pressure → `vacuum` of it, Pa, where it has one."""
+        """Name of a chamber pressure → the pressure below which its oil is not described, Pa; empty where there is none."""
         if self.vacuum is None:
             return {}
         return dict.fromkeys(self.pressure_names, self.vacuum)

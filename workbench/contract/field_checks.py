@@ -67,7 +67,7 @@ def _check_numbers(name: str, info: Info, declared: object, value: object) -> No
 
 
 def is_number(value: object) -> bool:
-    """Whether a value is a number, and no expression."""
+    """Whether a value is a number and not a symbolic expression."""
     return isinstance(value, (int, float))
 
 

@@ -56,7 +56,7 @@ class Chosen(NamedTuple):
     sides   the traced one's inputs → each choice: its box is [0, 0], [1, 1], or [0, 1] where the kink is straddled
     apart   inputs and s → for each choice b − a of max(a, b), so that a mean-value form may decide a side; 0 for `where`
     jumps   inputs and s → (outputs, choices): what the function jumps by where a choice of `where` or `sign` changes, else 0
-    kinks   of each choice, the kinks that share it
+    kinks   for each choice s, the kinks that share it, about one switching point
     """
 
     function: ca.Function
@@ -117,7 +117,7 @@ def _turned(values: Values, pair: tuple, v: int, s: ca.SX) -> ca.SX:
 
 
 def _rebuilt(values: Values, wanted: list[int], entries: list, choice: dict) -> dict[int, ca.SX]:
-    """Expressions of the wanted values; kinks in `choice` are chosen by it, others stay what they are."""
+    """The wanted expressions, with each kink in `choice` replaced by the piece chosen there; other kinks stay."""
     made: dict[int, ca.SX] = {}
     for v in wanted:
         made[v] = _expression(values.made[v], made, entries, choice.get(v))

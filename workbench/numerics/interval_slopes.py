@@ -40,7 +40,7 @@ class Slopes:
 
     at         rows and columns of the first derivative's entries
     second_at  rows, columns and columns of the second derivative's
-    kinks      of each choice, the kinks that share it
+    kinks      for each choice s, the kinks that share it, about one switching point
     """
 
     def __init__(self, f: ca.Function, x: str = "x", outputs: int | None = None) -> None:

@@ -71,7 +71,7 @@ _made: dict[int, Any] = {}  # a trace → it and its compiled derivatives
 
 
 def tangents(plant: System, live: Any) -> Tangents:
-    """The derivatives of `plant` by its states and the inputs `live`; compiled once a structure, numbers are arguments."""
+    """The derivatives of `plant` by its states and by its inputs `live`, compiled once a structure, with numbers as arguments."""
     traced = trace(plant, tuple(live))
     if id(traced) not in _made:
         arguments = [ca.SX.sym(traced.flow.name_in(i), traced.flow.size1_in(i)) for i in range(4)]

@@ -25,9 +25,9 @@ from workbench.numerics.calculus import Traced
 
 @dataclass(frozen=True, eq=False)
 class Varied:
-    """`traced` is the loop with its variation; `along` gives c' from the numbers p and p'.
+    """A loop beside its variation: `traced` steps both, `along` gives c' from the numbers p and p'.
 
-    Of its states the moving ones come first: x, then s; after them those that only jump, in the same way.
+    States that flow come first, x of the loop and then s of its variation; after them those that only jump, in the same order.
     """
 
     bare: Traced

@@ -34,7 +34,7 @@ class Bound:
 
 
 def relaxes(supply) -> bool:
-    """Whether the linear program is a bound for this supply."""
+    """Whether the linear program gives a lower bound of the energy that this supply needs."""
     return isinstance(supply, PlannedConstantPressure) and supply.map is None
 
 

@@ -29,7 +29,10 @@ SHARE = 1 + 1e-9  # of a plan's energy that a chain may need and still be kept
 @final
 @dataclass(frozen=True)
 class Below:
-    """What no step between two cells undercuts, J. c: a, b, c of the forces, their ε, the speeds' δ, three times each."""
+    """The least energy of any step between two cells, J.
+
+    c: coefficients a, b, c of the forces, slack ε of the forces, slack δ of the speeds, three each.
+    """
 
     step: Step
     back: float = 0.0

@@ -85,9 +85,9 @@ def least_time(
     levels: tuple[int, ...] = LEVELS,
     tell: Callable = lambda fraction, what="": None,
 ) -> Fastest:
-    """The motion of least time; the path's own time law is not looked at, accelerations are always limited.
+    """The motion of least time along a path, under limits of accelerations, too; the path's own timing is ignored.
 
-    starts: further ones from random extensions. Raises InputError where no motion exists, however slow.
+    starts: how many searches begin at random extensions, besides the first. Raises InputError where no motion exists, however slow.
     """
     from workbench.planning.fastest_bound import lower_bound
 

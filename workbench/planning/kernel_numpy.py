@@ -53,7 +53,10 @@ def _costs(grid, k: int, sums) -> list:
 def two(
     step, grid, last: np.ndarray, reach: float, push: np.ndarray, M: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(V (N, n, M), best (N, n, M)); the arguments are those of `Kernel.two`. Axes here: node at k+1, where from, where to."""
+    """(V (N, n, M), best (N, n, M)); the arguments are those of `Kernel.two`.
+
+    Axes of the arrays here: node at k+1, node that a move comes from, node that it goes to.
+    """
     stages = grid.X.shape[0] - 1
     n = grid.X.shape[2]
     V = np.full((stages, n, M), BIG)

@@ -49,7 +49,7 @@ OPTIONS = {
 
 
 class Scaled(NamedTuple):
-    """A time (s) and extensions (N+1,) that keep all limits then."""
+    """A duration (s), and extensions (N+1,) that keep all limits when the path takes so long."""
 
     seconds: float
     q_3: np.ndarray

@@ -52,7 +52,7 @@ class Step:
         return self.supply.power(v, F, self.areas)
 
     def excess(self, x_0, x_1, c, u, w) -> dict:
-        """Each limit's quantity over what is allowed (1 is just allowed)."""
+        """Limit → its quantity as a share of what is allowed (1 is just allowed)."""
         v, F = self.motion(x_0, x_1, c, u, w)
         found = {f"speed {i}": np.abs(s) / top for i, (s, top) in enumerate(zip(v, self.v_max))}
         if self.Q_max is not None:

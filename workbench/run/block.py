@@ -89,7 +89,7 @@ class Block:
         return True
 
     def _given(self, first: int, count: int) -> np.ndarray | None:
-        """Inputs of the samples into W; those at the stages of their steps, where the flow is driven by them."""
+        """Writes the inputs of the samples into W; returns inputs at the integrator's stages, where the flow depends on them."""
         for lane, i in enumerate(self.own):
             given = self.runs[i].inputs[first : first + count]
             self.W[: len(given), :, lane] = given

@@ -37,7 +37,7 @@ def compiled_loop(traced, compiled: bool | None) -> native.Loop:
 
 
 def text_of(system: System, live: Sequence[str]) -> Traced | Text:
-    """The functions of a system as graphs, or, of a plant that has none, on floats."""
+    """The functions of a system as CasADi graphs; as Python on floats, where the plant has no graph."""
     return _text(system, tuple(live)) if system.plant.on_floats else trace(system, live)
 
 

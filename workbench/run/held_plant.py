@@ -18,7 +18,7 @@ from workbench.run.room import table
 
 
 class HeldPlant:
-    """All buffers and addresses are made once."""
+    """A compiled plant that is stepped under held commands; its buffers and their addresses are made once."""
 
     def __init__(
         self,

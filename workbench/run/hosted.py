@@ -201,7 +201,7 @@ class Running:
         self.z = self._called(0.0, self.law.initial) if isinstance(self.law, Remembering) else None
 
     def take(self, law, z) -> None:
-        """Go on with this copy of the law and this memory."""
+        """Continue the run with this copy of the law and with z as its memory."""
         self.law, self.z = law, z
         self.step = _stepped(law)
 

@@ -68,7 +68,7 @@ class Collect:
 @final
 @dataclass(frozen=True, eq=False)
 class CaseStudy:
-    """point → results of a case file with the point's values put in by name.
+    """A function of a point: it puts the point's values into the case file, by name, and returns the results of that case.
 
     A name is the way through the file, `loop.delay`, `controller.λ`, `scenario.reference.leg`, `claims.tracking.error`; below
     `plant` and `model` (what the controller believes) also any number or part of a shipped machine, as under `change:`.

@@ -37,12 +37,12 @@ PAYING = 250_000  # samples of a batch from which on a second kernel, over lanes
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """A loop, the scenario it ran and what it did, whichever rows the scenario's `log_period` keeps for its reader.
+    """A loop, the scenario that it ran, and the whole record of the run, whatever `log_period` of the scenario leaves to a reader.
 
     log       a row a sample (a step, of a continuous loop)
     steps     a row a step of the integrator, where a sample has several; None where they are the same
     demanded  what the scenario demands of the loop, where that is known already
-    kept      longer runs of the same, by duration: claims share them
+    kept      longer runs of the same loop, by duration, which claims share
     """
 
     loop: ClosedLoop

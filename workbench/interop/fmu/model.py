@@ -98,7 +98,7 @@ class Model:
         return Spec(about.file, json.dumps(text), limit, own.once, own.tool)
 
     def settings(self, group: str, given: Any) -> list[Setting]:
-        """What is given for `parameters` or `start`, with units and checked names."""
+        """The entries of `parameters` or `start` as settings: names are checked, numbers have the FMU's units."""
         if all(isinstance(entry, Setting) for entry in given) and not isinstance(given, Mapping):
             return list(given)
         return [self._setting(group, name, value) for name, value in dict(given).items()]

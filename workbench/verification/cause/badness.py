@@ -32,7 +32,7 @@ def badness(run: Run) -> float:
 
 @may_overflow()
 def parts(run: Run) -> list[float]:
-    """What goes wrong in the second half of a run, each as a multiple of what does not matter."""
+    """Errors, commands and pressures of the second half of a run, each as a multiple of what would be negligible."""
     late = slice(len(run.log.time) // 2, None)
     found = [*_error(run, late), *_commands(run, late), *_pressures(run, late)]
     return [part if math.isfinite(part) else 1e6 for part in found]

@@ -98,7 +98,7 @@ def _fed(loop) -> Iterator[Trial]:
 
 
 def _bounded(loop, known) -> Iterator[Trial]:
-    """The law's own limit of its commands put to what the machine takes."""
+    """A trial with the law's limit of its commands raised to the machine's own."""
     law = innermost(loop.controller)
     path = law_path(loop.controller) + "u_max"
     top = max((high for _, high in loop.plant.limits().values()), default=0.0)

@@ -88,7 +88,7 @@ class Balance:
         return self.part(rows)
 
     def part(self, rows: np.ndarray) -> Balance:
-        """The instants that a mask (N,) picks."""
+        """The balance at the instants that a mask (N,) picks."""
         pick = lambda group: {k: v[rows] for k, v in group.items()}
         return Balance(
             self.t[rows],

@@ -35,10 +35,10 @@ def _affine(expression: ca.SX, parts: Sequence[ca.SX], why: str) -> list[np.ndar
 
 # ---- the loop -----------------------------------------------------------------------------------------------------------
 def limited(loop, at: Point, r: Sequence[float] = ()) -> Limited:
-    """The loop about `at` taken apart, references at the values r (0 where none are given).
+    """The loop linearised about `at`, as a linear part and its limits; references stand at r (0 where none are given).
 
     A command that the law does not limit is limited where the plant takes no more (`plant.limits()`). Raises InputError, with the
-    reason, for laws that are not linear but for their limits.
+    reason, for laws that have another nonlinearity than their limits.
     """
     refuse_turning(loop.plant)
     controller = loop.controller

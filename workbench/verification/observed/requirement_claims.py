@@ -109,8 +109,8 @@ def put_to_the_test(verdict: Verdict) -> Verdict:
     """The verdict on a requirement; one that holds because nothing was asked is undecided.
 
     So is a sentence whose `implies` never had its condition met, one whose intervals held no sample, one whose signals all stood
-    still, and one that nothing could make false. A search goes by
-    the verdict as it was: a run that meets the condition is what it looks for.
+    still, and one that nothing could make false. A search
+    uses the verdict without this rule, since a run that meets the condition is what it looks for.
     """
     if not verdict.holds or not verdict.key.startswith("requirements"):
         return verdict

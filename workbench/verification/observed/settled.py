@@ -26,10 +26,10 @@ from workbench.contract.units import format_quantity as say
 from workbench.run.limit_cycle import limit_cycle
 from workbench.verification.observed.oscillation import FEWEST, beside, oscillations, pace, small
 from workbench.verification.observed.requirements import diverged, joint_errors, size_of
+from workbench.verification.observed.settled_picture import courses
 from workbench.verification.run import Run
 from workbench.verification.run import run as simulated
 from workbench.verification.scales import signal_floor
-from workbench.verification.settled_picture import courses
 from workbench.verification.temporal import ready
 from workbench.verification.verdict import Verdict
 
@@ -173,7 +173,7 @@ def noisy(run: Run) -> bool:
 
 
 def rests(end: Run, begin: float, floor: float) -> list[Rest]:
-    """What every error does from `begin`, where the reference has ended."""
+    """How every error moves from `begin` on, when the reference has ended."""
     time = end.log.time
     first = int(np.searchsorted(time, max(begin, _moves_until(end))))
     found = []

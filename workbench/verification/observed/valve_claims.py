@@ -29,8 +29,8 @@ def _account(key: str, run: Run) -> Any:
 
 
 def check_valve_losses(claim: Any, run: Run) -> Verdict:
-    """Every element does what its characteristic says, each valve takes what its law says, and with the work on the rods that is
-    all the pump gives."""
+    """Forces and flows lie on the characteristics of rods and valves, and the pump's power is the work on the rods plus the
+    losses of the valves."""
     key, source = (
         "valve-losses",
         "each valve's law at the logged pressures; power balance at every logged instant",

@@ -1,4 +1,4 @@
-"""As many runs as it takes: after every batch the bounds are looked at, and the first that decide end it."""
+"""A sequential test: runs are added batch by batch, and the first bounds that decide the question end it."""
 
 from __future__ import annotations
 

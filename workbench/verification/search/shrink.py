@@ -1,4 +1,4 @@
-"""The fewest and smallest deviations that still violate: what is not needed goes, the rest is brought back as far as it may.
+"""Shrinking of a counter-example: the fewest and smallest deviations from the nominal case that still violate the requirement.
 
 A deviation is a place in [−1, 1]ⁿ, 0 where nothing deviates. First each direction is put back on its nominal value, the smallest
 deviation first; then all that are left shrink together, then each by itself, by bisection.

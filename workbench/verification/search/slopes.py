@@ -72,7 +72,7 @@ class Slopes:
 
     @staticmethod
     def _beside(point: np.ndarray, i: int, far: float) -> np.ndarray:
-        """The point moved along one direction, inside the box."""
+        """A point beside the given one, moved along one direction and kept inside the box."""
         found = np.array(point, float)
         found[i] = np.clip(found[i] + far, -1.0, 1.0)
         return found

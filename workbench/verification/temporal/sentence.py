@@ -42,7 +42,7 @@ Scale = Callable[[str], float]  # unit → what is large in it
 
 @dataclass(frozen=True, eq=False)
 class Clause:
-    """One part of a conjunction: its words, its own margin in `unit` ("1": a share, where units are mixed), what it says."""
+    """One part of a conjunction: its text, its answer, and its margin in `unit` ("1": a share, where units are mixed)."""
 
     text: str
     holds: bool | None

@@ -23,7 +23,7 @@ def pace(c: Tube, lap: float) -> float:
 
 
 def shown(reach: np.ndarray) -> np.ndarray:
-    """Half-widths (nodes, states) as people are told them: what starts nowhere else has 0, not what is left for rounding."""
+    """Half-widths (nodes, states) as they are shown: 0 for a state whose start does not vary, in place of its rounding."""
     return np.where(reach > NOWHERE * reach.max(axis=0), reach, 0.0)
 
 

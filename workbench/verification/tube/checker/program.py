@@ -122,7 +122,7 @@ def raised(kind: Any, a: Any, b: Any) -> Any:
 
 
 def masked(kind: Any, condition: Any, a: Any, made: Any) -> Any:
-    """a where the condition is not 0, 0 where it is, the hull of both, with no derivative, where it is not known."""
+    """a where the condition is certainly not 0, 0 where it certainly is 0, else the hull of both, without a derivative."""
     yes, no = decided(value(condition))
     if np.all(yes):
         return a

@@ -131,7 +131,7 @@ def cosh(x):
 
 
 def power(x, exponent):
-    """x to a fixed exponent."""
+    """Slopes of x to the power of a fixed exponent."""
     value = iv.power(x.value, exponent)
     less = exponent - 1.0  # off by 2⁻⁵³, which x to the power of it shows
     rounded = (

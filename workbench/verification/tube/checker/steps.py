@@ -79,7 +79,7 @@ class Runs:
         self.errors.append(added)
 
     def cut(self, values: list, held: np.ndarray) -> None:
-        """What is held from now on stays where the jump has put it."""
+        """Restrict the bounds of states `held` until the next sample to the values that the jump gave them."""
         low, high = (side.copy() for side in self.sides)
         for i in np.flatnonzero(held):
             low[:, i] = np.maximum(low[:, i], values[i].lo)

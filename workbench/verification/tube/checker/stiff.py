@@ -265,7 +265,7 @@ def enclosed(program, given, frame, set_, forced, h, here, near, beside, sides) 
 
 
 def gathered(bounds: np.ndarray, beside: np.ndarray) -> np.ndarray:
-    """The largest bounds of all rows of one node, for each of them."""
+    """Every row's bounds replaced by the largest ones among the rows of its node."""
     found = np.zeros_like(bounds)
     np.maximum.at(found, beside, bounds)
     return found[beside]
