@@ -28,7 +28,7 @@ from workbench.contract.parameters import Unit, check_bounds, nonnegative, posit
 @final
 @dataclass(frozen=True)
 class Walls:
-    """What gives way with the oil: a hose from the valve to each chamber, and the cylinder's tube."""
+    """Walls that stretch under pressure, in series with the oil: a hose from the valve to each chamber, and the cylinder's tube."""
 
     B_h: Annotated[float, Unit("Pa"), "bulk modulus of the hoses", positive]
     V_ha: Annotated[float, Unit("m^3"), "volume of the hose, piston side", nonnegative] = 0.0

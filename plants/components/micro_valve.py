@@ -79,7 +79,7 @@ class Distributor:
             raise InputError(f"w: {self.w:g} m does not fit into the overlap E_d = {self.E_d:g} m")
 
     def ways(self, E) -> Ways:
-        """Open fractions at eccentricity E."""
+        """Share of each port that the valve opens at eccentricity E of the ring."""
         out = (E - self.E_d) / self.w
         back = (-E - self.E_d) / self.w
         return Ways(

@@ -81,6 +81,6 @@ class OnPump(Crane):
         return self.rest(x[: self.n], self.machine.split(x).p)
 
     def rest(self, q, pressures=None) -> list[float]:
-        """At rest at joint positions q: chambers as the machine rests, the pump as it would be for the highest of them."""
+        """State at rest at joint positions q: chambers carry the weight, the pump has the pressure for the highest load."""
         x = self.machine.rest(q, pressures)
         return [*x, *self.pump.initial([list(pair) for pair in self.machine.split(x).p])]

@@ -106,7 +106,7 @@ def _seen(point, origin, θ) -> tuple[float, float]:
 
 
 def _lump(parts, origin, θ, shift=0.0) -> Link:
-    """One body of several, each (pose in the world, Body); r counted from `shift` before the origin."""
+    """Several bodies, each (pose in the world, Body), as one; its coordinate r begins `shift` before the origin."""
     masses = [body.mass for _, body in parts]
     places = []
     own = []

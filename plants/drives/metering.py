@@ -167,7 +167,7 @@ def dissipated(work: Metered, P) -> list:
 
 
 def _root(drop):
-    """√drop, and 0 where the orifice has no drop, without the root's slope there: what it takes, drop^1.5, has none."""
+    """√drop; 0 with slope 0 where the orifice has no drop, since the loss, drop^1.5, has no slope there either."""
     falls = drop > 0.0
     return np.where(falls, np.sqrt(np.where(falls, drop, 1.0)), 0.0)
 

@@ -15,7 +15,7 @@ AXES = {"axis": (0.0, 0.0, 1.0), "normal": (1.0, 0.0, 0.0)}
 
 
 def mechanism(p, closings) -> Mechanism:
-    """The mechanism of the four-bar `p`, whose numbers may be expressions: it has been checked itself."""
+    """The mechanism of the four-bar `p`. Nothing is checked, as `p` has been, so that numbers may be expressions."""
     z_2, z_3 = _relative(p)
     return unchecked(
         Mechanism,

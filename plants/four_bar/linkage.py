@@ -154,7 +154,7 @@ class FourBar(FourBarAbilities):
         return [q[0]] if self.task_names(space) == ("z_1",) else [self.length(q[0])]
 
     def joint_range(self) -> tuple[tuple[float, float]]:
-        """As `four_bar_geometry.crank_range`."""
+        """(least, greatest) crank angle at which the cylinder is within its stroke, see `four_bar_geometry.crank_range`."""
         return (geometry.crank_range(self),)
 
     def check_pose(self, q, where: str = "z_10") -> None:

@@ -166,7 +166,7 @@ class MotorArm:
         return self.i * θ
 
     def lever(self, θ):
-        """ℓ' = i."""
+        """Lever arm dℓ/dq of a motor on a gear: its ratio i."""
         return self.i
 
     inertia, held, torque, step_limit, ruled = (

@@ -86,7 +86,7 @@ class MeteredCraneNames(Built):
 
     @property
     def stiff(self):
-        """Joint rates: smooth Coulomb friction makes them fast near rest; and bristles."""
+        """States with fast modes: joint rates, which smooth Coulomb friction makes stiff near rest, and bristles."""
         return (
             *("d" + name for name in self.joint_names),
             *(name for k, c in zip(self.labels, self.cylinders) for name in c.friction.stiff(k)),

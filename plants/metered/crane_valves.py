@@ -26,7 +26,7 @@ class MeteredCraneValves(MeteredCraneNames, OnValves):
         return Circuit(tuple(sections), self.pump)
 
     def stiffness(self) -> list:
-        """K_j, N/m: of the oil shut in at half stroke."""
+        """Stiffness K_j of the oil that is shut in at half stroke, N/m."""
         return [drive.stiffness for drive in self._drives]
 
     @property

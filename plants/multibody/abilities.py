@@ -86,7 +86,7 @@ class Abilities(Oil):
 
     @property
     def velocity_gain(self) -> float | None:
-        """Velocity per unit of command, the actuators' mean; None where a command is no velocity."""
+        """Velocity that a unit of command gives, averaged over the actuators; None where commands set something else."""
         gains = acting.velocity_gains(self)
         return sum(gains) / len(gains) if gains else None
 

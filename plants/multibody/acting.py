@@ -108,7 +108,7 @@ def highest_line(mechanism) -> Line | None:
 
 
 def pressure_limits(mechanism) -> tuple:
-    """(lowest, highest) of what the drives with chambers allow; empty where one does not say."""
+    """(lowest, highest) pressure that all drives with chambers allow, Pa; empty where one of them states none."""
     own = [a.drive.pressure_limits for a in mechanism.actuators if a.drive.pressures(a.name)]
     if not own or () in own:
         return ()

@@ -123,7 +123,7 @@ def _closing(mechanism, n: int, base: int, chains, unknown) -> Closing:
 
 
 def _started(mechanism, k: Closing, z) -> Closing:
-    """The closing with branch and turns of the start."""
+    """The closing with the branch and the number of turns that it has at the start."""
     signs, T = dict(k.signs), mechanism.tree
     i, j = k.unknown
     want = [float(z[T.z[n][0]]) for n in k.unknown]

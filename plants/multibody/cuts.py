@@ -41,7 +41,7 @@ def cuts(mechanism, at: Whole, own: Lines, nets, forces, passive) -> Cuts:
 
 
 def closed(mechanism) -> list[int]:
-    """Numbers of the loops, in the order in which they are closed."""
+    """Indices of the loops, in the order in which they are closed."""
     if mechanism.closings:
         return [k.loop for k in mechanism.closings]
     return list(range(len(mechanism.loops)))

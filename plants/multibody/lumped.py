@@ -20,7 +20,7 @@ from plants.multibody.branching import Tree
 
 
 class Lump(NamedTuple):
-    """Mass, centre of mass and tensor about it of a body with what is fixed to it; spread: I of the module, 0 of one body."""
+    """A body with what is fixed to it: mass, centre of mass, tensor about that; spread: I of the module, 0 for one body alone."""
 
     mass: object
     com: tuple

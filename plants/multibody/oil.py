@@ -1,4 +1,4 @@
-"""The oil of a mechanism: pressures of its chambers and of its supply, and between which they stay."""
+"""The oil of a mechanism: pressures of its chambers and of its supply, and the limits of both."""
 
 from __future__ import annotations
 

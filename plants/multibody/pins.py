@@ -23,9 +23,9 @@ from workbench.contract.errors import InputError
 
 
 def resolve(mechanism) -> bool:
-    """Bodies, loops, actuators and tool of a mechanism with coordinates for names; whether there were names.
+    """Give bodies, loops, actuators and tool of a mechanism coordinates in place of pins' names; tell whether there were names.
 
-    Raises InputError for a pin there is not.
+    Raises InputError for the name of a pin that does not exist.
     """
     table = _Table(mechanism)
     bodies = [_placed(table, body) for body in mechanism.bodies]

@@ -129,7 +129,7 @@ def _moved(motion) -> set[int]:
 
 
 def _thinned(stroke: Stroke, start) -> np.ndarray:
-    """Motions of a stroke away from the start, evenly spaced in the joint that moves most, finely interpolated."""
+    """A stroke as a series of positions away from the start, interpolated so that the joint that moves most has even steps."""
     return _even(np.array(stroke.positions) - start, 400)
 
 

@@ -78,7 +78,7 @@ def whole(mechanism, q, qd, ground: Ground = REST) -> Whole:
 
 
 def spread(mechanism, G, own, γ) -> list:
-    """Rates (or accelerations) of all joints with Φ_z ż + γ = 0, from those that lead in order."""
+    """Rates (or accelerations) of all joints that keep Φ_z ż + γ = 0, from the leading ones in their order."""
     rates = [0.0] * mechanism.tree.n_v
     for i, value in zip(mechanism.lead, own):
         rates[i] = value

@@ -34,7 +34,7 @@ class Following(NamedTuple):
 
 @once
 def following(mechanism, G) -> Following:
-    """How all rates follow from those that lead."""
+    """Which rates follow from the leading ones, with the columns of G and the factors that solve for them."""
     rates = [i for i in range(mechanism.tree.n_v) if i not in mechanism.lead]
     columns = [[row[i] for row in G] for i in rates]
     squares = [linear.times(columns, column) for column in columns]
@@ -42,7 +42,7 @@ def following(mechanism, G) -> Following:
 
 
 def rows(mechanism, motion: Motion) -> list[loops.Row]:
-    """The rows that act, in order."""
+    """The independent rows of the constraints, in order."""
     found = mechanism.rows(motion)
     return [found[i] for i in mechanism.used]
 

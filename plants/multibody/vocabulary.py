@@ -61,7 +61,7 @@ class Vocabulary(System):
         return in_words(self)
 
     def number(self, body: str) -> int:
-        """Which body that is; −1 for the ground."""
+        """Index of the body with this name; −1 for the ground."""
         return next((j for j, b in enumerate(self.bodies) if b.name == body), -1)
 
     @property

@@ -1,4 +1,4 @@
-"""What a machine asks of its supply; `Supply` has the answers of one without states, but for its line.
+"""The contract between a machine and its supply. `Supply` answers for one without states, all but `line`.
 
 A machine has one supply; y are its own states, w its own inputs. `takers` are its drives that take oil, each a pair of the drive
 and what it does (`plants.multibody.acting.Pull`, with the line it sees).

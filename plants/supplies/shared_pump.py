@@ -63,7 +63,7 @@ class SharedPump(Supply):
 
     @property
     def most(self):
-        """At the relief, or where the bleed takes all of Q."""
+        """The highest line: at the relief's pressure, or at that where the bleed takes the whole flow Q."""
         return Line(highest_left(self.pump, self.k_b), 0.0)
 
     def lost(self, y) -> tuple:

@@ -91,7 +91,7 @@ def _worst(x) -> tuple[int, float]:
 
 
 def _limits(t, name, s) -> list[Suspect]:
-    """Pressures beyond reliefs and suction checks; the force that the sides do not give."""
+    """Suspects: pressures beyond reliefs and suction checks, and a force that the pressures do not explain."""
     found = []
     for side, p, top in (("h", s.P_h, s.row[2]), ("r", s.P_r, s.row[3])):
         word = _SIDES[side]

@@ -25,8 +25,11 @@ _OPEN = 1e-14  # of the flows around: with less a check, a relief or regeneratio
 
 
 class Level(NamedTuple):
-    """One section: its row, ranges of P_h and P_r [Pa] but for the pump's, range of P_r − P_h; pressures found; P_c − P_h and
-    P_c − P_r of valves open to the pump (None: shut), whether the pump's check passes oil; the known force [N] or None."""
+    """Pressures of one section while they are searched.
+
+    Its row; ranges of P_h and P_r [Pa] that do not depend on the pump, and of P_r − P_h; the pressures found; P_c − P_h and
+    P_c − P_r of valves open to the pump (None: shut); whether the pump's check passes oil; the known force [N] or None.
+    """
 
     row: np.ndarray
     h: tuple[float, float]

@@ -131,7 +131,7 @@ def _regenerate(A_i, A_o, P_iM, P_oM, k_i, k_o, k_a, β, f, P, v, q):
 
 @jit
 def _supplied(A_i, P_iM, k_i, v, P, stiff):
-    """Q_p and dQ_p/dP of a section whose in-side flow is A_i v, where stiff + dP_i/dv A_i is the slope of its force."""
+    """Pump flow Q_p of a section, and dQ_p/dP; its fed side takes A_i v, and stiff + dP_i/dv A_i is the slope of its force."""
     if k_i == 0.0:
         return 0.0, 0.0
     x = A_i * v
@@ -161,7 +161,7 @@ def _all_back(A_i, A_o, P_iM, P_oM, k_i, k_a, β, f, P):
 
 @jit
 def _shut_in(A_i, A_o, P_iM, P_oM, k_i, k_o, k_a, β, f, P):
-    """A section with A_o > A_i whose check is shut, the in side filled by regeneration alone (x = 0): whether it is so, and v."""
+    """Whether the check is shut while regeneration alone fills the fed side (x = 0) of a section with A_o > A_i; and v then."""
     d = A_o - A_i
     a = 1.0 / (A_i * A_i * A_i / (k_a * k_a) + d * d * d / (k_o * k_o))
     v = max(_settle(β, f, a), _settle(β, f + d * P_oM, k_a * k_a / (A_i * A_i * A_i)))

@@ -48,7 +48,7 @@ class Bristles(ABC):
 
     @abstractmethod
     def film_settled(self, v) -> list:
-        """The same states after long at v."""
+        """States of bristles and oil film once the velocity has been v for long."""
 
     @abstractmethod
     def film_weights(self) -> list:

@@ -90,7 +90,7 @@ def losses(s: Section, q: Flows) -> dict[str, np.ndarray]:
 
 
 def drawn_in(s: Section, q: Flows) -> tuple[np.ndarray, np.ndarray]:
-    """Oil through the suction checks of head and rod side: what a chamber at the tank's pressure is short of."""
+    """Flow through the suction checks of head and rod side: the oil that a chamber at the tank's pressure lacks."""
     return tuple(
         np.where(p <= top * _EDGE, np.maximum(-Q, 0.0), 0.0)
         for p, top, Q in ((s.P_h, s.row[2], q.Q_ho), (s.P_r, s.row[3], q.Q_ro))
@@ -98,8 +98,11 @@ def drawn_in(s: Section, q: Flows) -> tuple[np.ndarray, np.ndarray]:
 
 
 def open_ranges(s: Section, P, Q: float):
-    """Least and greatest P_h, and P_r, that balance: one number each while the rod moves. A standing rod leaves them open up to the
-    reliefs: a chamber open to the tank is at its pressure, one open to the pump at no less than the pump's, and f is known."""
+    """Least and greatest P_h, and P_r, that agree with force and flows: one number each while the rod moves.
+
+    A standing rod leaves both open up to the reliefs. A chamber open to the tank has the tank's pressure, one open to the pump has
+    at least the pump's, and the force f ties the two chambers together.
+    """
     A_h, A_r, P_hM, P_rM, k_ph, k_pr, k_th, k_tr, _ = s.row
     crossed = ((k_ph > 0) & (k_th > 0)) | (
         (k_pr > 0) & (k_tr > 0)
