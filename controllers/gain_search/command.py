@@ -101,7 +101,7 @@ def _wish(options: Any, case: Any) -> ByRuns:
 
 
 def shown(found: Traded) -> str:
-    """The gains before and after, what each of them does, and what was asked."""
+    """The table that `workbench tune` prints: gains before and after, their effect, and what was asked."""
     rows = [headed(found), *gain_rows(found)]
     widths = [max(terminal.width(row[k]) for row in rows) for k in range(len(rows[0]))]
     lines = [

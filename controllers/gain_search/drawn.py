@@ -79,7 +79,7 @@ def _marks(ax: Any, points: list, scale: float, mark: str, colour: str, size: fl
 
 
 def frontier(pairs: list[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Of (borne, error) those that no other one beats in both, by what is borne."""
+    """The Pareto front of points (borne, error), sorted by what is borne: no other point is better in both."""
     kept: list[tuple[float, float]] = []
     for bears, error in sorted(pairs, key=lambda pair: (-pair[0], pair[1])):
         if not kept or error < kept[-1][1]:

@@ -52,7 +52,7 @@ class Bench:
 
     @property
     def begins(self) -> Scenario:
-        """The scenario's beginning, long enough for what has to settle."""
+        """The first part of the scenario, long enough to contain the time in which the loop settles."""
         settle = max((c.settle for c in self.claims if isinstance(c, Tracking)), default=0.0)
         length = min(self.scenario.length(), max(SPAN, 3 * settle))
         return replace(self.scenario, duration=length, log_period=None)

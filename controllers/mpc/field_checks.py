@@ -39,7 +39,7 @@ def _check_horizon(law) -> None:
 
 
 def _check_commands(law) -> None:
-    """Limits of the commands, and how often a sample is gone over."""
+    """Raise InputError for limits of commands that contradict each other, and for a number of iterations that cannot be."""
     for low, high in zip(law.each("u_min"), law.each("u_max")):
         if not low < high:
             raise InputError(

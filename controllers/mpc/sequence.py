@@ -1,4 +1,4 @@
-"""What a predictive controller that linearises along its own prediction does at a sample.
+"""One sample of predictive control that linearises along its own prediction (real-time iteration with a warm start).
 
     estimate x̂, d̂ by the extended Kalman filter
     path: the last plan and its states, one sample on (at first x̂ and the last command, gone over FIRST times)

@@ -156,7 +156,7 @@ class ByRelay:
 
     @property
     def finds(self) -> tuple[str, ...]:
-        """Fields of the PID that are found: all gains, for a rule without derivative says that there is none."""
+        """Fields of the PID that tuning sets: every gain, since a rule without derivative action sets that one to 0."""
         return (*GAINS, "τ") if self.structure == "PID" else GAINS
 
     def tune(self, loop: ClosedLoop, tell: Tell = lambda share: None) -> Tuning:

@@ -55,8 +55,8 @@ class Needed(NamedTuple):
 def required(law, plant, q, qd, qd_r, qdd_r, around=None) -> Needed:
     """Required motion and forces of `plant` under the gains of `law`, whose K_A are those of its own model's bodies.
 
-    around: what the surroundings of the plant truly do. Where it is given, nets and fed are those of every body of the plant;
-    else the law wants forces alone, and what is fixed to a body is one with it.
+    around: forces and motion of the plant's surroundings. Where they are given, nets and fed are those of every body of the plant;
+    else the law asks for drive forces alone, and a body and all that is fixed to it count as one.
     """
     many = range(len(plant.bodies))
     at = bodies.whole(plant, q, qd, REST if around is None else around.ground)

@@ -74,7 +74,7 @@ def pumped(drive: IEHADrive, E, P_A, P_B):
 
 
 def drained(drive: IEHADrive, P):
-    """Flow that the tank takes of an open circuit's chamber at the pressure P, m³/s."""
+    """Flow from an open circuit's chamber at the pressure P to the tank, m³/s."""
     return drive.c * drive.pump.A_0 * np.sqrt(P - drive.P_T)
 
 
@@ -129,7 +129,7 @@ class IEHAPart(OilPart):
         return drive.friction
 
     def pushed(self, drive: IEHADrive, pressures):
-        """f_p, N."""
+        """Piston force f_p, N."""
         return drive.S_A * pressures[0] - drive.S_B * pressures[1]
 
     def believed(self, p, s, v, ẑ, line, f_pr):
@@ -137,7 +137,7 @@ class IEHAPart(OilPart):
         return self.pushed(drive, p) - drive.b_v * v - drive.friction.force(v, ẑ)
 
     def wanted(self, drive: IEHADrive, s, v, v_r, p, f_pr, f_pr_rate):
-        """u_fr on the numbers of `drive`, with the law's gains."""
+        """u_fr by the equation of the module, with the numbers of `drive` and the law's gains."""
         own = drift(drive, s - drive.middle, v, *p)
         fed = self.k_x * (v_r - v) + self.k_f * (f_pr - self.pushed(drive, p))
         return f_pr_rate / drive.oil.β + own + fed

@@ -17,7 +17,7 @@ HELD = (
 
 
 def unfit(model) -> InputError | None:
-    """Why the law cannot serve a plant, if it cannot."""
+    """The reason why the law cannot serve a plant, in words; empty where it can."""
     machine = model.mechanism if isinstance(model, System) else None
     if machine is None:
         return _no_machine(model)

@@ -39,7 +39,7 @@ def pushed(circuit: ThrottledCircuit, p_2, p_3):
 @final
 @dataclass(frozen=True)
 class ThrottledPart(OilPart):
-    """See the module. k_x in m, βk_f in 1/s."""
+    """Law and ledger of a cylinder behind a throttle; equations in the module. k_x in m, βk_f in 1/s."""
 
     serves: ClassVar[tuple[type, ...]] = (ThrottledCircuit,)
 
