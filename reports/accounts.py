@@ -105,7 +105,7 @@ def _balanced(log, plant) -> dict[str, float]:
 
 
 def _taken(log, name) -> float:
-    """What a logged cause took over the run, J."""
+    """Energy that a logged cause took over the run, J."""
     return -float(np.diff(log.array(f"E_{name}")).sum())
 
 

@@ -67,7 +67,7 @@ def curve(
 
 
 def _ends(circuit, openings, u_b, v):
-    """Least and greatest force at each velocity: in closed form where that covers the circuit."""
+    """Least and greatest force at each velocity, in closed form for circuits that have one."""
     if openings.u_a == 0.0 and openings.direction is not None:
         row = circuit.rows(openings)[0]
         supply = circuit.supply(u_b)
@@ -94,7 +94,7 @@ def _names(name, n: int, stride: int = 4) -> list[str]:
 
 
 def _bands(edges, names):
-    """Neighbours of one name joined: (from, to, name)."""
+    """Bands (from, to, name): neighbours of the same name joined into one."""
     starts = [i for i, name in enumerate(names) if i == 0 or name != names[i - 1]]
     return [
         (float(edges[i]), float(edges[j]), names[i])

@@ -32,7 +32,7 @@ class Course(NamedTuple):
 
 @lru_cache(2)
 def course(log: Log | None, plant) -> Course | None:
-    """The run on its valves; None where there are none, and of a run that has blown up."""
+    """The run's forces, velocities and openings at its metering valves; None for a machine without them or a run that blew up."""
     has = behind(plant)
     if has is None or log is None or len(log.time) < 2:
         return None

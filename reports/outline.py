@@ -1,8 +1,8 @@
 """What a machine looks like: its bodies and cylinders as lines in the plane, for a sketch (`sketch`) or to be moved (`animation`).
 
 Manipulators, four-bars and arms behind valves are drawn in x, y; arms side by side, each on ground of its own. A `Mechanism` is
-seen along the common axis of its revolute joints, gravity downwards, or obliquely from above where they have none; a body is the
-hull of all that is known of it: joint, centre of mass, what hangs on it.
+seen along the common axis of its revolute joints, gravity downwards, or obliquely from above where they have none; a body is
+the hull of its points: joint, centre of mass, pins and joints of other bodies on it.
 """
 
 from __future__ import annotations

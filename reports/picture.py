@@ -18,7 +18,7 @@ class Stroke(NamedTuple):
 
 
 class Label(NamedTuple):
-    """The name of what is at a point; of: "body" or "cylinder"."""
+    """A name beside a point of the drawing; of: "body" or "cylinder"."""
 
     text: str
     at: np.ndarray

@@ -124,7 +124,7 @@ def foot(picture: bytes) -> float:
 
 
 def white(page: np.ndarray) -> float:
-    """The same, of grey values (rows, columns)."""
+    """Share of white rows at the foot of a page given as grey values (rows, columns)."""
     rows = len(page)
     first, last = round(TOP / HEIGHT * rows), round((HEIGHT - BOTTOM) / HEIGHT * rows)
     inked = np.flatnonzero((page[first:last] < INK).any(axis=1))

@@ -96,5 +96,5 @@ def colour(name: str) -> str:
 
 
 def hatch(name: str) -> str | None:
-    """Hatched where oil is regenerated."""
+    """Hatch the stretches in which oil is regenerated."""
     return "...." if name not in TABLE_1 and "a" in name.split() else None

@@ -38,8 +38,8 @@ THEORY = {  # law → page with its argument
 
 
 def theory(law) -> str:
-    """The page with a law's argument: of virtual decomposition control the paper's for a crane behind servo valves, that of
-    metering valves' drives, else that of any machine."""
+    """Name of the page with a law's argument. Virtual decomposition control has three: the paper's for a crane behind servo
+    valves, one for metering valves, and one for any other machine."""
     page = THEORY.get(type(law).__name__, "")
     if page != "vdc" or law.model.structures:
         return page

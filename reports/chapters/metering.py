@@ -1,4 +1,4 @@
-"""Metering valves: operating points, who is open when, where the energy goes."""
+"""Metering valves: operating points, openings over time, and the energy that each valve takes."""
 
 from __future__ import annotations
 

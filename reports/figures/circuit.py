@@ -147,7 +147,7 @@ def _supply(ax, has, volume, end):
 
 
 def _section(ax, x, section, title):
-    """Check, valves, limits and cylinder of one actuator."""
+    """Draw check valve, metering valves, reliefs and cylinder of one actuator."""
     _pipe(ax, (x + 1.7, MAIN), (x + 1.7, FED))
     _dot(ax, x + 1.7, MAIN)
     _check(ax, x + 1.7, 0.5 * (MAIN + FED))

@@ -29,7 +29,7 @@ def pace(race):
 
 
 def limits(race):
-    """What is used of every limit over time, 1 is all."""
+    """Share of every limit that the motion uses, over time; 1 is the limit."""
     crane, (t, shares) = race.task.crane, race.found.law.shares
     pump = [name for name in shares if name.startswith("pump")]
     fig, axes = panels(3 if pump else 2, 1, 1.15, top=0.3)

@@ -100,7 +100,7 @@ def _seen(own, terms: Mapping) -> bool:
 
 
 def flows(data: Mapping):
-    """Virtual power flows at the cuts, and what their sum leaves over."""
+    """Virtual power flows at the cuts, and the rest of their sum, which has to be zero."""
     cuts = data.get("power_flows") or {}
     if not cuts:
         return None

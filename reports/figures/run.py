@@ -170,7 +170,7 @@ def voltages(log: Log, plant=None):
 
 
 def _finish(ax, log, *values, bins=4):
-    """Few ticks; for a run that blew up, limits that still show what went before."""
+    """Set few ticks, and limits of the axes that show the time before a run blew up."""
     ax.locator_params(axis="y", nbins=bins)
     if not log.status.completed and (limits := reach(*values)):
         ax.set_ylim(*limits)

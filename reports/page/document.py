@@ -1,4 +1,4 @@
-"""The page: one HTML file that holds the run, the verdicts and what draws them. It asks nothing of any network.
+"""The page: one HTML file with the run, the verdicts and the scripts that draw both; it loads nothing from a network.
 
 Text from case files is escaped where it becomes HTML, and is data, never markup, where scripts show it. A policy in the
 file's head lets no script run but those whose digests it names, and nothing be fetched.
@@ -146,7 +146,7 @@ def _answer(content: Content) -> dict[str, str]:
 
 
 def _shown(text: str) -> str:
-    """Text as HTML; where lines may break in long words is for browsers to say."""
+    """Text as HTML, with places where browsers may break long words."""
     return escape(clean(text).replace("\u200b", ""))
 
 

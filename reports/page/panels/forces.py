@@ -1,4 +1,4 @@
-"""Piston forces: what the law requires and what the pistons give."""
+"""Piston forces: required by the law, and true."""
 
 from __future__ import annotations
 

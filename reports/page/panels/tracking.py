@@ -58,7 +58,7 @@ def _of_outputs(tracked, log: Log) -> list[Plot]:
 
 
 def ended(log: Log, *values) -> tuple[float, float] | None:
-    """Of a run that blew up, limits of the axis that show what it did before."""
+    """Limits of the axis that show the time before a run blew up."""
     from reports.style import reach
 
     return None if log.status.completed else reach(*values)

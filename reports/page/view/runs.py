@@ -44,7 +44,7 @@ class Runs:
         self._thread.start()
 
     def stop(self) -> None:
-        """End what runs, and wait until it has ended."""
+        """End the verification that is running, and wait for its process."""
         self._ending.set()
         self._thread.join()
 

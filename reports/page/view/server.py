@@ -43,7 +43,7 @@ class Server(ThreadingHTTPServer):
 
     @property
     def names(self) -> set[str]:
-        """What it may be called."""
+        """Host names that requests to this server may carry."""
         return {f"{name}:{self.server_address[1]}" for name in NAMES}
 
 
