@@ -185,6 +185,19 @@ def named(text: object, most: int) -> str:
     return clean(text, most).replace("$", "$\u200b")
 
 
+def grid(count: int, height: float = 0.95, columns: int = 2):
+    """(Figure, axes (count,)): panels over one axis of time, `columns` side by side."""
+    columns = min(count, columns)
+    rows = -(-count // columns)
+    fig, axes = panels(rows, columns, height, left=0.66, gap=0.34)
+    for spare in axes.flat[count:]:
+        spare.remove()
+    for ax in axes.flat[:count][-columns:]:
+        ax.set_xlabel("time, s")
+        ax.tick_params(labelbottom=True)
+    return fig, axes.flat[:count]
+
+
 def thinned(t, y, buckets: int = 420):
     """(t, y) for drawing: the smallest and the largest value of each stretch of time, so that no peak is lost."""
     t = np.asarray(t, float)

@@ -40,3 +40,14 @@ def test_nothing_to_draw_is_no_figure_and_too_much_is_cut():
         assert returns([]) is None
         assert returns([{"signal": "x", "unit": "m", "tolerance": 0.0, "curves": []}]) is None
         assert len(returns([entry(f"x_{k}", ("back",)) for k in range(9)]).axes) == MOST
+
+
+def test_the_axis_of_time_ends_soon_after_the_last_curve_is_gone():
+    t = np.linspace(0.0, 60.0, 601)
+    curve = {"t": t, "distance": 0.02 * np.exp(-9.3 * t), "word": "back"}  # 1e-4 of it at 0.99 s
+    stays = {"t": t, "distance": np.full(len(t), 0.02), "word": "staying"}
+    shown = {"signal": "x_1", "unit": "m", "tolerance": 1e-3}
+    with drawing():
+        (soon,) = returns([shown | {"curves": [curve]}]).axes
+        (late,) = returns([shown | {"curves": [curve, stays]}]).axes
+    assert 1.0 < soon.get_xlim()[1] < 1.5 and late.get_xlim()[1] == 60.0

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from reports.figures.settled import MOST, settled
-from reports.style import BLUE, ORANGE, drawing
+from reports.style import BLUE, LIMIT, ORANGE, drawing
 
 T = np.linspace(2.0, 8.0, 601)
 
@@ -29,8 +29,9 @@ def test_what_leaves_the_floor_in_the_last_quarter_is_orange_there():
     late = next(line for line in moving.get_lines() if line.get_color() == ORANGE)
     assert min(late.get_xdata()) == pytest.approx(7.0, abs=0.02)
     assert still.get_ylabel() == "mm"
-    low, high = still.collections[0].get_datalim(still.transData).intervaly
-    assert (low, high) == pytest.approx((19.0, 21.0), abs=0.02)
+    levels = [line.get_ydata() for line in still.get_lines() if line.get_color() == LIMIT]
+    edges = sorted(y[0] for y in levels if y[0] == y[1])
+    assert edges == pytest.approx([19.0, 21.0], abs=0.02)
 
 
 @pytest.mark.quick

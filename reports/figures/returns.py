@@ -8,30 +8,46 @@ import numpy as np
 
 from reports.axes import decades, unit_label
 from reports.signals import unit_for
-from reports.style import BLUE, LIMIT, ORANGE, RED, panels
+from reports.style import BLUE, LIMIT, ORANGE, RED, grid
 
 MOST = 4  # signals drawn: the tool or what follows first, then what came back last
 LOWEST = 1e-4  # of a signal's largest distance: where its axis ends
+BEHIND = 1.3  # times the time after which nothing is left to see: where the axis of time ends
 COLOURS = {"back": BLUE, "returning": ORANGE, "staying": ORANGE, "growing": RED}
 
 
 def returns(entries: Sequence[dict]):
-    """One panel a signal on a logarithmic axis, one curve a start; dashed: the tolerance. None where there is nothing to draw.
+    """A panel for each signal, two side by side, on a logarithmic axis, one curve a start; None where there is nothing to draw.
+
+    Dashed: the tolerance. The axis of time ends soon after every curve has left its panel.
 
     entries: {"signal", "unit", "tolerance", "curves": [{"t" (N,), "distance" (N,), "word"}]}
     """
     shown = [entry for entry in entries if entry["curves"]][:MOST]
     if not shown:
         return None
-    fig, axes = panels(len(shown), 1, 0.85, left=0.66)
-    for ax, entry in zip(axes[:, 0], shown):
+    fig, axes = grid(len(shown))
+    end = max(_gone(curve, entry) for entry in shown for curve in entry["curves"])
+    for ax, entry in zip(axes, shown):
         _panel(ax, entry)
-    axes[-1, 0].set_xlabel("time, s")
+        ax.set_xlim(right=end)
     return fig
 
 
+def _gone(curve: dict, entry: dict) -> float:
+    """When a curve leaves the axis for good, and a little more, s: what comes later is not drawn."""
+    t = np.asarray(curve["t"], float)
+    seen = np.flatnonzero(np.asarray(curve["distance"]) > LOWEST * _largest(entry))
+    last = seen[-1] if len(seen) else 0
+    return float(min(t[-1], t[0] + BEHIND * (t[last] - t[0]))) if last else float(t[-1])
+
+
+def _largest(entry: dict) -> float:
+    return max(float(np.max(curve["distance"])) for curve in entry["curves"])
+
+
 def _panel(ax, entry: dict) -> None:
-    largest = max(float(np.max(curve["distance"])) for curve in entry["curves"])
+    largest = _largest(entry)
     unit, size = unit_for(entry["unit"], np.array([largest]))
     for curve in entry["curves"]:
         distance = np.asarray(curve["distance"], float) / size
