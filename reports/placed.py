@@ -1,9 +1,9 @@
 """Where figures go so that pages are not left white: every figure that broke to a new page is made smaller, or floats.
 
 A figure that does not fit on what is left of a page goes to the next one, and leaves white behind. In the order of the figures,
-each of these is tried at 82 % of its width, so that it fits after all, then as a float, at the head of its page with the text
-that follows it before. A change is kept where something moves to an earlier page by it, and no figure comes before one with a
-lower number. A figure that stands directly below a heading never floats: the heading would be empty.
+each of these is tried at 82 % and at 70 % of its width, so that it fits after all, then as a float, at the head of its page with
+the text that follows it before. A change is kept where something moves to an earlier page by it, and no figure comes
+before one with a lower number. A figure that stands directly below a heading never floats: the heading would be empty.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-SMALLER, FLOAT = "0.82", "float"
+SMALLER, SMALLEST, FLOAT = "0.82", "0.7", "float"
 HEIGHT, TOP, BOTTOM = 297.0, 23.0, 21.0  # mm, of a page and of its margins
 PAGE = HEIGHT - TOP - BOTTOM
 COARSE = 20.0  # dots an inch, of pictures of pages
@@ -25,7 +25,7 @@ INK = 250  # grey values below are ink
 LEFT = 0.1  # of a page: white that is left as it is
 FIRST = 45.0  # mm from the page's edge within which the first thing on it begins
 DIRECT = 16.0  # mm below a heading within which nothing but the heading stands
-TRIES = 8  # layouts at most
+TRIES = 16  # layouts at most
 SKIMMED = {"skimmed": "yes"}  # input of the templates: what stands behind the chapters is left out
 
 
@@ -148,7 +148,7 @@ def chosen(layout: Any, now: Layout, feet: Sequence[float]) -> dict[str, str]:
         if not now.begins_page(k) or (same and feet[before] < LEFT):
             continue
         room = PAGE * feet[before] if same else PAGE
-        for how in (SMALLER, FLOAT):
+        for how in (SMALLER, SMALLEST, FLOAT):
             if tries == TRIES or (how == FLOAT and now.below_heading(k)):
                 break
             tries += 1

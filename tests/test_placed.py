@@ -54,7 +54,10 @@ def test_a_figure_directly_below_its_heading_does_not_float_and_little_white_is_
 def test_a_figure_too_high_for_the_white_before_it_is_not_laid_out_smaller():
     base = replace(at([(2, NEW)]), heights=(100.0,))
     layout, asked = layouts({}, base)
-    assert chosen(layout, base, [0.3, 0.0, 0.0, 0.0]) == {} and asked == [{"1": "float"}]
+    assert chosen(layout, base, [0.2, 0.0, 0.0, 0.0]) == {} and asked == [{"1": "float"}]
+    layout, asked = layouts({}, base)
+    assert chosen(layout, base, [0.3, 0.0, 0.0, 0.0]) == {} and {"1": "0.82"} not in asked
+    assert {"1": "0.7"} in asked
     layout, asked = layouts({}, base)
     assert chosen(layout, base, [0.4, 0.0, 0.0, 0.0]) == {} and {"1": "0.82"} in asked
 

@@ -45,7 +45,8 @@ def work_cycle(log: Log):
     if not found or not log.status.completed:
         return None
     columns = 3 if found[0][-1] else 2
-    fig, axes = panels(len(found), columns, 1.25, sharex=False, left=0.66, gap=0.5)
+    height = 1.25 if len(found) < 3 else 1.0
+    fig, axes = panels(len(found), columns, height, sharex=False, left=0.66, gap=0.5)
     for row, (name, s, ds, force, friction) in zip(axes, found):
         pairs = [
             ("time", s, "length"),
