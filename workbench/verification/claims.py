@@ -106,6 +106,7 @@ class PracticalStability(_Checked):
     """
 
     check: ClassVar[str] = "practical.claim.check_practical"
+    reach: ClassVar[str] = "storage"
     takes: ClassVar[tuple[str, ...]] = ("allowed", "tick")
     work: ClassVar[int] = 8
     says_stable: ClassVar[bool] = True
@@ -140,6 +141,7 @@ class SampleTimeLimit(_Checked):
     """Largest sample time at which the run from the scenario's own start still settles (scan, then bracket)."""
 
     check: ClassVar[str] = "practical.limits.check_sample_time"
+    reach: ClassVar[str] = "scan"
     takes: ClassVar[tuple[str, ...]] = ("bound", "practical", "tick")
     work: ClassVar[int] = 12
     scans: ClassVar[bool] = True
@@ -164,6 +166,7 @@ class DelayLimit(_Checked):
     """Largest delay from sample to valve at which the run from the scenario's own start still settles (scan, then bracket)."""
 
     check: ClassVar[str] = "practical.limits.check_delay"
+    reach: ClassVar[str] = "scan"
     takes: ClassVar[tuple[str, ...]] = ("bound", "practical", "tick")
     work: ClassVar[int] = 12
     scans: ClassVar[bool] = True
@@ -193,6 +196,7 @@ class ParameterLimit(_Checked):
     """
 
     check: ClassVar[str] = "practical.limits.check_parameter"
+    reach: ClassVar[str] = "scan"
     takes: ClassVar[tuple[str, ...]] = ("bound", "practical", "tick")
     work: ClassVar[int] = 12
     scans: ClassVar[bool] = True

@@ -18,6 +18,7 @@ from workbench.verification import run_claims
 from workbench.verification.accuracy import within_accuracy
 from workbench.verification.beside import beside
 from workbench.verification.ledger.balance import has_ledger
+from workbench.verification.observed.reachable import put_in_reach, too_wide
 from workbench.verification.observed.requirement_claims import put_to_the_test
 from workbench.verification.practical.timed import beyond_the_run
 from workbench.verification.run import Run
@@ -133,14 +134,18 @@ def _judged(claims: Sequence, run: Run, bar: _Progress, ahead) -> tuple[list[Ver
 
 
 def _allowed(claims: Sequence, run: Run) -> float | None:
-    """The tracking error that these claims allow, in SI; that of the default claim where they state none."""
+    """The tracking error that these claims allow, in SI; that of the default claim where they state none that could be exceeded."""
     from workbench.verification.observed.requirements import size_of
 
+    unit = run.error_unit
     stated = [c for c in claims if isinstance(c, run_claims.Tracking)]
-    asked = stated or [
-        c for c in default_claims(run.loop, run.scenario) if isinstance(c, run_claims.Tracking)
-    ]
-    return size_of(asked[0], "error", [run.error_unit]) if asked else None
+    sizes = [size_of(c, "error", [unit]) for c in stated[:1]]
+    if any(not too_wide(run, size, unit) for size in sizes):
+        return sizes[0]
+    asked = default_claims(run.loop, run.scenario)
+    return next(
+        (size_of(c, "error", [unit]) for c in asked if isinstance(c, run_claims.Tracking)), None
+    )
 
 
 def _with_cause(run, verdicts):
@@ -165,6 +170,7 @@ def _check(claim, run: Run, known: dict, bar, look: Callable[[], None] | None = 
     from importlib import import_module
 
     what = type(claim).__name__
+    asked = claim
     if claim.needs_ledger and not has_ledger(run.loop):
         raise InputError(
             f"claim {what}: this controller states no accompanying function",
@@ -190,6 +196,7 @@ def _check(claim, run: Run, known: dict, bar, look: Callable[[], None] | None = 
     except TooLong as why:  # of a run that the claim made longer; the first one was not
         verdict = Verdict(kebab(what), kebab(what), None, worst=why.message, counted=claim.counted)
     bar.tick(what, 0 if "tick" in claim.takes else claim.work)
+    verdict = put_in_reach(asked, verdict, run)
     return replace(verdict, instant=None) if another else verdict
 
 

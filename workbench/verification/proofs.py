@@ -31,6 +31,7 @@ class Checked:
         scans          it tries many runs of its own, beside which other claims are checked
         says_stable    where it holds, "Is the loop stable?" may be answered with Yes
         searched       it is a requirement on one run whose margin a search for counter-examples may make small
+        reach          what tells whether the machine could exceed its bound at all (`reachable.REACHES`)
         reads_sizes    it reads sizes given as text, each in a unit of its own
         section        name of the section of a case file that holds several of them by name; "": a file states one at most
     """
@@ -44,6 +45,7 @@ class Checked:
     scans: ClassVar[bool] = False
     says_stable: ClassVar[bool] = False
     searched: ClassVar[bool] = False
+    reach: ClassVar[str] = ""
     reads_sizes: ClassVar[bool] = False
     section: ClassVar[str] = ""
 

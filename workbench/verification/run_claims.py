@@ -16,6 +16,7 @@ class Tracking(_Checked):
     """Tool error after settling; of a plant without a tool, the error of the outputs that follow a reference."""
 
     check: ClassVar[str] = "observed.requirements.check_tracking"
+    reach: ClassVar[str] = "tracking"
     searched: ClassVar[bool] = True
     at_steps: ClassVar[bool] = True
     needs_motion: ClassVar[bool] = True
@@ -38,6 +39,7 @@ class Pressures(_Checked):
     """Chamber pressures stay inside limits (they are outside v: their common mode must be bounded apart)."""
 
     check: ClassVar[str] = "observed.requirements.check_pressures"
+    reach: ClassVar[str] = "pressures"
     searched: ClassVar[bool] = True
     at_steps: ClassVar[bool] = True
 
@@ -64,6 +66,7 @@ class Saturation(_Checked):
     """Every command stays off its limits for all but a fraction of the time."""
 
     check: ClassVar[str] = "observed.shares.check_saturation"
+    reach: ClassVar[str] = "share"
     searched: ClassVar[bool] = True
 
     share: Annotated[
@@ -78,6 +81,7 @@ class Overshoot(_Checked):
     """Nothing goes further beyond what its reference asks for than a share of its way."""
 
     check: ClassVar[str] = "observed.overshoot.check_overshoot"
+    reach: ClassVar[str] = "overshoot"
     searched: ClassVar[bool] = True
     at_steps: ClassVar[bool] = True
 
@@ -97,6 +101,7 @@ class MachineLimits(_Checked):
     """
 
     check: ClassVar[str] = "observed.machine.check_machine_limits"
+    reach: ClassVar[str] = "share"
     searched: ClassVar[bool] = True
     at_steps: ClassVar[bool] = True
 
@@ -112,6 +117,7 @@ class EnergyBalance(_Checked):
     """Power in = stored + work + losses over the run; every sampled verdict depends on it."""
 
     check: ClassVar[str] = "observed.energy_claims.check_energy"
+    reach: ClassVar[str] = "share"
     at_steps: ClassVar[bool] = True
     needs_motion: ClassVar[bool] = True
 
@@ -127,6 +133,7 @@ class ValveLosses(_Checked):
     """The pump's energy is found again valve by valve: each takes what its law says, and all of them with the work all of it."""
 
     check: ClassVar[str] = "observed.valve_claims.check_valve_losses"
+    reach: ClassVar[str] = "share"
     at_steps: ClassVar[bool] = True
 
     share: Annotated[
@@ -154,6 +161,7 @@ class NoCavitation(_Checked):
     """Suction checks let in no more oil than allowed, and no chamber falls below the limit (gauge)."""
 
     check: ClassVar[str] = "observed.valve_claims.check_cavitation"
+    reach: ClassVar[str] = "cavitation"
     at_steps: ClassVar[bool] = True
 
     drawn: Annotated[
@@ -169,6 +177,7 @@ class Settled(_Checked):
     """No limit cycle of the joint errors and no chatter of the commands: in the settled half of the run, and at rest after it."""
 
     check: ClassVar[str] = "observed.settled.check_settled"
+    reach: ClassVar[str] = "settled"
     takes: ClassVar[tuple[str, ...]] = ("tick",)
     work: ClassVar[int] = 2
 

@@ -30,6 +30,7 @@ class Requirement(_Checked):
     """
 
     check: ClassVar[str] = "observed.requirement_claims.check_requirement"
+    reach: ClassVar[str] = "sentence"
     section: ClassVar[str] = "requirements"
     searched: ClassVar[bool] = True
 
