@@ -76,7 +76,7 @@ def test_how_far_segments_and_a_ball_reach():
     assert above(wide.along(np.array([[1.0, -1.0]]), np.zeros((1, 2))), [4 * UNIT * 4 * LARGE])
     boxed = Deviations.box(G, np.array([0.7, 0.2]))
     assert boxed.kept == 3 and above(boxed.reach, [7.7, 2.7])
-    assert above(Deviations.ball(B).reach, [5.0, 1.0])
+    assert above(Deviations.ball(B).reach, [5.0, 1.0]) and Deviations.ball(B).kept == 0
 
 
 def test_where_a_map_takes_a_set():
@@ -127,6 +127,7 @@ def test_the_shortest_segments_are_merged_and_kept_ones_stay(monkeypatch):
     before = z.reach
     z.merged()
     assert z.G[:, 0].tolist() == [1e-3, 2e-3] and z.G[:, 1:3].tolist() == [[5, 0], [0, 7]]
+    assert z.G.shape == (2, 1 + 2 + 2 + 2) and z.kept == 1
     assert (z.reach >= before * (1 - 1e-12)).all() and (z.reach < before + 0.1).all()
     few = Deviations(whole[:, :5].copy(), 1, np.zeros((2, 2)))
     few.merged()
@@ -204,6 +205,28 @@ def test_a_frame_of_a_matrix_with_a_lag_and_a_ring():
     assert none.slow == 4 and none.X[0] == pytest.approx(np.diag(1 / sizes[0]))
     only_ring = framed(A, sizes, 1e-3 / 5)
     assert only_ring.slow == 2
+    shares = f.T.rad[0] / np.abs(f.T.mid[0]).sum(axis=1, keepdims=True)
+    assert shares == pytest.approx(np.full((4, 4), shares[0, 0]), rel=1e-9)
+
+
+def test_a_pair_is_not_split_where_another_row_has_more_fast_modes():
+    """One row has one fast lag and a slow ring behind it, the other two fast lags: three coordinates are taken out of both."""
+    ring, lags = np.diag([-4e3, 0.0, 0.0, -1.0]), np.diag([-5e3, -3e3, -2.0, -1.0])
+    ring[1:3, 1:3] = [[-2.0, 70.0], [-70.0, -2.0]]
+    f = framed(np.array([ring, lags]), np.ones((2, 4)), 1e-3)
+    assert f.slow == 1
+    assert f.X @ np.array([ring, lags]) == pytest.approx(f.Λ @ f.X, abs=1e-9)
+    assert sorted(f.mate[0]) == [0, 1, 2] and f.mate[1].tolist() == [0, 1, 2]
+    assert (f.mate[0] != np.arange(3)).sum() == 2
+
+
+def test_a_state_that_never_moves_scales_no_coordinate():
+    f = framed(np.diag([-1.0, -2.0])[None], np.array([[3.0, 0.0]]), 1e-3)
+    assert f.X[0, 0, 0] == pytest.approx(1 / 3) and f.X[0, 1, 1] == pytest.approx(
+        1 / 3e-24, rel=1e-6
+    )
+    wild = framed(np.diag([-1.0, -2.0])[None], np.array([[np.inf, 0.5]]), 1e-3)
+    assert wild.X[0, 0, 0] == pytest.approx(1.0) and wild.X[0, 1, 1] == pytest.approx(2.0)
 
 
 # ---- polynomials and what grows over a step ---------------------------------------------------------------------------------
@@ -309,26 +332,26 @@ def test_the_largest_of_a_node_is_that_of_all_its_rows():
     assert (lost == np.inf).all()
 
 
-def alone(μ):
+def alone(μ, slow):
     """One coordinate that is its state, fast or slow."""
     one = np.ones((1, 1, 1))
-    return Frame(
-        one, Balls.exact(one), μ * one, 0, np.array([[μ]]), np.zeros((1, 1)), np.zeros((1, 1), int)
-    )
+    none = np.zeros((1, 1 - slow))
+    return Frame(one, Balls.exact(one), μ * one, slow, none + μ, none, none.astype(int))
 
 
+@pytest.mark.parametrize("slow", [0, 1])
 @pytest.mark.parametrize("μ, φ", [(-4e3, 1 / 4e3), (-100.0, 1e-3), (200.0, 1e-3 * exp(0.2))])
-def test_what_drives_a_fast_coordinate_over_a_step(μ, φ):
+def test_what_drives_a_coordinate_over_a_step(μ, φ, slow):
     """ζ = φ (F P + t + r)/(1 − φ F): the smallest bound that reproduces itself; none where φ F ≥ 1."""
     one = lambda v: np.array([[v]])
     F, P, late, forced = 90.0, 0.3, 2.0, 5.0
     found = stiff.remainder(
-        alone(μ), one(F)[None], Nominal(one(P), one(0.0), one(late)), one(forced), 1e-3
+        alone(μ, slow), one(F)[None], Nominal(one(P), one(0.0), one(late)), one(forced), 1e-3
     )
     exact = φ * (F * P + late + forced) / (1 - φ * F)
     assert exact <= found[0, 0] < exact * 1.003
     far = stiff.remainder(
-        alone(μ), one(5e3)[None], Nominal(one(P), one(0.0), one(late)), one(forced), 1e-3
+        alone(μ, slow), one(5e3)[None], Nominal(one(P), one(0.0), one(late)), one(forced), 1e-3
     )
     assert far[0, 0] == np.inf
 
@@ -352,17 +375,20 @@ def test_where_a_known_start_is_over_a_step():
     assert (found.truncated[0, 1:] < 1e-280).all() and 0 < found.truncated[0, 0] < 1e-30
 
 
-def test_where_a_whole_set_is_over_a_step():
+@pytest.mark.parametrize("share", [1.0, 1e-3])
+@pytest.mark.parametrize("grows", [0.0, 300.0])
+def test_where_a_whole_set_is_over_a_step(share, grows):
     """No farther than |X⁻¹_s||X_s| E, nor than E and its end with what the fast part is seen as."""
-    f = by_hand()
+    f = by_hand(a=(grows or -900.0, -200.0, -200.0))
     h = 2e-3
     E, beyond = np.array([[0.5, 0.2, 0.3, 0.1]]), np.array([[0.4, 0.02, 0.03, 0.01]])
+    E, beyond = E * [1.0, share, share, share], beyond * share
     found = stiff.reaching(f, E, beyond, h)
     W = np.abs(f.X[0]) @ E[0]
     T = np.abs(f.T.mid[0]) + 1e-3
     half = 0.5 * np.hypot(T[:, 2], T[:, 3])
     pair = hypot(W[2], W[3])
-    fast = np.column_stack([T[:, 1], half, half]) @ np.array([W[1], pair, pair])
+    fast = np.column_stack([T[:, 1], half, half]) @ np.array([W[1] * exp(grows * h), pair, pair])
     first = T[:, 0] * W[0]
     begin = np.minimum(first, E[0] + fast)
     end = np.minimum(first * exp(-3 * h), beyond[0] + fast)
