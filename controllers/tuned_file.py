@@ -88,12 +88,12 @@ def _yaml(value: Any, unit: str) -> Any:
 
 def verified(options: Any, text: str) -> tuple[int, list[Verdict]]:
     """(exit code, verdicts) of the verification of a written file, by its own claims."""
-    from workbench.verification.judge import study
+    from workbench.verification.judge import examine
     from workbench.verification.verdict import exit_code
 
     case = loads(text, options.write)
     with terminal.progress(not options.quiet) as tell, case.located():
-        verdicts = study(case.loop, case.scenario, case.claims, tell).verdicts
+        verdicts = examine(case.loop, case.scenario, case.claims, tell).verdicts
     return exit_code(verdicts), verdicts
 
 

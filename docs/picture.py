@@ -8,11 +8,11 @@ from PIL import Image
 from reports import Content, rendered
 from reports.animation import animate
 from workbench import load
-from workbench.verification import study
+from workbench.verification import examine
 
 HERE = Path(__file__).parent
 case = load(HERE.parent / "examples" / "hiab-xs031.yaml")
-found = study(case.loop, case.scenario, case.claims)
+found = examine(case.loop, case.scenario, case.claims)
 content = Content.of(
     case, found, command="verify-stability examples/hiab-xs031.yaml --report report.pdf"
 )

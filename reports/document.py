@@ -69,20 +69,20 @@ class Content:
         return {_unwrapped(path): source for path, source in self.provenance.items()}
 
     @classmethod
-    def of(cls, case, study, date: str = "", command: str = "") -> Content:
-        """What a report on a Case (`workbench.load`) and its Study (`workbench.verification.study`) shows."""
+    def of(cls, case, examination, date: str = "", command: str = "") -> Content:
+        """What a report on a Case (`workbench.load`) and its Examination (`workbench.verification.examine`) shows."""
         from workbench.commands.terminal import title
         from workbench.verification.told.arrays import previews
 
         name = os.path.basename(case.path) or "this case"
-        analysis = dict(study.analysis)
-        if study.run is not None and (tracked := analysis.get("tracking")):
-            analysis["previews"] = previews(study.run, tracked["settle"])
+        analysis = dict(examination.analysis)
+        if examination.run is not None and (tracked := analysis.get("tracking")):
+            analysis["previews"] = previews(examination.run, tracked["settle"])
         return cls(
             title(case),
             f"Is the loop in {name} stable, how far from the edge, and what would break first?",
-            tuple(study.verdicts),
-            study.log,
+            tuple(examination.verdicts),
+            examination.log,
             case.text,
             case.plant,
             case.controller,

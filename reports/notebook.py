@@ -25,7 +25,7 @@ from workbench.contract.system import ClosedLoop, innermost, names, rewrapped
 from workbench.contract.units import format_quantity, measured, quantity
 from workbench.run.log import Log
 from workbench.run.scenario import Scenario
-from workbench.verification.judge import study
+from workbench.verification.judge import examine
 from workbench.verification.run import Run, run_many
 from workbench.verification.run_claims import Tracking
 from workbench.verification.verdicts import Verdicts
@@ -66,7 +66,7 @@ def report(
     scenario = scenario or default_scenario(loop)
     claims = tuple(claims) if claims is not None else default_claims(loop, scenario)
     case = Case(loop.plant.title, loop.plant, loop.controller, loop, scenario, claims)
-    found = study(loop, scenario, claims)
+    found = examine(loop, scenario, claims)
     write_report(path, Content.of(case, found))
     return Reported(os.fspath(path), Verdicts(found.verdicts), found.log)
 

@@ -105,7 +105,7 @@ def _driven(drives, i: int) -> dict:
                 v.strength or "–",
                 tables.wrapped(clean(v.worst)),
             ]
-            for v in best.study.verdicts
+            for v in best.examination.verdicts
         ]
     )
     return {

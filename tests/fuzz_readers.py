@@ -153,7 +153,7 @@ def read_journal(data: bytes, folder: Path) -> None:
 
 
 WORK = (
-    "workbench.verification.judge.study",
+    "workbench.verification.judge.examine",
     "workbench.run.simulate.simulate",
     "workbench.commands.compare.compare",
     "workbench.identification.command.fit",

@@ -16,7 +16,7 @@ from workbench.run.own_error import errors_of, share_of
 from workbench.run.steps import Steps
 from workbench.verification import run_claims, verify
 from workbench.verification.accuracy import beyond_error, error_beside, within_accuracy
-from workbench.verification.judge import study
+from workbench.verification.judge import examine
 from workbench.verification.run import run
 from workbench.verification.verdict import Verdict
 
@@ -152,7 +152,7 @@ def test_an_error_is_compared_in_the_unit_of_the_margin():
 
 
 def test_a_study_tells_it():
-    told = study(*LOOPS["continuous"], [run_claims.Tracking(error=1.0, settle=0.5)]).analysis[
+    told = examine(*LOOPS["continuous"], [run_claims.Tracking(error=1.0, settle=0.5)]).analysis[
         "statistics"
     ]
     share, unit = next(v for name, v in told.items() if name.startswith("own error of the run"))

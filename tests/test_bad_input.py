@@ -15,7 +15,7 @@ import plants
 from workbench.commands.cli import main, verify_stability
 from workbench.contract.system import Signal
 from workbench.run.log import Log, Status
-from workbench.verification.judge import Study
+from workbench.verification.judge import Examination
 from workbench.verification.verdict import Verdict
 
 SHIPPED = (Path(plants.__file__).parent / "parameters" / "hiab-xs031.yaml").read_text("utf-8")
@@ -27,8 +27,8 @@ HELD = {
 }
 
 
-def made_up_study(holds=True):
-    """A study nobody ran, for what comes after it."""
+def made_up_examination(holds=True):
+    """An examination nobody ran, for what comes after it."""
     log = Log(
         np.arange(3.0),
         np.arange(6.0).reshape(3, 2),
@@ -36,7 +36,7 @@ def made_up_study(holds=True):
         {"seed": 3},
         Status(True, "completed", 2.0),
     )
-    return Study(
+    return Examination(
         [
             Verdict(
                 "tracking", "tool error ≤ 5 mm", holds, "sampled", 2.4e-3, "m", 5e-3, "t = 12.5 s"
@@ -51,10 +51,10 @@ def made_up_study(holds=True):
 def never(monkeypatch):
     """Verification that must not be reached."""
 
-    def study(*_):
+    def examine(*_):
         pytest.fail("verification was started on bad input")
 
-    monkeypatch.setattr(importlib.import_module("workbench.verification.judge"), "study", study)
+    monkeypatch.setattr(importlib.import_module("workbench.verification.judge"), "examine", examine)
 
 
 @pytest.fixture
@@ -344,7 +344,9 @@ def test_a_full_disk_keeps_the_earlier_file_and_the_answer(
     option, name, capsys, folder, monkeypatch
 ):
     monkeypatch.setattr(
-        importlib.import_module("workbench.verification.judge"), "study", lambda *_: made_up_study()
+        importlib.import_module("workbench.verification.judge"),
+        "examine",
+        lambda *_: made_up_examination(),
     )
     monkeypatch.setattr("reports.document.rendered", lambda *_, **__: b"%PDF" * 4000)
     (folder / "good.yaml").write_text(P)
@@ -406,11 +408,11 @@ import sys, importlib, signal
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 module = importlib.import_module("workbench.verification.judge")
 from workbench.run.simulate import simulate
-def study(loop, scenario, *_):
+def examine(loop, scenario, *_):
     print("begun", file=sys.stderr, flush=True)
     while True:
         simulate(loop, scenario)
-module.study = study
+module.examine = examine
 from workbench.commands.cli import verify_stability
 sys.exit(verify_stability(["good.yaml", "--report", "out.pdf", "--json", "out.json", "--log", "out.nc"]))
 """
@@ -442,10 +444,10 @@ def test_ctrl_c_in_the_middle(folder):
 
 
 def test_a_fault_of_ours_is_no_verdict(capsys, folder, monkeypatch):
-    def study(*_):
+    def examine(*_):
         raise TypeError("slip")
 
-    monkeypatch.setattr(importlib.import_module("workbench.verification.judge"), "study", study)
+    monkeypatch.setattr(importlib.import_module("workbench.verification.judge"), "examine", examine)
     (folder / "good.yaml").write_text(P)
     assert verify_stability(["good.yaml", *OUTPUTS]) == 70
     shown = capsys.readouterr().err
@@ -456,10 +458,10 @@ def test_a_fault_of_ours_is_no_verdict(capsys, folder, monkeypatch):
 def test_refusals_while_running_name_the_file_and_the_scenario(capsys, folder, monkeypatch):
     from workbench.contract.errors import InputError
 
-    def study(*_):
+    def examine(*_):
         raise InputError("out of reach at t = 3 s", mend="move it")
 
-    monkeypatch.setattr(importlib.import_module("workbench.verification.judge"), "study", study)
+    monkeypatch.setattr(importlib.import_module("workbench.verification.judge"), "examine", examine)
     (folder / "good.yaml").write_text(P + "scenario:\n  duration: 2 s\n")
     assert verify_stability(["good.yaml", *OUTPUTS]) == 3
     assert capsys.readouterr().err.startswith("good.yaml, line 2, scenario: out of reach")

@@ -10,7 +10,7 @@ from plants import machine
 from plants.base_motion import BaseMotion, rotation
 from workbench import ClosedLoop, InputError, Sampled, Scenario, Sine, Waypoints, simulate
 from workbench.verification.claims import Identity, PowerFlows
-from workbench.verification.judge import study
+from workbench.verification.judge import examine
 from workbench.verification.run_claims import EnergyBalance
 
 SWAY = BaseMotion(
@@ -44,7 +44,7 @@ def test_energy_and_ledger_close_on_a_swaying_base(two_joint):
         duration=3.0,
         disturbances=SWAY.disturbances(two_joint),
     )
-    found = study(
+    found = examine(
         ClosedLoop(two_joint, Sampled(VDC(two_joint), 1e-3)),
         scenario,
         [Identity(), PowerFlows(), EnergyBalance()],
@@ -66,7 +66,7 @@ def test_a_base_whose_signals_disagree_is_seen_in_the_energy(two_joint):
         duration=3.0,
         disturbances=wrong,
     )
-    (verdict,) = study(loop, scenario, [EnergyBalance()]).verdicts
+    (verdict,) = examine(loop, scenario, [EnergyBalance()]).verdicts
     assert verdict.holds is False
 
 
@@ -76,7 +76,7 @@ def test_a_mechanism_rides_on_a_base_too():
     digger = replace(machine("excavator").plant, method="minimal", moving_ground=True)
     scenario = Scenario(duration=1.0, disturbances=SWAY.disturbances(digger))
     loop = ClosedLoop(digger, Sampled(VDC(digger), 1e-3))
-    found = study(loop, scenario, [EnergyBalance()])
+    found = examine(loop, scenario, [EnergyBalance()])
     assert found.verdicts[0].holds
     assert np.abs(found.log.array("E_base")).max() > 50.0
 

@@ -21,7 +21,7 @@ from workbench.contract.errors import InputError
 from workbench.verification import claims as C
 from workbench.verification import judge, run_claims
 from workbench.verification.beside import Abandoned, beside
-from workbench.verification.judge import study
+from workbench.verification.judge import examine
 
 PATIENCE = 60.0  # s, far beyond what anything here takes
 SHORT = Scenario(reference=replace(PATH, leg=0.6))
@@ -59,15 +59,15 @@ def content(found, loop) -> Content:
     )
 
 
-# ---- the study ------------------------------------------------------------------------------------------------------
+# ---- the examination ------------------------------------------------------------------------------------------------------
 @pytest.fixture(scope="module")
 def both():
-    """(study with its limits scanned beside, what was known while they were; the same one after the other)."""
+    """(examination with its limits scanned beside, what was known while they were; the same one after the other)."""
     loop, early = sampled(CRANE), []
-    fast = study(loop, SHORT, ASKED, None, early.append)
+    fast = examine(loop, SHORT, ASKED, None, early.append)
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(judge, "beside", in_turn)
-        slow = study(sampled(CRANE), SHORT, ASKED)
+        slow = examine(sampled(CRANE), SHORT, ASKED)
     return loop, fast, early, slow
 
 
@@ -122,12 +122,12 @@ def test_figures_drawn_early_are_those_drawn_at_the_end(both):
 def test_a_failing_claim_ends_the_scans_and_is_what_is_raised():
     wrong = (*ASKED[:1], C.ParameterLimit("no.such", to=1.5), run_claims.Tracking())
     with pytest.raises(InputError, match="no number 'no.such'"):
-        study(sampled(CRANE), SHORT, wrong)
+        examine(sampled(CRANE), SHORT, wrong)
 
 
 def test_without_scans_nothing_is_early():
     early = []
-    study(sampled(CRANE), SHORT, (run_claims.Saturation(),), None, early.append)
+    examine(sampled(CRANE), SHORT, (run_claims.Saturation(),), None, early.append)
     assert not early
 
 

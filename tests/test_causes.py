@@ -17,7 +17,7 @@ from workbench.verification.cause.removal import SOUND
 from workbench.verification.cause.trial import against, odd, slip
 from workbench.verification.cause.trials import grouped, trials
 from workbench.verification.cause.wiring import rewired
-from workbench.verification.judge import study
+from workbench.verification.judge import examine
 from workbench.verification.observed.requirements import check_tracking
 from workbench.verification.run import run
 
@@ -52,7 +52,7 @@ def test_a_sound_loop_shows_no_fault_and_pays_nothing(monkeypatch):
 
 
 def test_the_cause_comes_first_in_the_verdict_that_counts_and_changes_no_answer():
-    found = study(
+    found = examine(
         told({"payload.mass": 180.0}, LADEN),
         WALK,
         [run_claims.Tracking(), C.Hypotheses(), run_claims.EnergyBalance()],

@@ -31,7 +31,7 @@ from workbench.cases.form import kebab
 from workbench.contract.errors import InputError
 from workbench.verification import claims as C
 from workbench.verification import run_claims
-from workbench.verification.judge import default_claims, study
+from workbench.verification.judge import default_claims, examine
 from workbench.verification.linear.limited import unlimited
 from workbench.verification.linear.limited_loop import limited
 from workbench.verification.linear.loop import Point, point
@@ -408,7 +408,7 @@ def test_regions_are_drawn_where_they_are(monkeypatch):
     monkeypatch.setattr("workbench.numerics.native.library", lambda source: None)
     case = load(EXAMPLES / "ieha-certificates.yaml")
     keep = (C.RegionOfAttraction, C.Sector, C.Supplied)
-    found = study(
+    found = examine(
         case.loop, replace(case.scenario, duration=0.2), [c for c in case.claims if type(c) in keep]
     )
     shadow, cut = found.analysis["region"]
@@ -525,7 +525,7 @@ def test_pressure_limits_may_be_gauge(monkeypatch):
     )
     claim = next(c for c in case.claims if isinstance(c, run_claims.Pressures))
     assert (claim.low, claim.high) == (-1e5, 2e8)
-    found = study(
+    found = examine(
         case.loop, case.scenario, [claim, replace(claim, low=1e8), run_claims.Pressures(low=-1e5)]
     )
     assert [v.holds for v in found.verdicts] == [

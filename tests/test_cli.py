@@ -19,7 +19,7 @@ from workbench.commands.cli import main, verify_stability
 from workbench.contract.system import Signal
 from workbench.run import pace
 from workbench.run.log import Status
-from workbench.verification.judge import Study
+from workbench.verification.judge import Examination
 from workbench.verification.verdict import Assumption, Verdict, exit_code
 
 ROOT = Path(plants.__file__).parents[1]
@@ -65,7 +65,7 @@ def stub(monkeypatch, verdicts):
         Status(True, "completed", 2.0),
     )
     module = importlib.import_module("workbench.verification.judge")
-    monkeypatch.setattr(module, "study", lambda *_: Study(list(verdicts), log, {}))
+    monkeypatch.setattr(module, "examine", lambda *_: Examination(list(verdicts), log, {}))
 
 
 @pytest.fixture

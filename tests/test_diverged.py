@@ -13,7 +13,7 @@ from workbench.numerics.overflow import may_overflow
 from workbench.run import metrics
 from workbench.verification import default_claims
 from workbench.verification.cause import badness
-from workbench.verification.judge import study
+from workbench.verification.judge import examine
 from workbench.verification.run import Run
 from workbench.verification.told.analysis import statistics
 from workbench.verification.told.model import _point
@@ -68,7 +68,7 @@ def test_a_study_of_it_is_violated_without_a_warning(wild):
         for c in default_claims(wild.loop, wild.scenario)
         if type(c).__name__ in ("Tracking", "Settled", "LinearStability")
     ]
-    verdicts = study(wild.loop, wild.scenario, claims).verdicts
+    verdicts = examine(wild.loop, wild.scenario, claims).verdicts
     assert verdicts and all(v.holds is False for v in verdicts)
 
 

@@ -16,7 +16,7 @@ from workbench.commands.cli import main
 from workbench.interop.export import command, system_command
 from workbench.interop.export.options import export_options
 from workbench.numerics.compiler import compiler
-from workbench.verification.judge import Study
+from workbench.verification.judge import Examination
 from workbench.verification.verdict import Verdict
 
 BROKEN = Verdict("stability", "the loop is <stable>", False, "sampled", -0.2, "m")
@@ -31,7 +31,7 @@ scenario: {duration: 0.1 s}
 def exported(monkeypatch, tmp_path, *words, report=None):
     """Exit code of the command on the small axis, whose claims are stubbed."""
     for module in (command, system_command):
-        monkeypatch.setattr(module, "study", lambda *_: Study([BROKEN], None, {}))
+        monkeypatch.setattr(module, "examine", lambda *_: Examination([BROKEN], None, {}))
     parser = argparse.ArgumentParser()
     export_options(parser)
     options = parser.parse_args([*words, "--quiet"])
@@ -80,12 +80,12 @@ def test_a_report_has_a_chapter_on_the_code(part, monkeypatch, tmp_path):
     from reports.page.document import page
 
     seen = []
-    write = lambda path, case, study: seen.append((path, study))
+    write = lambda path, case, examination: seen.append((path, examination))
     folder = tmp_path / "code"
     words = ["--c", str(folder), "--part", part, "--check", "--report", "r.pdf"]
     assert exported(monkeypatch, tmp_path, *words, report=write) == 1
-    ((path, study),) = seen
-    content = Content("A case", "Is it?", (BROKEN,), analysis=study.analysis)
+    ((path, examination),) = seen
+    content = Content("A case", "Is it?", (BROKEN,), analysis=examination.analysis)
     pages = PdfReader(BytesIO(rendered(content))).pages
     text = " ".join("\n".join(page.extract_text() for page in pages).split())
     name = {"controller": "law"}.get(part, part)

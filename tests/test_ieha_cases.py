@@ -19,7 +19,7 @@ from workbench.commands.cli import main, verify_stability
 from workbench.contract.errors import InputError
 from workbench.contract.system import innermost
 from workbench.verification import claims as C
-from workbench.verification import run_claims, study, verify
+from workbench.verification import examine, run_claims, verify
 from workbench.verification.linear.claims import margins, predictive
 from workbench.verification.linear.loop import (
     closed,
@@ -60,7 +60,7 @@ def example(name, *changes):
 
 def judged(text):
     case = loads(text, "case.yaml")
-    done = study(case.loop, case.scenario, case.claims)
+    done = examine(case.loop, case.scenario, case.claims)
     return case, done, {v.key: v for v in done.verdicts}
 
 

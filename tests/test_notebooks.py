@@ -14,7 +14,7 @@ from controllers import VDC
 from plants import machine
 from reports.studies import alfayad16_control as alfayad16
 from workbench import ClosedLoop, Sampled, Scenario, Sine, simulate
-from workbench.verification import study
+from workbench.verification import examine
 from workbench.verification.claims import Identity
 from workbench.verification.run_claims import Settled, Tracking
 
@@ -90,7 +90,7 @@ def test_gains_and_sample_time_are_numbers_to_the_compiled_loop(monkeypatch):
 
     def move(**gains):
         T_s = gains.pop("T_s", 1e-3)
-        return study(
+        return examine(
             ClosedLoop(crane, Sampled(VDC(crane, **gains), T_s)),
             scenario,
             (Tracking(), Identity(), Settled()),

@@ -8,7 +8,7 @@ import pytest
 
 from workbench.cases.file import loads
 from workbench.verification.claims import Overshoot, Tracking
-from workbench.verification.judge import study
+from workbench.verification.judge import examine
 
 CASE = """
 plant: ieha-published-linear
@@ -27,7 +27,7 @@ def judged():
     """(log, key → verdict) of a run that moves."""
     case = loads(CASE, "case.yaml")
     asked = [c for c in case.claims if type(c).__name__ in ("Requirement", "MachineLimits")]
-    found = study(case.loop, case.scenario, [Tracking(0.5, settle=1.0), Overshoot(), *asked])
+    found = examine(case.loop, case.scenario, [Tracking(0.5, settle=1.0), Overshoot(), *asked])
     return found.log, {v.key: v for v in found.verdicts}
 
 
@@ -60,7 +60,7 @@ def test_another_run_s_instant_is_none_of_this_one():
     """Where the machine stands still, tracking is judged from another start."""
     case = loads("plant: ieha-published-linear\ncontroller: {law: PID, K_p: 0.4}\n", "case.yaml")
     still = replace(case.scenario, reference=None, disturbances={}, duration=0.5)
-    found = study(case.loop, still, [Tracking(0.5, settle=0.1)])
+    found = examine(case.loop, still, [Tracking(0.5, settle=0.1)])
     (verdict,) = found.verdicts
     assert np.ptp(found.log.array("Y")) == 0 and "t = " in verdict.worst
     assert verdict.instant is None

@@ -106,7 +106,7 @@ def test_the_terms_explain_what_is_metered(drives, supply):
     assert set(a.terms) == (
         {"smoothing", "tracking error", "leakage", "compression"} if supply == "CP" else set(TERMS)
     )
-    assert {v.key: v.holds for v in found.study.verdicts}["energy-balance"]
+    assert {v.key: v.holds for v in found.examination.verdicts}["energy-balance"]
     assert a.motor == pytest.approx(a.metered / found.plan.task.supply.η, rel=2e-3)
 
 
@@ -174,7 +174,7 @@ def test_the_certificate_is_checked_while_a_plan_is_driven(monkeypatch):
     )
     own = loop(on_supply(CRANE, task.supply), VDC(CRANE, **SETTINGS["VDC"]))
     found = drive(optimise(task, Search(nodes=105, finest=1e-3)), own, claims(own), "VDC")
-    said = {v.key: v for v in found.study.verdicts}
+    said = {v.key: v for v in found.examination.verdicts}
     assert all(
         said[key].holds
         for key in ("tracking", "pressures", "energy-balance", "identity", "power-flows")
@@ -302,9 +302,9 @@ def test_words_say_what_survives_and_what_does_not_hold(drives):
 def test_only_claims_that_count_are_missed(drives):
     """What is information does not hold on any real machine; it is told, and no failure."""
     good = drives["LS"]
-    v = good.study.verdicts[0]
-    study = replace(
-        good.study,
+    v = good.examination.verdicts[0]
+    examination = replace(
+        good.examination,
         verdicts=[
             replace(v, key="a", holds=False),
             replace(v, key="b", holds=None),
@@ -318,7 +318,7 @@ def test_only_claims_that_count_are_missed(drives):
             ),
         ],
     )
-    bad = replace(good, study=study)
+    bad = replace(good, examination=examination)
     assert driven_table.failing(bad) == "a, b (undecided)"
     held = driven_table.held(bad)
     assert (
@@ -338,10 +338,10 @@ def test_an_optimum_whose_chambers_ran_empty_is_told_what_supply_it_needs(drives
         values[5:, at(name)] = value
     bad = replace(
         good,
-        study=replace(
-            good.study,
+        examination=replace(
+            good.examination,
             log=replace(log, values=values),
-            run=replace(good.study.run, log=replace(log, values=values)),
+            run=replace(good.examination.run, log=replace(log, values=values)),
         ),
     )
     said = driven_table.remarks(Drives("PID", (("dynamic programming", bad, ""),)), verdicts=False)

@@ -111,15 +111,15 @@ def test_the_curve_touches_the_disk_and_stays_out():
 
 def test_sensitivities_come_with_margins_only():
     run = ran(actuator(), pid(actuator()))
-    from workbench.verification import study
+    from workbench.verification import examine
 
-    found = study(run.loop, run.scenario, (C.LinearStability(),))
+    found = examine(run.loop, run.scenario, (C.LinearStability(),))
     assert set(found.analysis["sensitivity"]) == {"X"} == set(found.analysis["loops"])
     row, part = found.analysis["margins"][0], found.analysis["sensitivity"]["X"]
     # Classical bounds: a disk margin α keeps |S − T| ≤ 2/α, hence |S| ≤ (1 + 2/α)/2.
     assert 1 <= part["M_S"] <= (1 + 2 / row["disk"]) / 2 * (1 + 1e-9)
     wild = ClosedLoop(actuator(), Sampled(pid(actuator(), K_p=(40.0,)), 2e-3))
-    assert "sensitivity" not in study(wild, run.scenario, (C.LinearStability(),)).analysis
+    assert "sensitivity" not in examine(wild, run.scenario, (C.LinearStability(),)).analysis
 
 
 # ---- truth and model ----------------------------------------------------------------------------------------------------

@@ -11,15 +11,15 @@ from reports.chapters.falsify import direction_rows, page_rows, requirement_row
 from reports.figures.falsify import beside, scatter
 from reports.style import BLUE, RED, drawing
 from workbench import simulate
-from workbench.verification.judge import study
+from workbench.verification.judge import examine
 from workbench.verification.search.claim import Falsify
 from workbench.verification.search.pictures import importance
 
 
 def searched(over, budget=32):
-    """The study of a lag, x = 0.2 e^(−kt), whose x has to be below LIMIT from 1 s on."""
+    """The examination of a lag, x = 0.2 e^(−kt), whose x has to be below LIMIT from 1 s on."""
     claims = (LATE, Falsify(over=over, budget=budget))
-    return study(lag(), SCENARIO, claims).analysis["falsify"]
+    return examine(lag(), SCENARIO, claims).analysis["falsify"]
 
 
 @pytest.fixture(scope="module")

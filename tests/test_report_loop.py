@@ -23,7 +23,7 @@ from workbench import Sampled
 from workbench.cases.file import load
 from workbench.contract.system import Signal
 from workbench.run.log import Log, Status
-from workbench.verification.judge import study
+from workbench.verification.judge import examine
 from workbench.verification.verdict import Verdict
 
 pypdf = pytest.importorskip("pypdf")
@@ -516,7 +516,10 @@ def test_a_model_of_the_same_kind_is_compared_number_by_number():
 def test_a_real_case_from_file_to_page():
     case = load(EXAMPLES / "linear-mpc.yaml")
     content = Content.of(
-        case, study(case.loop, replace(case.scenario, duration=0.1), case.claims), "3 May", "verify"
+        case,
+        examine(case.loop, replace(case.scenario, duration=0.1), case.claims),
+        "3 May",
+        "verify",
     )
     everything = said(content)
     for sentence in (

@@ -156,11 +156,11 @@ def test_names_of_any_kind_are_only_names():
 
 def test_chapter_of_a_loop_from_its_study():
     from workbench.cases.file import load
-    from workbench.verification.judge import study
+    from workbench.verification.judge import examine
 
     case = load("examples/four-bar.yaml")
     scenario = replace(case.scenario, duration=0.4)
-    found = study(
+    found = examine(
         case.loop, scenario, [c for c in case.claims if "limit" not in type(c).__name__.lower()]
     )
     everything = " ".join(pages(rendered(Content.of(case, found))))

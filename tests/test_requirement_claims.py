@@ -14,7 +14,7 @@ from workbench.cases.file_schema import case_schema
 from workbench.cases.yaml_input import parse
 from workbench.contract.units import quantity
 from workbench.verification.claims import Claim, Pressures, Requirement, Tracking
-from workbench.verification.judge import study
+from workbench.verification.judge import examine
 from workbench.verification.observed.requirement_claims import check_requirement
 from workbench.verification.run import run as simulated
 from workbench.verification.temporal.ready import written
@@ -179,7 +179,7 @@ def test_derived_signals_are_those_of_the_built_in_claims(law):
             Tracking(error=number, settle=3.0),
             Requirement(f"always[3 s, end] (tool_error <= {allowed})", "tool"),
         ]
-        tracking, tool = study(case.loop, case.scenario, claims).verdicts[:2]
+        tracking, tool = examine(case.loop, case.scenario, claims).verdicts[:2]
         assert tool.holds is tracking.holds and tool.margin == tracking.margin
         assert tool.unit == "m" and tool.claim.startswith("tool: always[3 s, end]")
 
@@ -189,9 +189,9 @@ def test_built_in_claims_are_the_sentences_that_they_show(low, high):
     """What the table says of `tracking` and `pressures` asked as a requirement: the same answer, margin and instant."""
     case = loads("plant: hiab-xs031\ncontroller: PID\nscenario: {duration: 4 s}\n")
     built_in = [Tracking(error=0.00123457, settle=2.5), Pressures(low, high)]
-    shown = study(case.loop, case.scenario, built_in).verdicts[:2]
+    shown = examine(case.loop, case.scenario, built_in).verdicts[:2]
     again = [Requirement(v.claim.split(": ", 1)[1], v.key) for v in shown]
-    for first, second in zip(shown, study(case.loop, case.scenario, again).verdicts):
+    for first, second in zip(shown, examine(case.loop, case.scenario, again).verdicts):
         assert (second.holds, second.unit) == (first.holds, first.unit)
         assert second.margin == first.margin
         assert f"t = {second.data['time']:.2f} s" in first.worst

@@ -8,7 +8,7 @@ from small import Feedback, Linear
 
 from workbench import ClosedLoop, Noisy, Quantised, Sampled, Scenario, Steps, verify
 from workbench.run.limit_cycle import limit_cycle
-from workbench.verification import run_claims, study
+from workbench.verification import examine, run_claims
 from workbench.verification.observed.oscillation import pace, uncommanded
 from workbench.verification.observed.settled import _rest, noisy
 from workbench.verification.run import run
@@ -80,7 +80,7 @@ def settled(damping, **claim):
 def test_its_figure_shows_the_run_held_at_its_end():
     plant = second_order(0.3)
     loop = ClosedLoop(plant, Follow(plant, ((0.0,),), ((4.0,),)))
-    found = study(loop, STEP, [run_claims.Settled(floor=1e-3)])
+    found = examine(loop, STEP, [run_claims.Settled(floor=1e-3)])
     (shown,) = found.analysis["settled"]
     assert shown["rest"] == pytest.approx(1.0) and shown["t"][0] == pytest.approx(0.5, abs=0.01)
     assert shown["t"][-1] == pytest.approx(1.0 + found.verdicts[0].data["tail"], abs=0.01)

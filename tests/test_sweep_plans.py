@@ -300,7 +300,7 @@ search: {nodes: 41, finest: 4 mm}
         and table["dynamic programming.gap"][0] == best.account.gap
     )
     assert table["dynamic programming.by compression"][0] == best.account.terms["compression"]
-    counted = [v for v in best.study.verdicts if v.counted]
+    counted = [v for v in best.examination.verdicts if v.counted]
     assert counted and [table[f"dynamic programming.claim {v.key}"][0] for v in counted] == [
         v.word for v in counted
     ]

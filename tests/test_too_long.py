@@ -7,7 +7,7 @@ from workbench import ClosedLoop, Hold, InputError, Sampled, Scenario, Sine
 from workbench.cases.file import loads
 from workbench.run.grid import grid
 from workbench.verification import run_claims, too_long, verify
-from workbench.verification.judge import study
+from workbench.verification.judge import examine
 
 PLANT = Linear(((-0.7, 3.0), (-2.0, -0.4)), ((0.0,), (4.0,)), ((1.0, 0.0),), x0=(0.2, 0.0))
 LAW = Feedback(PLANT, ((1.7,),), ((1.7,),))
@@ -19,7 +19,7 @@ def test_a_sample_time_mistyped_is_refused_before_anything_runs(plant, monkeypat
     case = loads(f"plant: {plant}\nloop: {{sample_time: 1e-6}}\n")
     monkeypatch.setattr("workbench.verification.run.simulate", None)
     with pytest.raises(InputError, match=r"has \d+ samples and \d+ steps") as refused:
-        study(case.loop, case.scenario, case.claims)
+        examine(case.loop, case.scenario, case.claims)
     assert refused.value.key == "sample_time" and "workbench simulate" in refused.value.mend
 
 

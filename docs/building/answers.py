@@ -11,15 +11,15 @@ EXAMPLES = Path(__file__).parents[1] / "examples"  # machines that examples name
 
 
 def answer(asked: str, text: str, options: Mapping[str, str]):
-    """(case, study, verdict) of the claim `asked`; `with` in the options: claims that it needs beside it."""
+    """(case, examination, verdict) of the claim `asked`; `with` in the options: claims that it needs beside it."""
     from workbench.cases.file import loads
-    from workbench.verification import study
+    from workbench.verification import examine
 
     case = loads(text, str(EXAMPLES / "example.yaml"))
     known = catalogue.claims()
     wanted = tuple(known[name] for name in [asked, *options.get("with", "").split()])
     claims = [claim for claim in case.claims if isinstance(claim, wanted)]
-    found = study(case.loop, case.scenario, claims)
+    found = examine(case.loop, case.scenario, claims)
     row = options.get("row", asked)
     rows = [v for v in found.verdicts if v.key == row or v.key.startswith(f"{row}.")]
     if not rows:
@@ -27,7 +27,7 @@ def answer(asked: str, text: str, options: Mapping[str, str]):
     return case, found, rows[0]
 
 
-def figures(case, study, names: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+def figures(case, examination, names: Sequence[str]) -> Iterator[tuple[str, bytes]]:
     """(name, SVG) of figures of the report, in the order asked for."""
     if not names:
         return
@@ -35,7 +35,7 @@ def figures(case, study, names: Sequence[str]) -> Iterator[tuple[str, bytes]]:
     from reports.chapters import CHAPTERS
     from reports.style import drawing, svg
 
-    content = Content.of(case, study)
+    content = Content.of(case, examination)
     plan = {k: f for chapter in CHAPTERS for k, f in chapter.figures(content).items()}
     with drawing():
         for name in names:

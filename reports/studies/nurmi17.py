@@ -216,7 +216,7 @@ def check_drives(drives: Mapping[tuple[str, str], Drive]) -> None:
         assert honest.metered < 0.95 * best.metered and plain.metered / honest.metered - 1 > 0.11
     for (law, _), d in drives.items():
         assert law != "VDC" or all(
-            v.holds for v in d.study.verdicts if v.counted
+            v.holds for v in d.examination.verdicts if v.counted
         )  # under every motion
 
 

@@ -54,7 +54,7 @@ def text(found: Findings) -> str:
     for (law, name), d in found.drives.items():
         a = d.account
         terms = ", ".join(f"{cause} {value / 1e3:.1f}" for cause, value in a.terms.items())
-        held = ", ".join(f"{v.key} {v.word}" for v in d.study.verdicts)
+        held = ", ".join(f"{v.key} {v.word}" for v in d.examination.verdicts)
         lines.append(
             f"{law}, {name}: planned {a.planned / 1e3:.1f}, metered {a.metered / 1e3:.1f} kJ ({terms}; gap {a.gap:.1%}); "
             f"tip {1e3 * d.error.max():.1f} mm; {held}"

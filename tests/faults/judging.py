@@ -10,7 +10,7 @@ from time import process_time
 
 from tests.faults.entries import Entry, make
 from workbench.contract.errors import InputError
-from workbench.verification.judge import study
+from workbench.verification.judge import examine
 from workbench.verification.verdict import Verdict, exit_code
 
 HOLDS, VIOLATED, UNDECIDED, REFUSED = 0, 1, 2, 3
@@ -53,7 +53,7 @@ def judged(entry: Entry) -> Outcome:
     begun = process_time()
     try:
         made = make(entry)
-        verdicts = study(made.loop, made.scenario, made.claims).verdicts
+        verdicts = examine(made.loop, made.scenario, made.claims).verdicts
     except InputError as why:
         text = (f"{why.key or 'input'}: {why}",)
         return _outcome(entry, REFUSED, begun, text, ())

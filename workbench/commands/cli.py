@@ -60,16 +60,16 @@ def _verify(options, arguments, judged: bool = True) -> int:
     with terminal.progress(not options.quiet) as tell:
         tell(0.0, "reading")
         pages = _Pages(case, arguments, options.report) if options.report else None
-        study = _study(
+        examination = _examined(
             case,
             lambda fraction, what="": tell(0.95 * fraction if options.report else fraction, what),
             pages.begin if pages else None,
         )
-        code = exit_code(study.verdicts) if judged else 0
+        code = exit_code(examination.verdicts) if judged else 0
         made = {
-            "log": lambda path: study.log.save(path),
-            "json": lambda path: _write_json(path, case, study, code),
-            "report": lambda path: pages.write(path, study, tell),
+            "log": lambda path: examination.log.save(path),
+            "json": lambda path: _write_json(path, case, examination, code),
+            "report": lambda path: pages.write(path, examination, tell),
         }
         if not options.quiet and not options.report:
             tell(1.0)
@@ -77,7 +77,7 @@ def _verify(options, arguments, judged: bool = True) -> int:
         terminal.say(terminal.headline(terminal.title(case), case.path, room))
         for line in _tuned(case, room):
             terminal.say(line)
-        terminal.say(terminal.table(study.verdicts, room, terminal.coloured()))
+        terminal.say(terminal.table(examination.verdicts, room, terminal.coloured()))
     written = []
     for name, path in every_path(outputs):
         try:
@@ -88,15 +88,15 @@ def _verify(options, arguments, judged: bool = True) -> int:
             raise
         written.append(path)
     if not options.quiet:
-        terminal.say(terminal.tally(study.verdicts, written, code))
+        terminal.say(terminal.tally(examination.verdicts, written, code))
     return code
 
 
-def _study(case, progress, ahead=None):
-    from workbench.verification.judge import study
+def _examined(case, progress, ahead=None):
+    from workbench.verification.judge import examine
 
     with case.located():
-        return study(case.loop, case.scenario, case.claims, progress, ahead)
+        return examine(case.loop, case.scenario, case.claims, progress, ahead)
 
 
 def _tuned(case, room: int) -> list[str]:
@@ -133,7 +133,7 @@ class _Pages:
         self.case, self.arguments, self.drawn = case, arguments, None
         self.moves = all(map(is_page, paths))
 
-    def begin(self, study) -> None:
+    def begin(self, examination) -> None:
         """Draw what does not rest on claims that are still checked; what fails here fails again where it is written."""
         if self.moves:
             return
@@ -141,20 +141,22 @@ class _Pages:
             from reports.document import Drawn, figures
 
             self.drawn = Drawn()
-            figures(self._content(study), drawn=self.drawn)
+            figures(self._content(examination), drawn=self.drawn)
 
-    def write(self, path, study, tell) -> None:
+    def write(self, path, examination, tell) -> None:
         from reports.document import write_report
 
         def done(fraction: float) -> None:
             tell(0.95 + 0.05 * fraction, "writing the report")
 
-        write_report(path, self._content(study), done, self.drawn)
+        write_report(path, self._content(examination), done, self.drawn)
 
-    def _content(self, study):
+    def _content(self, examination):
         from reports.document import Content
 
-        return Content.of(self.case, study, _today(), _command("verify-stability", self.arguments))
+        return Content.of(
+            self.case, examination, _today(), _command("verify-stability", self.arguments)
+        )
 
 
 def _import(options, arguments) -> int:
@@ -172,10 +174,12 @@ def _verb_export(options, arguments) -> int:
     files = {"fmu": options.fmu, "st": options.st, "report": options.report}
     _check_outputs(files, options.file)
 
-    def write(path, case, study):
+    def write(path, case, examination):
         from reports.document import Content, write_report
 
-        write_report(path, Content.of(case, study, _today(), _command("workbench", arguments)))
+        write_report(
+            path, Content.of(case, examination, _today(), _command("workbench", arguments))
+        )
 
     return run_export(options, read_case(options.file, options.set), _today(), write)
 

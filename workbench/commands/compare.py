@@ -29,7 +29,7 @@ from workbench.contract.parameters import leaves
 from workbench.contract.system import ClosedLoop, Plain, innermost, rewrapped
 from workbench.numerics.mapped import Mapped
 from workbench.run.simulate import described
-from workbench.verification.judge import study
+from workbench.verification.judge import examine
 from workbench.verification.observed.oscillation import oscillation
 from workbench.verification.run import Run, run, run_many
 from workbench.verification.run_claims import Tracking
@@ -132,7 +132,7 @@ def law_of(loop) -> str:
 
 
 def _entry(label: str, case, also, tell) -> Entry:
-    found = study(
+    found = examine(
         case.loop, case.scenario, case.claims, lambda fraction, what="": tell(0.8 * fraction, what)
     )
     by_key = {v.key: v for v in found.verdicts}

@@ -28,13 +28,15 @@ def _today() -> str:
     return datetime.date.today().isoformat()
 
 
-def _write_json(path, case, study, code) -> None:
+def _write_json(path, case, examination, code) -> None:
     import json
 
     from workbench.files.atomic import write_atomic
     from workbench.verification.told.verdict_json import document
 
-    text = json.dumps(document(case, study, code), ensure_ascii=False, indent=2, allow_nan=False)
+    text = json.dumps(
+        document(case, examination, code), ensure_ascii=False, indent=2, allow_nan=False
+    )
     write_atomic(path, lambda stream: stream.write(text.encode("utf-8", "replace") + b"\n"))
 
 

@@ -44,18 +44,18 @@ SETTINGS = {"VDC": {"k_x": (6e-3, 6e-3, 2e-3), "βk_f": (60.0, 60.0, 30.0)}}
 @final
 @dataclass(frozen=True, eq=False)
 class Drive:
-    """A plan driven. study: `workbench.verification.judge.Study` with verdicts and log; error: (N,) of the tip, m."""
+    """A plan driven. examination: `workbench.verification.judge.Examination` with verdicts and log; error: (N,) of the tip, m."""
 
     plan: Plan
     law: str
     account: Account
     error: np.ndarray
-    study: Any
+    examination: Any
 
     @property
     def log(self):
         """The run's log."""
-        return self.study.log
+        return self.examination.log
 
 
 def scenario(plan: Plan) -> Scenario:
@@ -128,10 +128,10 @@ def drive(
     tell: Callable = lambda fraction, what="": None,
 ) -> Drive:
     """Simulate, meter, explain, and check what is asked (default: `claims()`). Raises InputError for other supplies."""
-    from workbench.verification.judge import study
+    from workbench.verification.judge import examine
 
     check_supply(plan.task.supply, closed.plant)
-    found = study(closed, scenario(plan), claims() if asked is None else asked, tell)
+    found = examine(closed, scenario(plan), claims() if asked is None else asked, tell)
     log = found.log
     if not log.status.completed:
         raise InputError(

@@ -57,7 +57,7 @@ def percent(part: float) -> str:
 
 def failing(drive: Drive) -> str:
     """Claims that count and are violated or undecided, by name."""
-    missed = [v for v in drive.study.verdicts if v.counted and v.holds is not True]
+    missed = [v for v in drive.examination.verdicts if v.counted and v.holds is not True]
     open_ = [v.key if v.holds is False else f"{v.key} (undecided)" for v in missed]
     return ", ".join(open_) or "–"
 
@@ -115,7 +115,7 @@ def survives(name: str, a, b) -> str:
 
 def held(best: Drive) -> list[str]:
     """Which claims hold under the optimum, what keeps others from holding."""
-    verdicts = best.study.verdicts
+    verdicts = best.examination.verdicts
     counted = [v for v in verdicts if v.counted]
     said = [
         f"under the optimum {sum(v.holds is True for v in counted)} of {len(counted)} claims hold: "
@@ -127,9 +127,9 @@ def held(best: Drive) -> list[str]:
 
 def starved(best: Drive) -> list[str]:
     """Why chambers fell below vacuum, and what would mend it."""
-    if not best.study.run.hollow[1]:
+    if not best.examination.run.hollow[1]:
         return []
-    said = [f"not so: {a.text}; {a.worst}" for a in fills(best.study.run) if a.holds is False]
+    said = [f"not so: {a.text}; {a.worst}" for a in fills(best.examination.run) if a.holds is False]
     if said and best.plan.task.supply.standby is not None:
         said.append("mend: give the supply a standby pressure above what its cylinders need there")
     return said
@@ -172,7 +172,7 @@ def document(drives: Sequence[Drives]) -> dict:
                 "unit": "m",
             },
             "creeping": drive.plan.creeping() if drive.plan.task.supply.needs_forces else None,
-            "verdicts": {v.key: v.holds for v in drive.study.verdicts},
+            "verdicts": {v.key: v.holds for v in drive.examination.verdicts},
         }
 
     told = [{"law": found.law, "motions": [one(*row) for row in found.rows]} for found in drives]

@@ -174,7 +174,7 @@ class CaseStudy:
 
 def results(case, collect: Collect) -> dict[str, Any]:
     """Name → number, text, or (number, unit)."""
-    from workbench.verification.judge import study
+    from workbench.verification.judge import examine
     from workbench.verification.run import run
 
     if not collect.verdicts:
@@ -184,7 +184,7 @@ def results(case, collect: Collect) -> dict[str, Any]:
         if collect.verdicts is True
         else tuple(c for c in case.claims if form.kebab(type(c).__name__) in collect.verdicts)
     )
-    judged = study(case.loop, case.scenario, claims)
+    judged = examine(case.loop, case.scenario, claims)
     found: dict[str, Any] = {}
     for claim, v in zip(claims, judged.verdicts):
         name = form.kebab(type(claim).__name__)

@@ -219,5 +219,5 @@ def _driven(found: Comparison | Race, law: str) -> dict[str, Any]:
         if name != best and best in done:
             known[f"{name}.metered saving"] = 1 - done[best].account.metered / a.metered
         known |= {f"{name}.by {cause}": (value, "J") for cause, value in a.terms.items()}
-        known |= {f"{name}.claim {v.key}": v.word for v in drive.study.verdicts if v.counted}
+        known |= {f"{name}.claim {v.key}": v.word for v in drive.examination.verdicts if v.counted}
     return known

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_JUDGE = ("verify", "study", "Study", "default_claims")
+_JUDGE = ("verify", "examine", "Examination", "default_claims")
 
 
 def __getattr__(name: str):

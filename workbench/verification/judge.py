@@ -1,4 +1,4 @@
-"""verify and study: a loop and a scenario against claims → verdicts, with the log and what the report draws."""
+"""verify and examine: a loop and a scenario against claims → verdicts, with the log and what the report draws."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from workbench.verification.verdicts import Verdicts
 
 
 @dataclass(frozen=True, eq=False)
-class Study:
+class Examination:
     """Verdicts with the run they rest on and the arrays a report draws."""
 
     verdicts: list[Verdict]
@@ -53,8 +53,8 @@ def verify(
     claims: Sequence | None = None,
     progress: Callable[[float, str], None] | None = None,
 ) -> Verdicts:
-    """Verdicts on `claims` (those that suit the loop by default); see `study` for the log and the report's arrays."""
-    return Verdicts(study(loop, scenario, claims, progress).verdicts)
+    """Verdicts on `claims` (those that suit the loop by default); see `examine` for the log and the report's arrays."""
+    return Verdicts(examine(loop, scenario, claims, progress).verdicts)
 
 
 class _Progress:
@@ -71,24 +71,24 @@ class _Progress:
                 self.tell(self.done / self.total, what)
 
 
-def study(
+def examine(
     loop: System,
     scenario: Scenario | None = None,
     claims: Sequence | None = None,
     progress: Callable[[float, str], None] | None = None,
-    ahead: Callable[[Study], None] | None = None,
-) -> Study:
+    ahead: Callable[[Examination], None] | None = None,
+) -> Examination:
     """Run the scenario, check the claims.
 
-    progress(fraction, what) is called along the way. ahead(study) is called while claims that scan are still being checked,
+    progress(fraction, what) is called along the way. ahead(examination) is called while claims that scan are still being checked,
     where there are such: with no verdicts yet, and with every array that does not rest on those claims, so that a report can
     be begun. Raises InputError for claims the loop cannot be asked.
     """
     with steady():
-        return _studied(loop, scenario or Scenario(), claims, progress, ahead)
+        return _examined(loop, scenario or Scenario(), claims, progress, ahead)
 
 
-def _studied(loop, scenario, claims, progress, ahead) -> Study:
+def _examined(loop, scenario, claims, progress, ahead) -> Examination:
     from workbench.verification.defaults import check_closed
 
     check_closed(loop)
@@ -100,7 +100,7 @@ def _studied(loop, scenario, claims, progress, ahead) -> Study:
     verdicts, drawn = _judged(claims, run, bar, ahead)
     verdicts = within_accuracy(run, [put_to_the_test(v) for v in verdicts])
     caused = _with_cause(run, _with_energy(run, plain(verdicts)))
-    return Study(beyond_the_run(run, caused), run.told, drawn, run)
+    return Examination(beyond_the_run(run, caused), run.told, drawn, run)
 
 
 def _judged(claims: Sequence, run: Run, bar: _Progress, ahead) -> tuple[list[Verdict], dict]:
@@ -127,7 +127,7 @@ def _judged(claims: Sequence, run: Run, bar: _Progress, ahead) -> tuple[list[Ver
         so_far = [found[i] for i in sorted(found)]
         drawn = report_arrays(run, claims, so_far) | analysis(run, so_far)
         if ahead and scans:
-            ahead(Study([], run.told, drawn, run))
+            ahead(Examination([], run.told, drawn, run))
         found |= {i: verdict.result() for i, verdict in zip(scans, coming)}
     verdicts = [found[i] for i in range(len(claims))]
     return verdicts, drawn | reaches(verdicts)

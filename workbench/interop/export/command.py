@@ -23,7 +23,7 @@ from workbench.interop.export.replay import Replay
 from workbench.interop.export.reporting import Write, told, with_export
 from workbench.interop.export.ros2_package import export_ros2, package_name
 from workbench.interop.export.system_command import run_system_export
-from workbench.verification.judge import study
+from workbench.verification.judge import examine
 from workbench.verification.verdict import Verdict, exit_code
 
 ROUNDS = "The loop was verified with doubles, and this code has floats: --check and --judge tell what that changes."
@@ -35,7 +35,7 @@ ROOM = 110  # columns of the verdicts in the header
 def run_export(options: Any, case: Any, today: str, report: Write | None = None) -> int:
     """Exit code of the verdicts (0 all hold, 1 some violated, 2 some undecided); 1 where a check of the code fails, too.
 
-    report: what writes options.report, of (path, case, study).
+    report: what writes options.report, of (path, case, examination).
 
     Raises InputError for a law that cannot be exported and a folder that is there already; nothing is written then.
     """
@@ -52,7 +52,7 @@ def run_export(options: Any, case: Any, today: str, report: Write | None = None)
         def along(fraction: float, what: str = "") -> None:
             tell(0.8 * fraction, what)
 
-        found = study(case.loop, case.scenario, case.claims, along)
+        found = examine(case.loop, case.scenario, case.claims, along)
         tell(0.8, "replaying the run")
         run = run_of(case.loop, case.scenario, graph)
     code = exit_code(found.verdicts)

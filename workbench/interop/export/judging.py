@@ -12,7 +12,7 @@ from workbench.cases.node import Node
 from workbench.commands import terminal
 from workbench.contract.system import ClosedLoop
 from workbench.interop.export.compiled import Compiled
-from workbench.verification.judge import study
+from workbench.verification.judge import examine
 from workbench.verification.linear.loop import NO_EQUATIONS
 from workbench.verification.run_claims import Unasked
 from workbench.verification.verdict import Verdict, exit_code
@@ -22,7 +22,7 @@ def judged(options: Any, case: Any, law: Compiled, before: Sequence[Verdict]) ->
     """The claims of the file, those that can be asked of code; the exit code. before: their verdicts on the law itself."""
     loop = replace(case.loop, controller=law)
     with terminal.progress(not options.quiet) as tell, case.located():
-        found = study(loop, case.scenario, claims_of_code(case, loop), tell)
+        found = examine(loop, case.scenario, claims_of_code(case, loop), tell)
     verdicts = [*map(uncounted, found.verdicts)]
     code = exit_code(verdicts)
     if not options.quiet:

@@ -11,9 +11,9 @@ from workbench.interop.export.c_text import CText
 from workbench.interop.export.checking import Finding
 from workbench.interop.export.solver_text import SolverText
 from workbench.interop.export.system_text import SystemText
-from workbench.verification.judge import Study
+from workbench.verification.judge import Examination
 
-Write = Callable[[str, Any, Study], None]
+Write = Callable[[str, Any, Examination], None]
 
 
 def told(
@@ -25,9 +25,9 @@ def told(
     return {"facts": facts, "checks": [(f.what, f.well, f.words) for f in findings]}
 
 
-def with_export(study: Study, exported: dict[str, list]) -> Study:
-    """The study with what is told of the export, for its report."""
-    return replace(study, analysis={**study.analysis, "exported": exported})
+def with_export(examination: Examination, exported: dict[str, list]) -> Examination:
+    """The examination with what is told of the export, for its report."""
+    return replace(examination, analysis={**examination.analysis, "exported": exported})
 
 
 def _of_law(text: CText | SolverText) -> list[tuple[str, str]]:

@@ -15,7 +15,7 @@ from workbench.interop.export.law_graph import law_graph
 from workbench.interop.export.reporting import Write, told, with_export
 from workbench.interop.export.system_package import export_system, system_text
 from workbench.interop.export.system_run import check_part, system_graph
-from workbench.verification.judge import study
+from workbench.verification.judge import examine
 from workbench.verification.verdict import exit_code
 
 # cppcheck does not see that a function writes through a pointer to a pointer: it takes every result for unwritten.
@@ -41,7 +41,7 @@ def run_system_export(options: Any, case: Any, today: str, report: Write | None 
         def along(fraction: float, what: str = "") -> None:
             tell(0.8 * fraction, what)
 
-        found = study(case.loop, case.scenario, case.claims, along)
+        found = examine(case.loop, case.scenario, case.claims, along)
         tell(0.8, "replaying the run")
         graph, run = system_graph(case.loop, case.scenario, options.part)
     code = exit_code(found.verdicts)

@@ -1,4 +1,4 @@
-"""What a study tells beside its verdicts: arrays of the ledger, statistics, energies."""
+"""What an examination tells beside its verdicts: arrays of the ledger, statistics, energies."""
 
 from __future__ import annotations
 

@@ -16,17 +16,17 @@ VERSION = 1
 _WORDS = {math.inf: "infinite", -math.inf: "minus infinite"}
 
 
-def document(case, study, code: int) -> dict:
+def document(case, examination, code: int) -> dict:
     """Everything about one verification: verdicts in order, exit code, what is needed to repeat it.
 
     JSON has no infinity and no NaN: such numbers are null, and `not_finite` says in words what they were, by path.
     """
-    verdicts = [plain(_listed(v.as_dict()), v.key) for v in study.verdicts]
+    verdicts = [plain(_listed(v.as_dict()), v.key) for v in examination.verdicts]
     counts = {
-        word: sum(v.counted and v.word == word for v in study.verdicts)
+        word: sum(v.counted and v.word == word for v in examination.verdicts)
         for word in ("holds", "violated", "undecided")
     }
-    status = study.log.status
+    status = examination.log.status
     found = {
         "format": FORMAT,
         "version": VERSION,
@@ -39,7 +39,7 @@ def document(case, study, code: int) -> dict:
             "completed": status.completed,
             "message": status.message,
             "t_end": status.t_end,
-            **plain(dict(study.log.provenance), "provenance"),
+            **plain(dict(examination.log.provenance), "provenance"),
         },
         "case": {"text": case.text, "sha256": hashlib.sha256(case.text.encode()).hexdigest()},
     }
