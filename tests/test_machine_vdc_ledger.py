@@ -11,9 +11,11 @@ from controllers import VDC
 from controllers.vdc import bodies
 from controllers.vdc.body_gain import BodyGain
 from controllers.vdc.servo_cylinder import ServoValvePart
+from plants import machine
 from plants.components.spatial import add, cross, scale
 from plants.multibody import cuts
 from plants.multibody import required as mechanics
+from workbench import changed
 
 pytestmark = pytest.mark.usefixtures("plain_code")
 
@@ -45,6 +47,17 @@ def test_a_model_that_errs_is_a_perturbation_of_its_drives_and_nothing_else():
     assert all(
         np.abs(d).max() < 1e-9 for (_, _, name), d in sound.perturbations.items() if name == "model"
     )
+
+
+@pytest.mark.parametrize("rubs", ["CoulombViscous", "LuGre"])
+def test_a_pin_believed_elsewhere_is_a_perturbation_of_its_drive_and_nothing_else(rubs):
+    """The model tells rates of the rod that are not the true ones: what rubs as required is another force and changes otherwise."""
+    plant = changed(machine("excavator").plant, {"boom.friction": {"law": rubs}})
+    believed = changed(plant, {"actuators.boom.a.point": [0.76, 0.24, 0.0]})
+    b = at_random(loop_of(VDC(believed), plant), 5)
+    assert not unbalanced(b) and not open_cuts(b)
+    erring = {c for (_, c, name), d in b.perturbations.items() if name == "model" and d.max() > 0.1}
+    assert erring == {"actuator boom"}
 
 
 def test_gains_of_one_body_act_in_its_own_frame():

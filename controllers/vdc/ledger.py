@@ -92,6 +92,7 @@ class MachineLedger(BodyRows):
                 own_f_cr=told.own_f_cr[k],
                 f_c=pull.force,
                 f_fr=told.f_fr[k],
+                own_f_fr=told.own_f_fr[k],
                 u=told.u[k],
                 steps={name: values[k] for name, values in told.steps.items()},
                 ẑ=told.ẑ[k],

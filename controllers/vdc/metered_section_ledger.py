@@ -33,6 +33,7 @@ def of_rod(part, drive: Metering, given: Given) -> Given:
         f_pr=given.f_pr / known,
         own_f_cr=given.own_f_cr / known,
         f_fr=given.f_fr / known,
+        own_f_fr=given.own_f_fr / known,
         f_cr=given.f_cr / i,
         f_c=given.f_c / i,
     )
@@ -110,7 +111,7 @@ def entry(part, drive: Metering, given: Given) -> Entry:
     d["hold"] = d["hold"] - Δx * B / K * (flow - told)
     d["parameters"] = d["parameters"] - Δx * B / K * (told - rate)
     d["parameters"] = d["parameters"] - Δx * (B / K - settling(part.drive)) * rate
-    d["model"] = Δx * (given.f_cr - given.own_f_cr)
+    d["model"] = Δx * given.erring
     storage, friction = rubs(drive, given, Δx)
     for name, value in friction.items():
         d[name] = d.get(name, 0.0) + value
@@ -152,7 +153,14 @@ def _size(part, drive, given: Given, own: Rod):
     size = weight * (
         speeds + (np.abs(flow) + np.abs(rate)) / own.K + own.k_f * forces + np.abs(given.v)
     )
-    others = (given.f_cr, given.own_f_cr, given.f_c, given.f_fr, drive.rubbing(given.x, given.v))
+    others = (
+        given.f_cr,
+        given.own_f_cr,
+        given.f_c,
+        given.f_fr,
+        given.own_f_fr,
+        drive.rubbing(given.x, given.v),
+    )
     moved = own.B * (np.abs(own.ladder[-1][1]) + np.abs(given.v))
     size = size + np.abs(own.Δx) * own.B / own.K * (np.abs(flow) + np.abs(rate))
     return size + np.abs(own.Δx) * (forces + sum(np.abs(f) for f in others) + moved)

@@ -3,8 +3,8 @@
     v_p  = Δf²/(2β k_x) + friction's storage,   Δf = f_pr − f_p,   Δẋ = ẋ_r − ẋ           (97), (98)
     v̇_p  = −(k_f/k_x) Δf² − Δẋ (f_cr − f_c) + Σ d                                        (C.10), (C.11), completed
 
-Perturbations d: those of friction (`controllers.vdc.observed_friction`); "model" Δẋ (f_cr of the true bodies − f_cr of the law's
-own); and Δf/k_x times the parts of u_fr − u_f, on the way from what the certificate requires to the flow that the oil gets.
+Perturbations d: those of friction (`controllers.vdc.observed_friction`); "model" Δẋ (f_cr + f_fr of the true machine − those of
+the law's own); and Δf/k_x times the parts of u_fr − u_f, on the way from what the certificate requires to the flow that the oil gets.
 
 Source: [Petrovic22].
 """
@@ -52,8 +52,17 @@ def entry(part: OilPart, drive, given: Given) -> Entry:
     d = _telescoped(own.ladder, Δf / part.k_x)
     for name, value in rubbed.items():
         d[name] = d.get(name, 0.0) + value
-    d["model"] = Δx * (given.f_cr - given.own_f_cr)
-    subtracted = (given.f_cr, given.own_f_cr, given.f_c, given.f_pr, own.f_p, given.f_fr, own.f_f)
+    d["model"] = Δx * given.erring
+    subtracted = (
+        given.f_cr,
+        given.own_f_cr,
+        given.f_c,
+        given.f_pr,
+        own.f_p,
+        given.f_fr,
+        given.own_f_fr,
+        own.f_f,
+    )
     forces = sum(np.abs(force) for force in subtracted)
     driving = np.abs(given.f_pr_rate) / β + own.moving
     flows = sum(np.abs(flow) for _, flow in own.ladder) + driving

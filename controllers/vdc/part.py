@@ -36,7 +36,7 @@ class Given(NamedTuple):
     asked            the supply while all drives move as required; the same line where its pressure is a state or a number
     f_pr, f_pr_rate  required force with friction, and its rate, of the law's own model at true states
     f_cr, own_f_cr   required force of the true bodies, of the law's;      f_c   true force
-    f_fr             required friction
+    f_fr, own_f_fr   required friction, at the rates of the true machine, at those that the law's model tells
     u, steps         input; perturbation → input on the way from the law to it
     ẑ, ẑ_law, ẑ_own, ẑ_flow   the law's memory; its rate by the law at true states and true speeds; at those that its own model
                      tells; in the loop
@@ -56,6 +56,7 @@ class Given(NamedTuple):
     own_f_cr: object
     f_c: object
     f_fr: object
+    own_f_fr: object
     u: object
     steps: dict
     ẑ: list
@@ -63,6 +64,11 @@ class Given(NamedTuple):
     ẑ_own: list
     ẑ_flow: list
     lever: object
+
+    @property
+    def erring(self):
+        """What the model errs by: the required force of the true machine less that of the law's own."""
+        return self.f_cr - self.own_f_cr + (self.f_fr - self.own_f_fr)
 
 
 class Part:

@@ -40,7 +40,7 @@ class PureForce(Part):
         cut = given.u if most is None else np.clip(given.u, -most, most)
         ladder = [given.own_f_cr, *given.steps.values(), cut, given.f_c]
         names = [*given.steps, "saturation", "drive"]
-        d = {"model": Δx * (given.f_cr - given.own_f_cr)}
+        d = {"model": Δx * given.erring}
         for name, a, b in zip(names, ladder[:-1], ladder[1:]):
             d[name] = d.get(name, 0.0) + Δx * (a - b)
         flow = -Δx * (given.f_cr - given.f_c)

@@ -12,10 +12,12 @@ from plants.multibody import coordinates
 class Told(NamedTuple):
     """What the law forms at one true state, one number or list a drive, as in `controllers.vdc.part.Given`.
 
-    own_f_cr: of the model's bodies; steps: perturbation → commands; asked: the line of a supply while all drives move as required.
+    own_f_cr, own_f_fr: of the model's bodies and rates; steps: perturbation → commands; asked: the line of a supply while all
+    drives move as required.
     """
 
     f_fr: list
+    own_f_fr: list
     f_pr: list
     f_pr_rate: list
     own_f_cr: list
@@ -41,9 +43,8 @@ def told_by(law: VDC, plant, served, loop, t, x, w, rates, need, pulls, qdd, τ)
     ẑ_flow = law.observed(list(rates[len(loop.plant.states) :]))
     own = law.required(q, qd, τ)  # with the model's bodies
     f_fr, rubbed = law.rubbing(need, ẑ)
-    f_pr = [a + b for a, b in zip(own.f_c, f_fr)]
+    own_f_fr, f_pr, ẑ_own = law.observing(own, ẑ)
     ẑ_law = law.flow(f_pr, ẑ, rubbed)
-    ẑ_own = law.observing(own, ẑ)[2]
     f_pr_rate = [0.0] * len(f_pr)
     if law.needs_rate:
         f_pr_rate = law.force_rate(q, qd, qdd, τ, ẑ, ẑ_flow)
@@ -53,6 +54,7 @@ def told_by(law: VDC, plant, served, loop, t, x, w, rates, need, pulls, qdd, τ)
     ]
     return Told(
         f_fr=f_fr,
+        own_f_fr=own_f_fr,
         f_pr=f_pr,
         f_pr_rate=f_pr_rate,
         own_f_cr=own.f_c,
