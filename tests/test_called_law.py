@@ -130,13 +130,25 @@ def bent(t, y, r):
 
 
 class Keeper:
-    """A law that keeps every measurement."""
+    """A law that keeps every measurement, and takes the mean of them."""
 
     def __init__(self):
         self.kept = []
 
     def step(self, t, z, y, r):
         self.kept.append(y[0])
+        return z, [-sum(self.kept) / len(self.kept)]
+
+
+class Recorder:
+    """A law that keeps every measurement for whoever looks at it afterwards."""
+
+    def __init__(self):
+        self.kept, self.far = [], set()
+
+    def step(self, t, z, y, r):
+        self.kept.append(y[0])
+        self.far.add(y[0] > 0.5)
         return z, [-y[0]]
 
 
@@ -193,6 +205,14 @@ def test_what_has_no_derivative_says_why(law, words):
     assert bool(found.unread) == (law is not bent)
 
 
+def test_a_record_that_nobody_reads_is_no_memory():
+    """The loop has the eigenvalue of plant and gain; what the user's own law keeps is not touched."""
+    law = Recorder()
+    found = matrix(over(law, reference=0.0, duration=1.0))[0]
+    assert spectrum(found)[-1] == pytest.approx(spectrum(by_hand(1.0, 0.0, 0))[-2], abs=1e-8)
+    assert law.kept == [] and law.far == set()
+
+
 @pytest.mark.parametrize("law, holds", [(Elsewhere(float), None), (bent, True)])
 def test_what_grows_unread_is_undecided_and_a_law_without_memory_is_not(law, holds):
     """e grows by e in 100 s through the sum, which no run of 8 s shows; u = |y| has nothing that could."""
@@ -237,7 +257,7 @@ def test_the_law_is_started_and_asked_at_the_instants_of_the_run():
             return (t, list(y), list(r))
 
         def step(self, t, z, y, r):
-            self.seen.append((t, z))
+            self.seen = [*self.seen, (t, z)]
             return z, [0.0]
 
     run = over(Timed(), duration=0.2)
@@ -247,6 +267,14 @@ def test_the_law_is_started_and_asked_at_the_instants_of_the_run():
     assert [t for t, _ in seen] == pytest.approx([0.0, T, 2 * T, 3 * T, 4 * T])
     begun, y, r = seen[0][1]
     assert begun == 0.0 and y == run.log.array("a")[:1].tolist() and r == [0.2]
+
+
+def test_what_the_law_remembers_is_that_of_the_row_in_whatever_order_rows_are_asked():
+    run = over(PI(2.5, 3.0, True), reference=0.2, duration=0.4)
+    first, last = (Asked(smooth(run.loop), run) for _ in range(2))
+    ends = last.until(18).read().tolist()
+    assert last.until(7).read().tolist() == first.until(7).read().tolist() != ends
+    assert first.until(18).read().tolist() == ends
 
 
 def test_more_numbers_than_can_be_asked_are_refused():

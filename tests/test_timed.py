@@ -1,13 +1,16 @@
 """What time itself changes after a run: said of laws and plants that read it, not of those that only repeat what they did."""
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
 from faults.clocks import clocked
+from faults.drifting import Drifting
+from faults.keepers import keeper
 
-from workbench import ClosedLoop, Hold, InputError, Sampled, Scenario, Signal, System, verify
+from workbench import ClosedLoop, Hold, InputError, Sampled, Scenario, Signal, Sine, System, verify
 from workbench.contract.system import Controller, Plain
 from workbench.interop.export.compiled import Compiled
 from workbench.interop.export.law_graph import law_graph
@@ -17,6 +20,8 @@ from workbench.interop.linear_plant import LinearPlant
 from workbench.numerics.compiler import compiler
 from workbench.verification import claims as C
 from workbench.verification.linear.loop import linear_law
+from workbench.verification.practical.called_kept import moved_on
+from workbench.verification.practical.running_on import running_on
 from workbench.verification.practical.timed import straight, stray
 
 T = 0.02
@@ -24,10 +29,15 @@ PLANT = LinearPlant((-1.3,), (1.7,), (1.0,), ("a",), ("u",), ("a",))
 ASKED = [C.PracticalStability(settle=1.0, runs=2)]
 
 
+SWINGING = Sine("output", (0.2,), (0.1,), 0.25)
+
+
 def judged(law, plant=PLANT, sampled=True, point=0.2):
+    """The verdict on a hold at this point, or along this path."""
     law = law if isinstance(law, Controller) else Plain(law, references=("a_d",))
     loop = ClosedLoop(plant, Sampled(law, T_s=T) if sampled else law)
-    (verdict,) = verify(loop, Scenario(5.0, Hold("output", (point,))), ASKED)
+    path = point if isinstance(point, Sine) else Hold("output", (point,))
+    (verdict,) = verify(loop, Scenario(5.0, path), ASKED)
     return verdict
 
 
@@ -133,6 +143,56 @@ def test_a_called_law_is_asked_at_later_times_with_its_counters_set_on(clock, sa
 )
 def test_a_called_law_that_only_repeats_what_it_did_holds(how, at, clock):
     assert judged(clocked(T, 5.0, how, at, clock), point=0.0).holds
+
+
+@pytest.mark.parametrize(
+    "where, said",
+    [
+        ("text", "remembers what is no number \\(law.kept\\)"),
+        ("slots", "remembers what is no number \\(law.kept.count\\)"),
+        ("iterator", "remembers what is no number"),
+        ("default", "outside of its memory and its attributes .*default"),
+        ("module", "outside of its memory and its attributes \\(LIBRARY.count"),
+        ("base class", "outside of its memory and its attributes \\(Base.count"),
+        ("generator", "the law cannot be copied"),
+    ],
+)
+def test_what_a_called_law_counts_in_something_else_is_found(where, said):
+    verdict = judged(keeper(where, 5.0, 50_000))
+    assert verdict.holds is None and re.search(said, verdict.worst), verdict.worst
+
+
+@pytest.mark.parametrize("how, at", [("trips", 5.0), ("adapts", 10.0), ("adds up", 9000.0)])
+def test_a_number_that_runs_on_is_followed_to_where_the_gain_is_another(how, at):
+    verdict = judged(Drifting(T, 5.0, how, at), point=SWINGING)
+    assert verdict.holds is None and "has run on, and the law does what" in verdict.worst
+
+
+@pytest.mark.parametrize("law", [keeper("record", 5.0, 0), Drifting(T, 5.0, "leaks", 10.0)])
+def test_a_record_and_a_number_that_is_forgotten_are_no_matter(law):
+    assert judged(law, point=SWINGING).holds
+
+
+def test_numbers_that_swing_settle_or_stand_do_not_run_on():
+    t = np.linspace(0.0, 8.0, 25)
+    assert running_on(t, 3.0 + 0.25 * t) == pytest.approx(0.25)
+    assert running_on(t, -np.floor(t)) == pytest.approx(-1.0)
+    assert running_on(t, np.sqrt(t)) > 0
+    for values in (np.full(25, 2.0), np.sin(2.0 * t), np.exp(-t), t + np.sin(3.0 * t)):
+        assert running_on(t, values) is None
+
+
+def test_what_stands_where_it_stood_before_or_is_only_appended_to_has_not_moved_on():
+    seen, mode = [], "run"
+
+    def law(t, y, r):
+        seen.append(y)
+        return r if mode == "run" else y
+
+    rows = [{"mode": "run", "seen": 1}, {"mode": "stop", "seen": 2}, {"mode": "run", "seen": 3}]
+    assert moved_on(rows, [law]) == ""
+    assert moved_on(rows[:2], [law]) == "mode"
+    assert moved_on([{"mode": 1}, {"mode": 2}], [law]) == "mode"
 
 
 def compiled(how, folder):

@@ -14,7 +14,9 @@ import numpy as np
 
 from controllers import LQR, MPC, PID
 from tests.faults.clocks import clocked
+from tests.faults.drifting import Drifting
 from tests.faults.entries import case_of
+from tests.faults.keepers import keeper
 from tests.faults.plants import CartPole, Column, Servo, Slide, TwoMass
 from workbench import ClosedLoop, Delayed, Hold, Sampled, Scenario, Sine, Waypoints
 from workbench.cases.file import loads
@@ -279,6 +281,10 @@ def _law(plant, law: dict, T_s):
         return Plain(proportional_law, references=wanted)
     if kind == "clocked":
         return Plain(clocked(T_s, **law), references=(f"{plant.outputs[0].name}_d",))
+    if kind == "keeper":
+        return Plain(keeper(**law), references=(f"{plant.outputs[0].name}_d",))
+    if kind == "drifting":
+        return Plain(Drifting(T_s, **law), references=(f"{plant.outputs[0].name}_d",))
     if kind == "sum":
         return Plain(Summing(T_s, **law), references=(f"{plant.outputs[0].name}_d",))
     raise ValueError(f"there is no law {kind!r}")

@@ -9,8 +9,8 @@ measurement, a little more and a little less:
 That this is all that it remembers is asked, too: with these numbers put back where they stood it has to answer as before,
 whatever it was given meanwhile. A law with a corner at the point has no derivative here: InputError, with the reason. That is
 `Unread` where the law remembers something in numbers that this does not reach (float32, whole numbers, slots, what a function
-closes over, a source of random numbers), in a list that grows, or beside the corner. What grows in there need not show in any
-run.
+closes over, a source of random numbers), in a list that grows and is read, or beside the corner. What grows in there need not show
+in any run.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ from workbench.run.hosted import running
 from workbench.run.simulate import start_state
 from workbench.verification.linear.loop import Point, flat
 from workbench.verification.linear.sampled_data import sampled
+from workbench.verification.practical.called_kept import without_records
 from workbench.verification.run import Run
 
 AFTER = 20  # samples for which a law has to answer as before once its numbers are put back
@@ -111,8 +112,11 @@ class Memory:
         return np.array(found)
 
     def copied(self) -> Memory:
-        """The same once more."""
-        return Memory(list(self.wrapped), copy.deepcopy(self.own))
+        """The same once more; Unread where the law keeps something of which there is no copy, such as a generator."""
+        try:
+            return Memory(list(self.wrapped), copy.deepcopy(self.own))
+        except Exception as why:  # noqa: BLE001 - whatever a thing that cannot be copied raises
+            raise Unread(f"the law cannot be copied ({why})", mend=KEPT) from None
 
     def written(self, values: Sequence[float]) -> Memory:
         """The same with other numbers."""
@@ -137,9 +141,8 @@ class Asked:
         live = [i for i, n in enumerate(demand.live) if demand.kinds[n] != "disturbance"]
         self.r = demand.at(self.time)[:, live]
         z = self.law.start(0.0, self._begin(loop, x0), self.y[0].tolist(), self.r[0].tolist())
-        self.memory = Memory(list(z), (self.inside.law, self.inside.z))
-        self.row = 0
-        self.seen: dict[int, Memory] = {}
+        self.seen = {0: Memory(list(z), (self.inside.law, self.inside.z)).copied()}
+        without_records(self.seen[0].own[0])
 
     def _begin(self, loop, x0) -> list[float]:
         return x0[len(x0) - len(self.law.states) :].tolist() if self.law.states else []
@@ -158,12 +161,13 @@ class Asked:
         return Memory(list(z), (self.inside.law, self.inside.z)), np.array(u, float)
 
     def until(self, row: int) -> Memory:
-        """What the law remembers before the sample of this row; a row is asked again, or after the rows before it."""
-        while self.row < row:
-            self.memory, _ = self.step(self.memory, self.y[self.row], self.row)
-            self.row += 1
+        """What the law remembers before the sample of this row."""
         if row not in self.seen:
-            self.seen[row] = self.memory.copied()
+            begin = max(k for k in self.seen if k <= row)
+            memory = self.seen[begin].copied()
+            for k in range(begin, row):
+                memory, _ = self.step(memory, self.y[k], k)
+            self.seen[row] = memory.copied()
         return self.seen[row].copied()
 
     def closed(self, where: Point, row: int) -> list[np.ndarray]:

@@ -164,6 +164,7 @@ def slowest_and_unstable(run: Run) -> Modes:
     from workbench.verification.linear.called_law import Unread
     from workbench.verification.linear.frozen_time import HostedPoints, TracedPoints
 
+    said = lambda why: f"{why.message}; {why.mend}" if isinstance(why, Unread) else ""
     points = HostedPoints(run) if run.loop.hosted else TracedPoints(run)
     places = []
     reasons = []
@@ -171,13 +172,13 @@ def slowest_and_unstable(run: Run) -> Modes:
     try:
         looks = list(points.looks())
     except InputError as why:
-        return Modes((), (why.message,))
+        return Modes((), (why.message,), said(why))
     for look in looks:
         try:
             places += look()
         except InputError as why:
             reasons.append(why.message)
-            unread = f"{why.message}; {why.mend}" if isinstance(why, Unread) else unread
+            unread = said(why) or unread
     return Modes(tuple(places), tuple(dict.fromkeys(reasons)), "" if places else unread)
 
 

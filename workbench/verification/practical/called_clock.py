@@ -1,26 +1,37 @@
 """Whether time itself changes what a law called from Python answers after its run: time it is given, samples it counts, a clock.
 
 The law is asked once more as `called_law` does. What it remembers is held, but for numbers that it counts up by the same amount
-every sample, whatever it measures: these go on with time. Whole numbers count, too. What it keeps outside of its memory and
-its attributes (what a function closes over, module and class variables) cannot be set on, and a wall clock cannot be asked for
-another time: where the law uses one, what it will do is not known.
+every sample, whatever it measures: these go on with time. So do others that run on at its end (`running_on`); of those, gains are
+compared. Whole numbers count, too. What it keeps outside of its memory and its attributes (what a function closes over, module and
+class variables), or in no number at all (`called_kept`), cannot be set on, and a wall clock cannot be asked for another time: where
+the law uses one, what it will do is not known.
 """
 
 from __future__ import annotations
 
 import copy
 import inspect
-from collections.abc import Iterator
-from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.own_laws import LinearNearRest
-from workbench.contract.own_text import own
 from workbench.contract.system import Plain, innermost
 from workbench.verification.linear.called_law import Asked, Memory, asked_of, numbers
+from workbench.verification.practical.called_kept import (
+    Tokens,
+    functions_of,
+    kept_by,
+    moved_on,
+    named_by,
+    of_class,
+    reached,
+    tokens,
+)
+from workbench.verification.practical.disturbed import longest
+from workbench.verification.practical.running_on import LOOKS, running_on
 from workbench.verification.practical.timed import straight, stray
 from workbench.verification.run import Run
 
@@ -28,9 +39,8 @@ ALL = "fiu"  # kinds of numbers: floats, whole numbers
 ASKED = 60  # instants within the run at which a law is asked, and after it
 OFF = 1e-3  # of what a measurement covered, or of its size: what it is off by, to see a gain
 CLOCKS = ("time", "datetime")
-METHODS = ("step", "command", "__call__")
-MOST = 60  # functions of a law that are looked through
-NEVER = (ModuleType, FunctionType, BuiltinFunctionType, type, property, staticmethod, classmethod)
+RUNS_ON = "a number that the law remembers has run on, and the law"
+LEAST = 0.05  # of a gain: by how much less it may change where a number runs on that depends on measurements
 
 
 def of_called(run: Run) -> str:
@@ -38,31 +48,47 @@ def of_called(run: Run) -> str:
     law = innermost(run.loop.controller)
     if not isinstance(law, Plain) or isinstance(law.law, LinearNearRest):
         return ""
-    functions = _functions(law.law)
+    functions = functions_of(law.law)
     clock = next(filter(None, map(_read_clock, functions)), "")
     if clock:
         return f"the law reads {clock}, and what it does at another hour is not known"
     before = _outside(law.law, functions)
     try:
-        found = _of_law(run)
+        found = _of_law(run, functions)
     except InputError as why:
         return f"after the run {why.message}"
-    if _changed(before, _outside(law.law, functions)):
-        return "the law remembers something outside of its memory and its attributes, and where that leads is not known"
+    outside = moved_on([before, _outside(law.law, functions)], functions)
+    if outside:
+        where = f"outside of its memory and its attributes ({outside})"
+        return f"the law remembers something {where}, and where that leads is not known"
     return found
 
 
-def _of_law(run: Run) -> str:
-    asked = asked_of(run)
-    last = len(run.log.time) - 1
-    seen = {row: asked.until(row) for row in (0, last // 2, last)}
+def _of_law(run: Run, functions: list[FunctionType]) -> str:
+    asked = asked_of(longest(run))
+    last = len(asked.time) - 1
+    seen = {row: asked.until(row) for row in np.linspace(0, last, LOOKS).astype(int).tolist()}
+    kept = moved_on([_kept(memory) for memory in seen.values()], functions)
+    if kept:
+        return f"the law remembers what is no number ({kept}), and where that leads is not known"
+    length = float(asked.time[-1])
     ticks = _ticks(asked, seen)
     for row in dict.fromkeys((0, last)):
         answer = _Answer(asked, seen[row], row, ticks)
-        found = stray(answer, run.scenario.length(), ("the law",), ASKED, ASKED)
+        found = stray(answer, length, ("the law",), ASKED, ASKED)
         if found:
             return found
-    return ""
+    drifts = _drifts(asked, seen, ticks)
+    if not drifts:
+        return ""
+    answer = _Answer(asked, seen[last], last, ticks | drifts)
+    return stray(answer.gains, length, (RUNS_ON,), ASKED, ASKED, LEAST)
+
+
+def _kept(memory: Memory) -> Tokens:
+    """What stands in the law and its memory beside its numbers."""
+    law, handed = memory.own
+    return tokens({"law": law, "memory": handed}, numbers=False)
 
 
 class _Answer:
@@ -75,8 +101,11 @@ class _Answer:
         self.values = counted(memory)
 
     def __call__(self, t: float) -> np.ndarray:
-        here = self.command(t, self.y)
-        return np.concatenate([here, self.command(t, self.y + self.off) - here])
+        return np.concatenate([self.command(t, self.y), self.gains(t)])
+
+    def gains(self, t: float) -> np.ndarray:
+        """By how much otherwise it commands at this time where the measurement is off."""
+        return self.command(t, self.y + self.off) - self.command(t, self.y)
 
     def command(self, t: float, y: np.ndarray) -> np.ndarray:
         """At this time, of this measurement."""
@@ -98,18 +127,30 @@ def _ticks(asked: Asked, seen: dict[int, Memory]) -> dict[int, float]:
     if len({len(v) for v in values}) > 1 or len(rows) < 3:
         return {}
     lines = [straight(rows, np.array(column, float)) for column in zip(*values)]
-    row, memory = list(seen.items())[1]
+    row, memory = list(seen.items())[len(seen) // 2]
     y = asked.y[row]
     t = float(asked.time[row])
+    here = values[len(seen) // 2]
     after = [
-        counted(asked.step(set_on(memory, values[1]), at, row, t)[0])
-        for at in (y, y + _off(asked, row))
+        counted(asked.step(set_on(memory, here), at, row, t)[0]) for at in (y, y + _off(asked, row))
     ]
     return {
         i: line[1]
         for i, (line, one, other) in enumerate(zip(lines, *after))
         if line is not None and one == other
     }
+
+
+def _drifts(asked: Asked, seen: dict[int, Memory], ticks: dict[int, float]) -> dict[int, float]:
+    """Other numbers of the law's memory that run on (`running_on`): place → amount a sample."""
+    rows = list(seen)
+    values = [counted(memory) for memory in seen.values()]
+    if len({len(v) for v in values}) > 1:
+        return {}
+    time = asked.time[rows]
+    rates = {i: running_on(time, np.array(column)) for i, column in enumerate(zip(*values))}
+    T = float(asked.loop.period)
+    return {i: T * rate for i, rate in rates.items() if rate is not None and i not in ticks}
 
 
 def counted(memory: Memory) -> list[float]:
@@ -134,67 +175,21 @@ def set_on(memory: Memory, values: list[float]) -> Memory:
 
 
 # ---- what a law reaches beside its memory -------------------------------------------------------
-def _functions(law: Any) -> list[FunctionType]:
-    """The functions of a law that are called at a sample, and those of the user's that these name."""
-    waiting: list[Any] = [law, *(_method(law, name) for name in METHODS)]
-    found: list[FunctionType] = []
-    while waiting and len(found) < MOST:
-        one = waiting.pop()
-        one = one.__func__ if isinstance(one, MethodType) else one
-        if not isinstance(one, FunctionType) or one in found or own(one):
-            continue
-        found.append(one)
-        waiting += [thing for _, thing in _reached(one)]
-        waiting += [_method(law, name) for name in one.__code__.co_names]
-    return found
-
-
-def _method(law: Any, name: str) -> Any:
-    """What stands in the law's classes under this name."""
-    return next((vars(cls)[name] for cls in type(law).__mro__ if name in vars(cls)), None)
-
-
-def _reached(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """Names of globals and of what a function closes over, with what they stand for."""
-    space = function.__globals__
-    yield from ((name, space[name]) for name in function.__code__.co_names if name in space)
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
-        try:
-            yield name, cell.cell_contents
-        except ValueError:  # empty as yet
-            continue
-
-
 def _read_clock(function: FunctionType) -> str:
     """The wall clock that a function reads, or ""."""
-    for name, thing in _reached(function):
+    for name, thing in reached(function):
         module = inspect.getmodule(thing)
         if module is not None and module.__name__ in CLOCKS:
             return f"the module {name}" if thing is module else f"{module.__name__}.{name}"
     return ""
 
 
-def _outside(law: Any, functions: list[FunctionType]) -> list[list[float]]:
-    """Numbers in what these functions reach and in the law's class, thing by thing."""
-    things = [thing for f in functions for _, thing in _reached(f)]
-    things += [] if isinstance(law, FunctionType) else list(vars(type(law)).values())
-    return [
-        _numbers_of(thing)
-        for thing in things
-        if not isinstance(thing, NEVER) and not own(type(thing))
-    ]
-
-
-def _numbers_of(thing: Any) -> list[float]:
-    found: list[float] = []
-    try:
-        take = lambda v: found.append(v) or v  # type: ignore[func-returns-value]
-        numbers(copy.deepcopy(thing), take, kinds=ALL)
-    except Exception:  # noqa: BLE001 - whatever a thing that cannot be copied raises
-        return []
-    return found
-
-
-def _changed(before: list[list[float]], after: list[list[float]]) -> bool:
-    """Whether numbers are others; what was only added, as to a record of what was seen, is none of them."""
-    return any(old != new[: len(old)] for old, new in zip(before, after))
+def _outside(law: Any, functions: list[FunctionType]) -> Tokens:
+    """What stands in all that these functions reach and in the law's class."""
+    things: dict[str, Any] = {}
+    for function in functions:
+        things |= dict(named_by(function))
+        things |= dict(kept_by(function))
+    if not isinstance(law, FunctionType):
+        things |= dict(of_class(type(law)))
+    return tokens(things, numbers=True)

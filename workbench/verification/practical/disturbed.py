@@ -84,6 +84,13 @@ def undisturbed(run: Run, duration: float) -> Run:
     return run.kept[duration]
 
 
+def longest(run: Run) -> Run:
+    """The undisturbed run that lasts longest, of those that were made."""
+    made = [one for key, one in run.kept.items() if isinstance(key, float)]
+    done = [one for one in made if one.log.status.completed]
+    return max((run, *done), key=lambda one: one.log.time[-1])
+
+
 def lasting(run: Run, settle: float) -> Run:
     """The run; where it ends within the time allowed for settling, a run over twice that time."""
     if run.log.time[-1] > settle or not run.log.status.completed:

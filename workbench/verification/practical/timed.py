@@ -49,15 +49,17 @@ def stray(
     what: Sequence[str],
     within: int = INSIDE,
     after: int = LATER,
+    least: float = SAME,
 ) -> str:
     """In words, the first instant after a run of this length (s) at which a value of `answer` leaves its range; "" for none.
 
     what: whose values these are, again and again where there are more of them. within, after: how many instants are tried.
+    least: share of its largest size by which a value may change in any case.
     """
     rng = np.random.default_rng(1)
     inside = np.array([answer(t) for t in (0.0, length, *length * rng.uniform(size=within))])
     low, high = inside.min(axis=0), inside.max(axis=0)
-    room = SLACK * (high - low) + SAME * np.abs(inside).max(axis=0)
+    room = SLACK * (high - low) + least * np.abs(inside).max(axis=0)
     most = max(DAY, LENGTHS * length)
     for t in np.sort(length * np.exp(rng.uniform(0.0, np.log(most / length), after))):
         value = answer(float(t))

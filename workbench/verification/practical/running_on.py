@@ -1,0 +1,28 @@
+"""Numbers that run on: at the end of a run they still move one way, no slower than before, so that no run has seen where they lead.
+
+A motor that heats up, a gain that wears or adapts itself, a watchdog that adds up errors. Of equally spaced values in the second
+half of a run, each is to one side of the one before, and the last third covers at least SLOWER of what the first third does. What
+swings, settles, or stands does not run on.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+LOOKS = 24  # values of a number that are looked at, equally spaced over the run
+SLOWER = 0.5
+ROUNDING = 1e-9  # of its largest value: a number that moves by less stands
+
+
+def running_on(time: np.ndarray, values: np.ndarray) -> float | None:
+    """The rate (1/s) at which a number runs on, from its values at equally spaced instants of a run; None where it does not."""
+    half = len(values) // 2
+    steps = np.diff(values[half:])
+    covered = float(np.abs(values[-1] - values[half]))
+    if not covered > ROUNDING * np.abs(values).max() or (steps.min() < 0 < steps.max()):
+        return None
+    third = max(1, len(steps) // 3)
+    first, last = (float(np.abs(part.sum())) for part in (steps[:third], steps[-third:]))
+    if last < SLOWER * first:
+        return None
+    return float(values[-1] - values[half]) / float(time[-1] - time[half])
