@@ -11,6 +11,7 @@ import pytest
 from controllers.pid.law import PID
 from plants import LinearActuator
 from workbench import ClosedLoop, Delayed, Filtered, Noisy, Quantised, Sampled, Saturated
+from workbench.contract.machine_limits import FreeJoint
 from workbench.contract.parameters import leaves
 from workbench.contract.plain import Plain
 from workbench.contract.system import Signal
@@ -23,10 +24,53 @@ from workbench.verification.cause import removal as cause_removal
 from workbench.verification.cause import trials as cause_trials
 from workbench.verification.cause import wiring as cause_wiring
 from workbench.verification.cause.around import Around
+from workbench.verification.cause.free import left_alone
 from workbench.verification.cause.gains import _scaled, _weaker, gain_trials
 from workbench.verification.cause.trial import Cause, Trial, against, law_path, odd, slip
 from workbench.verification.linear.loop import LinearLaw
+from workbench.verification.practical.disturbed import Outcome
+from workbench.verification.practical.returning import Judged, Return
 from workbench.verification.verdict import Verdict
+
+
+# ---- what nothing drives ---------------------------------------------------------------------------------------------------
+def seen_from(word, signal="q_pole", measured=("s_cart",)):
+    """A run of a cart with a pole that hangs on it freely, and one other start from which `signal` did so."""
+    joint = FreeJoint("pole", (Signal("q_pole", "rad"),), (Signal("dq_pole", "rad/s"),), "rad")
+    law = SimpleNamespace(
+        measured=tuple(Signal(n, "1") for n in measured), commands=(Signal("F_motor", "N"),)
+    )
+    plant = SimpleNamespace(
+        free_joints=lambda commands: (joint,) if commands == ["F_motor"] else ()
+    )
+    back = Return(Judged("q_cart", ("q_cart",), "m", 0.0), "back", 1.0, 0.0, 1.0, 1.0, True)
+    worst = replace(back, signal=replace(back.signal, name=signal), word=word, last=0.9)
+    outcome = Outcome(0.0, 0.0, "", "", "", (back, worst))
+    return SimpleNamespace(
+        loop=SimpleNamespace(controller=law, plant=plant), kept={"outcomes": [outcome]}
+    )
+
+
+@pytest.mark.parametrize(
+    "word, said", [("growing", "by is growing"), ("staying", "by is not taken back")]
+)
+def test_a_joint_that_nothing_drives_is_named(word, said):
+    assert f"nothing drives the joint of pole, and no law measures it: what it is moved {said}" in (
+        left_alone(seen_from(word))
+    )
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"word": "back"},
+        {"word": "returning"},
+        {"word": "staying", "signal": "q_beam"},
+        {"word": "growing", "measured": ("s_cart", "q_pole")},
+    ],
+)
+def test_a_joint_that_comes_back_or_that_a_law_measures_is_no_cause(other):
+    assert left_alone(seen_from(**other)) == ""
 
 
 # ---- numbers and words ----------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 Asked only where a counted claim is violated, or practical stability undecided; a sound loop pays nothing. In this order:
 
+    joint      what stays away or grows is a joint that nothing drives (`cause.free`)
     wires      crossed, flipped or in another unit: undone on the logged samples, the residual vanishes (`cause.wiring`)
     edge       where the linearised loop grows: the smallest single change with which it does not (`cause.linear`)
     removal    one fault at a time is taken away (a number of model, law, machine or signal path put back, a disturbance left
@@ -26,6 +27,7 @@ from workbench.contract.units import format_quantity as say
 from workbench.run.steps import Steps
 from workbench.verification.cause.badness import share_at_limits
 from workbench.verification.cause.feedback import feedback
+from workbench.verification.cause.free import left_alone
 from workbench.verification.cause.linear import WITHIN, hardly_decays, lets_go, out_of_reach
 from workbench.verification.cause.removal import removal
 from workbench.verification.cause.trial import Cause
@@ -104,6 +106,9 @@ def likely_cause(run: Run, violated: bool = True) -> Cause | None:
 
     violated: some claim is; where all are only undecided, that a gain is far from what the machine bears is no cause.
     """
+    alone = _guess(left_alone, run)
+    if alone:
+        return Cause("joint", alone)
     sign = feedback if violated else partial(feedback, sized=False)
     wires = _guess(rewired, run)
     if wires:
