@@ -9,6 +9,7 @@ from scipy.signal import savgol_coeffs, savgol_filter
 from workbench.contract.system import Signal
 from workbench.run.log import Log, Status
 from workbench.run.reference import Hold, Sine, Waypoints
+from workbench.verification.observed import commanded
 from workbench.verification.observed import oscillation as osc
 
 STEP = 2e-3
@@ -202,29 +203,31 @@ def test_periods_of_what_drives_the_loop():
     sine = Sine("output", (0.0,), (1.0,), 4.0)
     path = Waypoints("output", ((0.0,), (1.0,), (0.0,)), 0.5)
     again = Waypoints("output", ((0.0,), (1.0,), (0.0,)), 0.5, repeat=3)
-    assert osc.commanded_periods(ran(q=0.0, reference=sine)) == [0.25]
-    assert osc.commanded_periods(ran(q=0.0, reference=path)) == []
-    assert osc.commanded_periods(ran(q=0.0, reference=Hold("output", (0.0,)))) == []
-    (one,) = osc.commanded_periods(ran(q=0.0, reference=again))
+    assert commanded.commanded_periods(ran(q=0.0, reference=sine)) == [0.25]
+    assert commanded.commanded_periods(ran(q=0.0, reference=path)) == []
+    assert commanded.commanded_periods(ran(q=0.0, reference=Hold("output", (0.0,)))) == []
+    (one,) = commanded.commanded_periods(ran(q=0.0, reference=again))
     assert one == pytest.approx(2 * 0.5 + again.dwell)
-    both = osc.commanded_periods(ran(q=0.0, reference=again, disturbances={"F": sine, "G": 3.0}))
+    both = commanded.commanded_periods(
+        ran(q=0.0, reference=again, disturbances={"F": sine, "G": 3.0})
+    )
     assert both == [one, 0.25]
 
 
 def test_what_a_periodic_command_explains_is_gone():
     """e(t) − e(t − T): nothing of what repeats, twice the wave that is half a period out, a ramp of one period's rise."""
-    t, rest = osc.uncommanded(TIME, wave(3.0, 2.0), [0.5])
+    t, rest = commanded.uncommanded(TIME, wave(3.0, 2.0), [0.5])
     assert t[0] == pytest.approx(0.5) and len(t) == len(TIME) - 250
     np.testing.assert_allclose(rest, 0, atol=1e-9)
-    _, other = osc.uncommanded(TIME, wave(3.0, 3.0), [0.5])
+    _, other = commanded.uncommanded(TIME, wave(3.0, 3.0), [0.5])
     assert np.abs(other).max() == pytest.approx(6.0, rel=1e-3)
-    _, ramp = osc.uncommanded(TIME, 0.7 * TIME, [0.5])
+    _, ramp = commanded.uncommanded(TIME, 0.7 * TIME, [0.5])
     np.testing.assert_allclose(ramp, 0.35, rtol=1e-9)
 
 
 @pytest.mark.parametrize("period, taken", [(2.6, True), (2.7, False), (4.0, False)])
 def test_a_period_must_fit_three_times(period, taken):
-    t, _ = osc.uncommanded(TIME, TIME, [period])
+    t, _ = commanded.uncommanded(TIME, TIME, [period])
     assert (len(t) < len(TIME)) is taken
 
 

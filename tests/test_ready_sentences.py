@@ -133,7 +133,7 @@ def test_overshoot_of_several_outputs_and_of_none():
 
 # ---- settled ---------------------------------------------------------------------------------------------------------------
 def test_what_grows_is_beyond_any_floor():
-    growing = SimpleNamespace(amplitude=1e-9, trend="growing", frequency=1.0)
+    growing = SimpleNamespace(amplitude=1e-9, trend="growing", frequency=1.0, detected=True)
     run = ran(q_1=0.0, units={"q_1": "rad"}, plant={"joint_names": ("q_1",)})
     run.demand = SimpleNamespace(reference=None)
     seen = oscillation.Oscillations(run, {"q_1": growing}, {})

@@ -18,8 +18,7 @@ from workbench.verification.cause.badness import badness
 from workbench.verification.cause.trial import Cause, Trial
 from workbench.verification.cause.trials import believed, trials
 from workbench.verification.ledger.balance import has_ledger
-from workbench.verification.practical.disturbed import SPREAD
-from workbench.verification.practical.starts import drawn, scenario_from
+from workbench.verification.practical.starts import SPREAD, drawn, scenario_from
 from workbench.verification.run import Run, run_many
 
 CANNOT_RUN = (

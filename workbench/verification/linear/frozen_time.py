@@ -98,8 +98,9 @@ class TracedPoints:
         return [self.place(k, where + _sides(loc), True, loc.A, loc.states) for loc in found]
 
     def steady(self) -> None:
-        """Raise InputError where the flow depends on time, as of a pump seen piston by piston."""
-        if self.matrices.traced.flow_is_timed:
+        """Raise InputError where the flow's slopes depend on time, as of a pump seen piston by piston."""
+        timed = self.matrices.traced.flow_is_timed
+        if timed and self.matrices.jac["flow"].jac_sparsity(0, 0).nnz():
             raise InputError(
                 f"the plant {TURNS}",
                 mend="ask this of the averaged plant",

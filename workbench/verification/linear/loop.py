@@ -153,7 +153,7 @@ def no_tangent(loop) -> str:
 def closed(loop, where: Point) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(M, B, C): the loop on (x, past commands, z) from sample to sample, where a signal added to each command enters, and
     the commands; of a continuous law the loop's flow."""
-    refuse_turning(loop.plant)
+    refuse_changing(loop.plant)
     if loop.period is None:
         return _flowing(loop, where)
     plant, M = stepped(loop, where)()
@@ -234,13 +234,25 @@ def refuse_turning(plant) -> None:
     """
     if isinstance(plant, LinearisesItself):
         return
-    xs, us = (symbols(c, len(s))[1] for c, s in (("x", plant.states), ("u", plant.inputs)))
+    flow, t, _ = _in_time(plant)
+    if ca.depends_on(flow, t):
+        raise InputError(f"the plant {TURNS}", mend="ask this of the averaged plant")
+
+
+def refuse_changing(plant) -> None:
+    """Raise InputError where the flow's derivative depends on time: a plant that is shaken alike in all its states has one."""
+    if isinstance(plant, LinearisesItself):
+        return
+    flow, t, known = _in_time(plant)
+    if ca.depends_on(flow, t) and ca.depends_on(ca.jacobian(flow, known), t):
+        raise InputError(f"the plant {TURNS}", mend="ask this of the averaged plant")
+
+
+def _in_time(plant) -> tuple[ca.SX, ca.SX, ca.SX]:
+    """The flow of a plant, time, and what else it depends on."""
+    (x, xs), (u, us) = (symbols(c, len(s)) for c, s in (("x", plant.states), ("u", plant.inputs)))
     t = quick(ca.SX.sym("t"))
-    if ca.depends_on(column(plant.rhs(t, xs, us)), t):
-        raise InputError(
-            f"the plant {TURNS}",
-            mend="ask this of the averaged plant",
-        )
+    return column(plant.rhs(t, xs, us)), t, ca.vertcat(x, u)
 
 
 def is_linear(plant) -> bool:

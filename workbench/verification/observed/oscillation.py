@@ -9,10 +9,13 @@ import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.units import format_quantity as say
-from workbench.run.deviated import undeviated
 from workbench.run.limit_cycle import FEWEST as LEAST_TOLD
 from workbench.run.limit_cycle import LimitCycle, limit_cycle
-from workbench.run.reference import Sine, Waypoints
+from workbench.verification.observed.commanded import (
+    commanded_periods,
+    commanded_waves,
+    uncommanded,
+)
 from workbench.verification.observed.requirements import joint_errors
 from workbench.verification.run import Run
 from workbench.verification.scales import signal_floor
@@ -72,38 +75,39 @@ def _mode(run: Run, ω: float) -> list[str]:
     ]
 
 
-def output_cycles(run: Run, floor: float) -> dict:
+def output_cycles(run: Run, floor: float, other: Run | None = None) -> dict:
     """Joint (or output) errors that cycle otherwise than they are commanded to: name → LimitCycle."""
+    return _cycling(run, looked_at(run, floor, other))
+
+
+def looked_at(run: Run, floor: float, other: Run | None = None) -> dict[str, LimitCycle]:
+    """What every joint (or output) error does otherwise than it is commanded to, where there are samples enough to look.
+
+    other: a run from another start, whose errors are taken off: what time drives is in both.
+    """
     seen = run.fine
     time = seen.log.time
-    periods = commanded_periods(run)
+    periods = commanded_periods(run) if other is None else []
+    alike = {} if other is None else joint_errors(other.fine)
     found = {}
     for name, error in joint_errors(seen).items():
+        if other is not None:
+            error = error - np.interp(time, other.fine.log.time, alike[name])
         t, own = uncommanded(time, error, periods)
-        if len(t) < 2 * FEWEST:
-            continue
-        cycle = limit_cycle(t, own, floor=max(floor, signal_floor(run.loop.plant, name)))
-        waves = np.isfinite(cycle.frequency)  # growth without a waveform needs the more samples
-        if cycle.detected and (waves or len(run.log.time) >= 2 * LEAST_TOLD):
-            found[name] = cycle
+        if len(t) >= 2 * FEWEST:
+            least = max(floor, signal_floor(run.loop.plant, name))
+            found[name] = limit_cycle(t, own, floor=least)
     return found
 
 
-def commanded_periods(run: Run) -> list[float]:
-    """Periods (s) of what drives the loop: a sine, a path walked again and again."""
-    found = []
-    for given in (undeviated(run.scenario.reference), *run.scenario.disturbances.values()):
-        if isinstance(given, Sine):
-            found.append(1.0 / given.frequency)
-        elif isinstance(given, Waypoints) and given.repeat > 1:
-            found.append((given.duration + given.dwell) / given.repeat)
-    return found
-
-
-def commanded_waves(run: Run) -> list[float]:
-    """Frequencies (Hz) of the sines that drive the loop."""
-    given = (undeviated(run.scenario.reference), *run.scenario.disturbances.values())
-    return [float(one.frequency) for one in given if isinstance(one, Sine)]
+def _cycling(run: Run, looked: Mapping[str, LimitCycle]) -> dict[str, LimitCycle]:
+    """Those that cycle; growth without a waveform needs the more samples."""
+    enough = len(run.log.time) >= 2 * LEAST_TOLD
+    return {
+        name: cycle
+        for name, cycle in looked.items()
+        if cycle.detected and (np.isfinite(cycle.frequency) or enough)
+    }
 
 
 def forced(time: np.ndarray, fast: np.ndarray, step: float, waves: Sequence[float]) -> np.ndarray:
@@ -120,31 +124,11 @@ def forced(time: np.ndarray, fast: np.ndarray, step: float, waves: Sequence[floa
     return basis @ np.linalg.lstsq(basis[settled], fast[settled], rcond=1e-9)[0]
 
 
-def uncommanded(
-    time: np.ndarray, error: np.ndarray, periods: Sequence[float]
-) -> tuple[np.ndarray, np.ndarray]:
-    """(t, e(t) − e(t − T)) for every commanded period T that fits three times: what a periodic command explains is gone.
-
-    A cycle of another frequency stays, up to twice as large; growth stays growth.
-    """
-    for period in periods:
-        if time[-1] - time[0] < 3 * period:
-            continue
-        later = time >= time[0] + period
-        error = error[later] - np.interp(time[later] - period, time, error)
-        time = time[later]
-    return time, error
-
-
 OVERTONES = 3  # of a sine that drives the loop, itself among them: a command follows these
 
 
 FEWEST = 16  # samples in the settled half that a search for oscillations needs
-
-
 SLOW = 0.25  # s: what a cubic over this time follows (to about 5 Hz) is a command's work, the rest is chatter
-
-
 BEYOND = 1e100  # what is more than any bound, as a number
 
 
@@ -157,11 +141,11 @@ class Chatter:
     amplitude: float
 
 
-def chatters(run: Run) -> dict[str, Chatter]:
+def chatters(run: Run, other: Run | None = None) -> dict[str, Chatter]:
     """Command → its fast part in the settled half of a run: rms about its own smooth part.
 
-    What a sine that drives the loop explains, with its overtones, is no chatter. Its frequency is the largest line of that; it
-    need not be one line.
+    What a sine that drives the loop explains, with its overtones, is no chatter, and neither is what a run from another start has
+    as well. Its frequency is the largest line of that; it need not be one line.
     """
     t = run.log.time
     step = float(t[1] - t[0]) if len(t) > 1 else 1.0
@@ -171,7 +155,11 @@ def chatters(run: Run) -> dict[str, Chatter]:
         whole = np.clip(run.log.array(name), low, high)
         smooth = smoothed(whole, step)
         driven = smooth + forced(t, whole - smooth, step, waves)
-        fast = swinging((whole - driven)[len(t) // 2 :], step)
+        rest = whole - driven
+        if other is not None:
+            alike = np.clip(other.log.array(name), low, high)
+            rest = rest - np.interp(t, other.log.time, alike - smoothed(alike, step))
+        fast = swinging(rest[len(t) // 2 :], step)
         rms = float(np.sqrt(np.mean(fast**2)))
         line = np.abs(np.fft.rfft(fast * np.hanning(len(fast))))
         frequency = float(np.argmax(line) / (len(fast) * step))
@@ -189,11 +177,19 @@ def share_of(rms: float, full: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Oscillations:
-    """What swings in the settled half of a run: outputs that cycle, and every command with its fast part."""
+    """What swings in the settled half of a run: outputs that cycle, and every command with its fast part.
+
+    looked   what was found of every error that could be looked at, name → LimitCycle
+    """
 
     run: Run
-    cycles: Mapping[str, LimitCycle]
+    looked: Mapping[str, LimitCycle]
     commands: Mapping[str, Chatter]
+
+    @property
+    def cycles(self) -> dict[str, LimitCycle]:
+        """Errors that cycle."""
+        return _cycling(self.run, self.looked)
 
     @property
     def few(self) -> str:
@@ -201,6 +197,12 @@ class Oscillations:
         count = len(self.run.log.time)
         told = f"{count} samples of the run are too few to tell a limit cycle"
         return "" if count >= 2 * LEAST_TOLD else f"{told}: run it longer, or sample it faster"
+
+    @property
+    def brief(self) -> str:
+        """In words, an error that moves, in too few periods to tell how it goes on; empty where there is none."""
+        found = next(((n, c) for n, c in self.looked.items() if c.few and not c.detected), None)
+        return f"{found[0]} moves, {found[1].why}" if found else ""
 
     @property
     def columns(self) -> dict[str, np.ndarray]:
@@ -236,9 +238,12 @@ class Oscillations:
         return name, kind, c.frequency, c.amplitude, self.run.log.signal(name).unit
 
 
-def oscillations(run: Run, floor: float) -> Oscillations:
-    """What swings in the settled half of a run; cycles of errors above the floor, and above what is rounding of the machine."""
-    return Oscillations(run, output_cycles(run, floor), chatters(run))
+def oscillations(run: Run, floor: float, other: Run | None = None) -> Oscillations:
+    """What swings in the settled half of a run; cycles of errors above the floor, and above what is rounding of the machine.
+
+    other: a run from another start, which what time itself drives is alike in.
+    """
+    return Oscillations(run, looked_at(run, floor, other), chatters(run, other))
 
 
 def oscillation(run: Run, floor: float, chatter: float):
@@ -262,11 +267,7 @@ def range_used(smooth: np.ndarray, low: float, high: float) -> float:
 
 
 WINDOW = 0.5  # s: in which what is fast must swing to and fro to count as chatter
-
-
 SWINGS = 5  # changes of side a window, at least; a jump, smoothed off, has fewer
-
-
 SIDE = 0.25  # of the window's largest value: what is nearer to zero is on neither side
 
 

@@ -10,6 +10,8 @@ the width (largest minus smallest value) of each error is compared from quarter 
     creeping   moving one way, or fewer than three periods of what swings: likewise
     restless   anything else: a limit cycle, a hunt
 
+Where the reference never rests, and too few periods of what moves were seen, the run itself is made longer, up to the same limit.
+
 A loop with noise or quantisation is never still to a floor: of that, only periodic motion counts.
 """
 
@@ -24,9 +26,11 @@ from workbench.contract.capabilities import Varies, ends
 from workbench.contract.errors import InputError
 from workbench.contract.units import format_quantity as say
 from workbench.run.limit_cycle import limit_cycle
-from workbench.verification.observed.oscillation import FEWEST, beside, oscillations, pace, small
+from workbench.verification.observed.oscillation import FEWEST, beside, pace, small
 from workbench.verification.observed.requirements import diverged, joint_errors, size_of
+from workbench.verification.observed.response import Swings, driven, swings
 from workbench.verification.observed.settled_picture import courses
+from workbench.verification.practical.disturbed import undisturbed
 from workbench.verification.run import Run
 from workbench.verification.run import run as simulated
 from workbench.verification.scales import signal_floor
@@ -36,6 +40,8 @@ from workbench.verification.verdict import Verdict
 KEY = "settled"
 TEXT = "no limit cycle, no chatter of commands"
 SOURCE = "settled half of the run's joint errors and commands, and their rest after it"
+DRIVEN = "and {} drives the loop: without a run from another start a response and a limit cycle look alike"
+RESPONSE = " but the response to {}, the same from another start"
 DECAY = 0.95
 TURNS = 6  # passes through the middle: three periods
 SHORTEST = 16  # instants a quarter of a tail needs
@@ -71,27 +77,69 @@ def check_settled(claim, run: Run, tick: Callable[[], None] | None = None) -> Ve
         floor = size_of(claim, "floor", [run.log.signal(n).unit for n in joint_errors(run)])
     except InputError as why:
         return said(None, why.message)
-    seen = oscillations(run, floor)
+    own = swings(run, floor, claim.chatter)
     units = {name: run.log.signal(name).unit for name in joint_errors(run)}
     run.kept["settled"] = courses(run, 0.5 * run.scenario.length(), None, floor)
-    sentence = ready.settled(floor, units, claim.chatter, list(seen.commands))
+    sentence = ready.settled(floor, units, claim.chatter, list(own.seen.commands))
     text = f"{TEXT}: {sentence.shown}"
-    if not sentence.on(run.log.time, seen.columns).holds:
-        found = seen.worst(claim.chatter)
-        name, kind, frequency, amplitude, unit = found
-        return said(
-            False,
-            f"{kind} of {name}{pace(frequency)}, amplitude {say(amplitude, unit, 3)}{beside(run, floor, found)}",
-            signal=name,
-            kind=kind,
-            frequency=plain(frequency),
-            amplitude=plain(amplitude),
-        )
-    quiet = f"no oscillation above {small(run, floor)}, commands quiet to {100 * claim.chatter:g} % of the range they use"
-    if not (claim.rest and comes_to_rest(run)):
-        return said(None, seen.few) if seen.few else said(True, quiet)
-    quiet = seen.few or quiet
-    return _at_rest(claim, run, floor, quiet, said, tick)
+    found = _restless(claim, run, floor, own, said)
+    if found:
+        return found
+    if claim.rest and comes_to_rest(run):
+        quiet = own.seen.few or _quiet(claim, run, floor, own)
+        return _at_rest(claim, run, floor, quiet, said, tick)
+    return _in_motion(claim, run, floor, own, said, tick)
+
+
+def _restless(claim, run: Run, floor: float, own: Swings, said) -> Verdict | None:
+    """The verdict on what swings in the settled half of a run; None where nothing does."""
+    seen = own.seen
+    units = {name: run.log.signal(name).unit for name in joint_errors(run)}
+    sentence = ready.settled(floor, units, claim.chatter, list(seen.commands))
+    if sentence.on(run.log.time, seen.columns).holds:
+        return None
+    name, kind, frequency, amplitude, unit = found = seen.worst(claim.chatter)
+    if own.open:
+        return said(None, f"{name} swings{pace(frequency)}, {DRIVEN.format(own.driver)}")
+    return said(
+        False,
+        f"{kind} of {name}{pace(frequency)}, amplitude {say(amplitude, unit, 3)}{beside(run, floor, found)}",
+        signal=name,
+        kind=kind,
+        frequency=plain(frequency),
+        amplitude=plain(amplitude),
+    )
+
+
+def _quiet(claim, run: Run, floor: float, own: Swings) -> str:
+    """In words, that nothing swings."""
+    response = RESPONSE.format(own.driver) if own.driver else ""
+    calm = f"commands quiet to {100 * claim.chatter:g} % of the range they use"
+    return f"no oscillation above {small(run, floor)}{response}, {calm}"
+
+
+def _in_motion(claim, run: Run, floor: float, own: Swings, said, tick) -> Verdict:
+    """The verdict on a run that is not held at its end, made longer while it has too few periods of what moves."""
+    length = run.scenario.length()
+    most = max(claim.longest, length)
+    duration = length
+    while own.seen.brief and not own.seen.few and duration < most:
+        duration = min(2 * duration, most)
+        more = undisturbed(run, duration)
+        if not more.log.status.completed:
+            holds = False if more.log.status.followed else None
+            return said(holds, f"made longer: {more.log.status.message}")
+        own = swings(more, floor, claim.chatter)
+        if tick:
+            tick()
+        found = _restless(claim, more, floor, own, said)
+        if found:
+            return found
+    if own.seen.few:
+        return said(None, own.seen.few)
+    if own.seen.brief:
+        return said(None, f"{own.seen.brief}; make the run longer (`longest`)")
+    return said(True, _quiet(claim, run, floor, own))
 
 
 def _at_rest(claim, run: Run, floor: float, quiet: str, said, tick) -> Verdict:
@@ -140,14 +188,14 @@ RANK = {"still": 0, "decaying": 1, "creeping": 2, "restless": 3}
 
 
 def comes_to_rest(run: Run) -> bool:
-    """True where the reference ends, so that the loop can be held there, and nothing else drives it on."""
+    """True where the reference ends, so that the loop can be held there, and nothing else drives it on, time itself included."""
     reference = run.scenario.reference
     pushed = any(
         isinstance(value, Varies) and not np.isfinite(ends(value))
         for value in run.scenario.disturbances.values()
     )
     stops = reference is None or np.isfinite(ends(reference))
-    return stops and not pushed and run.demand.reference is not None
+    return stops and not pushed and run.demand.reference is not None and not driven(run)
 
 
 def held(run: Run, duration: float) -> Run:

@@ -14,8 +14,9 @@ from workbench.contract.system import innermost, names
 from workbench.run.reference import Waypoints
 from workbench.verification.ledger.balance import has_ledger
 from workbench.verification.linear.modes import Modes
-from workbench.verification.observed.oscillation import oscillation, pace
+from workbench.verification.observed.oscillation import pace
 from workbench.verification.observed.path import ON_PATH, path_size
+from workbench.verification.observed.response import swings
 from workbench.verification.practical.returning import (
     Judged,
     Return,
@@ -25,7 +26,14 @@ from workbench.verification.practical.returning import (
     thinned,
     worst_of,
 )
-from workbench.verification.practical.starts import Start, drawn, positions, scenario_from, sizes
+from workbench.verification.practical.starts import (
+    SPREAD,
+    Start,
+    drawn,
+    positions,
+    scenario_from,
+    sizes,
+)
 from workbench.verification.run import Run, run_many
 from workbench.verification.run import run as simulated
 from workbench.verification.scales import scales, signal_floor
@@ -37,7 +45,6 @@ CHATTER = 0.05  # share of the range used, likewise
 SMALL = (
     0.1 * ON_PATH
 )  # of a path's size, and of the machine's own: likewise, on a plant without a tool
-SPREAD = 0.02  # rad, m of a sliding joint: starts of a run that stands still
 
 
 def longer(scenario, duration: float | None = None):
@@ -193,8 +200,12 @@ def settled_storage(run: Run, settle: float) -> tuple[float, float, str]:
 
 
 def restless(run: Run) -> str:
-    """The sustained oscillation or chatter in the settled half of a run, in words; empty where there is none."""
-    found = oscillation(run, floor_of(run), CHATTER)
+    """The sustained oscillation or chatter in the settled half of a run, in words; empty where there is none.
+
+    Where it cannot be told from what time drives nothing is said: no other start can be had, and so no return is seen either.
+    """
+    own = swings(run, floor_of(run), CHATTER)
+    found = None if own.open else own.seen.worst(CHATTER)
     return f"{found[1]} of {found[0]}{pace(found[2])}" if found else ""
 
 

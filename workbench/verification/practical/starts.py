@@ -25,6 +25,7 @@ from workbench.contract.system import System, names
 from workbench.run.scenario import Scenario
 from workbench.verification.scales import scales
 
+SPREAD = 0.02  # rad, m of a sliding joint: how far a start is that nobody states
 COVERED = 0.1  # of what a state covered on the nominal run
 LEAST = 1e-3  # of the plant's own scale: what a state is moved by that never moved
 PUSH = 2.0  # 1/s: rates are off by so many sizes of their position a second

@@ -23,8 +23,7 @@ from workbench.contract.errors import InputError
 from workbench.contract.system import names
 from workbench.contract.units import format_quantity as say
 from workbench.numerics.calculus import Traced, trace
-from workbench.verification.practical.disturbed import SPREAD
-from workbench.verification.practical.starts import sizes
+from workbench.verification.practical.starts import SPREAD, sizes
 from workbench.verification.run import Run
 from workbench.verification.verdict import STABILITY, Verdict
 

@@ -18,7 +18,7 @@ from workbench.contract.units import quantity
 from workbench.run.simulate import start_state
 from workbench.verification.linear.claims import _named as named
 from workbench.verification.linear.limited_loop import limited
-from workbench.verification.linear.loop import Point, closed, is_linear, point
+from workbench.verification.linear.loop import Point, closed, is_linear, point, refuse_turning
 from workbench.verification.linear.systems import LinearSystem
 from workbench.verification.observed.expression import formula
 from workbench.verification.regions import sector as sectors
@@ -138,6 +138,7 @@ def _criteria(claim: Any, loop: Any) -> list[str]:
 
 def sector_loop(claim: Any, loop: Any, at: Point) -> tuple[sectors.Sector, tuple[Assumption, ...]]:
     """The linear part with the sector in its place, and what that assumes. Raises InputError where the loop has none."""
+    refuse_turning(loop.plant)
     if claim.place == "valve":
         M, enter, command = closed(loop, at)
         pick = _chosen(claim, loop)

@@ -1,0 +1,103 @@
+"""What swings because time itself drives the loop: a plant that shakes on its own, a disturbance that goes on and is no sine.
+
+Of a motion whose period is known what repeats can be taken off (`oscillation.uncommanded`). Of any other the run is made once more,
+from another start and with the same scenario. What time drives comes at the same instants in both, so that it cancels in their
+difference; a limit cycle has no instant of its own, begins with another phase and stays in the difference, as what grows does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from workbench.contract.capabilities import Varies, ends
+from workbench.contract.errors import InputError
+from workbench.contract.system import names
+from workbench.numerics.calculus import trace
+from workbench.run.reference import Sine, Waypoints
+from workbench.verification.observed.oscillation import Oscillations, oscillations
+from workbench.verification.practical.starts import SPREAD, drawn, scenario_from
+from workbench.verification.run import Run
+from workbench.verification.run import run as simulated
+
+INSTANTS = 24  # at which a plant that is called from Python is asked whether time matters
+ALIKE = 1e-12  # of the largest rate: what rounding may change
+
+
+@dataclass(frozen=True, eq=False)
+class Swings:
+    """What swings in the settled half of a run by the loop's own doing.
+
+    seen     without what time drives, where that is known
+    driver   what drives by time itself what swings, in words; "" where nothing does, or nothing swings
+    open     whether the two cannot be told apart, because no other start can be had
+    """
+
+    seen: Oscillations
+    driver: str = ""
+    open: bool = False
+
+
+def swings(run: Run, floor: float, chatter: float) -> Swings:
+    """Cycles of errors above the floor and commands that chatter by more than a share; the response to what time drives is none."""
+    seen = oscillations(run, floor)
+    driver = driven(run) if seen.worst(chatter) else ""
+    if not driver:
+        return Swings(seen)
+    other = companion(run)
+    if other is None:
+        return Swings(seen, driver, True)
+    return Swings(oscillations(run, floor, other), driver)
+
+
+def driven(run: Run) -> str:
+    """In words, what drives the loop by time itself, with no period that is known; "" where nothing does."""
+    if "driven" not in run.kept:
+        run.kept["driven"] = _driven(run)
+    return run.kept["driven"]
+
+
+def _driven(run: Run) -> str:
+    half = 0.5 * run.scenario.length()
+    for name, value in run.scenario.disturbances.items():
+        known = isinstance(value, Sine | Waypoints)
+        if isinstance(value, Varies) and not known and ends(value) > half:
+            return f"disturbance {name}"
+    return "the plant's own motion in time" if _timed(run) else ""
+
+
+def _timed(run: Run) -> bool:
+    """Whether the plant's flow depends on time."""
+    if not run.loop.hosted:
+        return trace(run.loop, run.demand.live).flow_is_timed
+    plant = run.loop.plant
+    row = len(run.log.time) // 2
+    x = [float(run.log.array(s.name)[row]) for s in plant.states]
+    commands = {c: float(run.log.array(c)[row]) for c in names(run.loop.controller.commands)}
+    given = {**plant.defaults(), **commands}
+    u = [float(given.get(s.name, 0.0)) for s in plant.inputs]
+    times = np.random.default_rng(1).uniform(0.0, run.scenario.length(), INSTANTS)
+    try:
+        rates = np.array([plant.rhs(float(t), x, u) for t in times], float)
+    except InputError:
+        return False
+    return bool(np.ptp(rates, axis=0).max(initial=0.0) > ALIKE * np.abs(rates).max(initial=0.0))
+
+
+def companion(run: Run) -> Run | None:
+    """The run from another start; None where there is no such start, or where it ends early."""
+    if "companion" not in run.kept:
+        run.kept["companion"] = _companion(run)
+    return run.kept["companion"]
+
+
+def _companion(run: Run) -> Run | None:
+    if run.loop.plant.no_other_starts:
+        return None
+    try:
+        (start,) = drawn(run, 1, SPREAD)
+        other = simulated(run.loop, scenario_from(run, start, run.scenario))
+    except InputError:
+        return None
+    return other if other.log.status.completed and not other.left[1] else None
