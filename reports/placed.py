@@ -100,7 +100,8 @@ def placed(files: Mapping[str, bytes]) -> dict[str, str]:
     now = layout({})
     if not any(map(now.begins_page, range(len(now.figures)))):
         return inputs({})
-    pictures = typst.compile(whole, format="png", ppi=COARSE, sys_inputs=SKIMMED, **fonts)
+    asked = inputs({}) | SKIMMED  # as they were laid out: Typst remembers most of it
+    pictures = typst.compile(whole, format="png", ppi=COARSE, sys_inputs=asked, **fonts)
     return inputs(chosen(layout, now, [foot(picture) for picture in pictures]))
 
 

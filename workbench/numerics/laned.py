@@ -66,31 +66,27 @@ OF_TWO = {
     ca.OP_REMAINDER: "remainder",
 }
 LIBRARY = {**OF_ONE, **OF_TWO}
+KNOWN = {*INFIX, *WHOLE, *LIBRARY, ca.OP_CONST, ca.OP_INPUT, ca.OP_OUTPUT}
 
 
 def laned(functions: list[ca.Function]) -> str | None:
     """C text of the functions, named as given, over lanes; None where one has an operation that has no text here."""
-    if not all(has_text(f) for f in functions):
+    operations = [[f.instruction_id(k) for k in range(f.n_instructions())] for f in functions]
+    used = {op for of_one in operations for op in of_one}
+    if not used <= KNOWN:
         return None
-    used = {f.instruction_id(k) for f in functions for k in range(f.n_instructions())}
     one = {f"EACH_LANE({OF_ONE[op]})" for op in used if op in OF_ONE}
     two = {f"EACH_LANE_OF_TWO({OF_TWO[op]})" for op in used if op in OF_TWO}
-    return "\n".join([*sorted(one), *sorted(two), *map(_written, functions), ""])
+    texts = map(_written, functions, operations)
+    return "\n".join([*sorted(one), *sorted(two), *texts, ""])
 
 
-def has_text(f: ca.Function) -> bool:
-    """Whether every operation of the function has a text over lanes."""
-    known = {*INFIX, *WHOLE, *LIBRARY, ca.OP_CONST, ca.OP_INPUT, ca.OP_OUTPUT}
-    return all(f.instruction_id(k) in known for k in range(f.n_instructions()))
-
-
-def _written(f: ca.Function) -> str:
-    """One function, called as those of CasADi are."""
+def _written(f: ca.Function, operations: list[int]) -> str:
+    """One function of these operations, called as those of CasADi are."""
     head = f"static int {f.name()}(const real **arg, real **res, casadi_int *iw, real *w, int mem)"
     lines = [head + " {", "  (void)iw; (void)w; (void)mem;"]
     names: dict[int, str] = {}
-    for k in range(f.n_instructions()):
-        op = f.instruction_id(k)
+    for k, op in enumerate(operations):
         given = f.instruction_input(k)
         made = f.instruction_output(k)
         if op == ca.OP_OUTPUT:

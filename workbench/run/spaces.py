@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
+from math import isfinite
 
 import casadi as ca
 import numpy as np
@@ -181,6 +182,7 @@ def _to_joints(plant, space, newton, p, given, q0, t) -> np.ndarray:
     return np.stack([q, z[:, 0], z[:, 1], z[:, 2]])
 
 
+FARTHEST = 0.3  # rad, m: of one of Newton's steps
 SAME_BRANCH = 0.05  # rad, m: poses this near begin on the same branch of the inverse kinematics
 
 # The last path followed, by Newton's map: the same points again need no search. Points nearby would do for a start, but what is
@@ -204,11 +206,14 @@ def _search(plant, space, newton, p, targets, q0, t) -> np.ndarray:
     found = []
     for target, when in zip(targets, t):
         for _ in range(60):
-            moved = np.clip(newton(q, target, p)[0][:n] - q, -0.3, 0.3)
+            wanted = (
+                newton(q, target, p)[0][:n] - q
+            ).tolist()  # numbers: arrays this short are slow
+            moved = [min(max(step, -FARTHEST), FARTHEST) for step in wanted]
             q = q + moved
-            if not np.isfinite(q).all():
+            if not all(map(isfinite, moved)):
                 _out_of_reach(plant, space, target, when)
-            if np.abs(moved).max() < 1e-12:
+            if max(map(abs, moved)) < 1e-12:
                 break
         else:
             _out_of_reach(plant, space, target, when)
