@@ -13,8 +13,8 @@ from test_metered_vdc import ARM
 from controllers import ForcePosition
 from controllers.vdc import VDC
 from workbench import ClosedLoop, Delayed, Sampled, Scenario
-from workbench.contract.parameters import bind, graph_key, leaves
-from workbench.contract.remembered import _kept, cannot_change, remembered
+from workbench.contract.parameters import bind, digest, graph_key, leaves
+from workbench.contract.remembered import _kept, cannot_change, of, remembered
 from workbench.run import spaces
 from workbench.run.spaces import pushed, to_joints
 from workbench.verification.run import run
@@ -150,3 +150,31 @@ def test_a_path_has_the_same_digits_whatever_was_carried_before(monkeypatch):
     forget()
     carried(3990)
     assert np.array_equal(carried(4001), alone)
+
+
+def test_what_a_loop_tells_of_its_parts_is_the_same_whoever_asked_the_parts_before():
+    """Text, digest, numbers and start of a loop, where nothing or everything is remembered of its plant."""
+    loops = [ClosedLoop(replace(CRANE), Sampled(VDC(model=REAL), T_s=T)) for T in (1e-3, 2e-3)]
+    told = [
+        (
+            graph_key(loop),
+            digest(loop),
+            list(leaves(loop)),
+            list(loop.initial()),
+        )
+        for loop in loops
+    ]
+    for loop, (text, whole, numbers, start) in zip(loops, told):
+        plant = replace(loop.plant)
+        graph_key(plant), digest(plant), list(leaves(plant)), remembered("test", plant, list)
+        again = ClosedLoop(plant, loop.controller)
+        assert (graph_key(again), digest(again)) == (text, whole)
+        assert list(leaves(again)) == numbers and list(again.initial()) == start
+    assert told[0][1] != told[1][1]
+
+
+def test_a_part_is_found_fixed_by_what_is_remembered_of_it():
+    inner = Fixed(4.0)
+    remembered("test", inner, lambda: 1)
+    assert cannot_change(Fixed(1.0, inner)) and asked(Fixed(1.0, (inner, inner))) == 1
+    assert of(inner) == {"test": 1} and of(Fixed(4.0)) is None

@@ -8,7 +8,9 @@ from typing import Any, final
 
 from workbench.contract.checks import check_law, check_plant
 from workbench.contract.once import once
+from workbench.contract.parameters import graph_key
 from workbench.contract.plain import Plain, joined
+from workbench.contract.remembered import remembered
 from workbench.contract.scalars import Scalar, Vector
 from workbench.contract.shown_loop import ShownLoop
 from workbench.contract.system import Signal, System, innermost
@@ -89,7 +91,9 @@ class ClosedLoop(ShownLoop, System):
         return self.plant.defaults()
 
     def initial(self) -> Sequence[float]:
-        return [*self.plant.initial(), *self.controller.initial()]
+        plant = self.plant
+        start = remembered(("initial", graph_key(plant)), plant, lambda: tuple(plant.initial()))
+        return [*start, *self.controller.initial()]
 
     def _measured(self, t: Scalar, xp: Vector) -> list:
         """What the law measures of the plant."""

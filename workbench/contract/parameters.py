@@ -24,6 +24,7 @@ from workbench.contract.described import described, field_infos
 from workbench.contract.errors import InputError
 from workbench.contract.field_checks import check_bounds, check_parts, is_number
 from workbench.contract.own_text import own
+from workbench.contract.remembered import of as remembered_of
 from workbench.contract.remembered import remembered
 from workbench.contract.scalars import Scalar, Vector
 
@@ -86,7 +87,11 @@ def _leaves(obj: Any, prefix: str) -> Iterator[Leaf]:
 
 def _below(value: Any, path: str, info: Info | None) -> Iterator[Leaf]:
     if info is None:
-        if is_dataclass(value) or isinstance(value, tuple):
+        known = (remembered_of(value) or {}).get("leaves")
+        if known is not None:  # of a plant that several loops share
+            for leaf in known:
+                yield Leaf(f"{path}.{leaf.path}", leaf.value, leaf.info, leaf.structural)
+        elif is_dataclass(value) or isinstance(value, tuple):
             yield from _leaves(value, path + ".")
     elif isinstance(value, tuple):
         # Exact zeros and ones of vectors and tensors are structure: an axis, a plane, a missing product of inertia.
@@ -216,10 +221,19 @@ def _told_apart(thing: object, name: str) -> str:
 
 def _shape(value: Scalar, info: Any, traced: Any, code: Any) -> Any:
     if info is None or value is None or not traced:
-        return _text(value, traced, code)
+        return _part(value, traced, code)
     if isinstance(value, tuple):
         return "[" + ",".join(repr(e) if e in (0.0, 1.0) else "#" for e in value) + "]"
     return "#"
+
+
+def _part(value: Any, traced: bool, code: dict[int, object]) -> str:
+    """The text of a part; of one that something is remembered of, as of a plant that several loops share, it is kept."""
+    if remembered_of(value) is None:
+        return _text(value, traced, code)
+    text, reaches = remembered(("text", traced), value, lambda: _text_and_code(value, traced))
+    code.update(reaches)
+    return text
 
 
 def digest(obj: object) -> str:

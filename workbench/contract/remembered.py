@@ -22,17 +22,21 @@ _kept: dict[int, tuple[weakref.ref, dict[Hashable, Any]]] = {}
 
 def remembered(name: Hashable, obj: object, find: Callable[[], Found]) -> Found:
     """`find()`, or what it gave for this very object before; objects that can change are asked anew."""
-    kept = _kept.get(id(obj))
-    if kept is not None and kept[0]() is obj:
-        found = kept[1]
-    elif not cannot_change(obj):
-        return find()
-    else:
+    found = of(obj)
+    if found is None:
+        if not cannot_change(obj):
+            return find()
         found = {}
         _kept[id(obj)] = (weakref.ref(obj, _forgotten(id(obj))), found)
     if name not in found:
         found[name] = find()
     return found[name]
+
+
+def of(obj: object) -> dict[Hashable, Any] | None:
+    """What is remembered of this very object, by name; None where nothing is."""
+    kept = _kept.get(id(obj))
+    return kept[1] if kept is not None and kept[0]() is obj else None
 
 
 def _forgotten(key: int) -> Callable[[weakref.ref], None]:
@@ -59,4 +63,4 @@ def _is_fixed(value: object) -> bool:
         return True
     if isinstance(value, tuple):
         return all(map(_is_fixed, value))
-    return cannot_change(value)
+    return of(value) is not None or cannot_change(value)
