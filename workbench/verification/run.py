@@ -55,7 +55,9 @@ class Run:
     @cached_property
     def fine(self) -> Run:
         """The run as its integrator saw it: what is between samples is in its log, too."""
-        return self if self.steps is None else Run(self.loop, self.scenario, self.steps)
+        if self.steps is None:
+            return self
+        return Run(self.loop, self.scenario, self.steps, demanded=self.demanded)
 
     @cached_property
     def told(self) -> Log:

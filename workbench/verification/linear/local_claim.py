@@ -165,4 +165,4 @@ def response(L: LinearSystem, points: int = 300):
     """(ω, L) for drawing."""
     top = np.pi / L.T if L.T else 1e3
     ω = np.geomspace(1e-1, top, points)
-    return ω, np.array([L.at(w)[0, 0] for w in ω])
+    return ω, L.response(ω)[:, 0, 0]
