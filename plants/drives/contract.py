@@ -215,8 +215,17 @@ def outside_stroke(s: float, low: float, high: float, key: str = "closed") -> No
     raise InputError(
         f"the cylinder reaches from {low:.4g} m to {high:.4g} m, and the start is at s = {s:.4g} m "
         "(s: the distance of its pins, or the position of the joint it is on)",
-        mend=f"start elsewhere, change {key} or the stroke, or move the pins{_units_hint(s, high)}",
+        mend=f"start elsewhere, change {key}{_centred(s, low, high, key)} or the stroke, or move the pins{_units_hint(s, high)}",
     )
+
+
+def _centred(s: float, low: float, high: float, key: str) -> str:
+    """The value of `key` with the start in the middle of the stroke; empty where no cylinder is so short, or units are mixed up."""
+    stroke = high - low
+    value = s if key == "middle" else s - 0.5 * stroke
+    if value < stroke or _units_hint(s, high):
+        return ""
+    return f" ({value:.4g} m puts the start into the middle of the stroke)"
 
 
 def _units_hint(s: float, high: float) -> str:

@@ -37,7 +37,9 @@ class IEHADrive(Hydraulics, Drive):
     cuts_commands: ClassVar[bool] = False
 
     middle: Annotated[
-        float, Unit("m"), "distance of the pins, or position of the joint, at Y = 0"
+        float,
+        Unit("m"),
+        "distance of the pins, or position of the joint, with the piston in the middle of its stroke (Y = 0)",
     ] = 0.0
     F_max: Annotated[
         float | None, Unit("N"), "largest force it is made for, both ways", positive
