@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from reports.figures.proof import MOST, ledger, perturbations, scan
+from reports.figures.proof import MOST, ledger, perturbations, scan, subsystems
 
 T = np.linspace(0.0, 3.0, 900)
 SPIKE = 230.0 * np.exp(-((T - 1.0) ** 2) / 1e-4)
@@ -67,3 +67,12 @@ def test_ticks_of_delays_from_zero_stand_apart():
     for ax in fig.axes:
         boxes = [t.get_window_extent() for t in ax.get_xticklabels() if t.get_text()]
         assert len(boxes) >= 4 and all(a.x1 < b.x0 for a, b in zip(boxes, boxes[1:]))
+
+
+def test_a_subsystem_that_stores_nothing_is_left_out():
+    part = {"v": 2 + np.sin(T), "vdot": np.cos(T), "bound": 1 + np.cos(T)}
+    parts = {"boom": part, "ground": {"v": 0 * T, "vdot": 1e-17 + 0 * T, "bound": 0 * T}}
+    figure = subsystems({"t": T, "per_subsystem": parts})
+    titles = [ax.get_title(loc=side) for ax in figure.axes for side in ("left", "center")]
+    assert [title for title in titles if title] == ["boom"]
+    assert subsystems({"t": T, "per_subsystem": {"ground": parts["ground"]}}) is None

@@ -50,8 +50,8 @@ def ledger(data: Mapping):
 
 
 def subsystems(data: Mapping):
-    """Per subsystem: v on a logarithmic axis (left), v̇ and its bound (right)."""
-    parts = data.get("per_subsystem") or {}
+    """Per subsystem: v on a logarithmic axis (left), v̇ and its bound (right); the ground, which stores nothing, is left out."""
+    parts = {n: p for n, p in (data.get("per_subsystem") or {}).items() if np.any(p["v"])}
     if not parts:
         return None
     names = _largest({n: p["v"] for n, p in parts.items()})
