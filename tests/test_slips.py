@@ -1,12 +1,16 @@
 """Slips of a newcomer in a machine's file: what was written, where, what was expected, and how to mend it."""
 
+import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import plants
 from workbench.cases.file import loads
 from workbench.contract.errors import InputError
+from workbench.sweep.falsify import asked
+from workbench.verification.search.directions import directions
 
 CRANE = (Path(plants.__file__).parent / "skeletons" / "crane.yaml").read_text("utf-8")
 LIFT = "plant.actuators.lift.drive"
@@ -50,3 +54,14 @@ def test_a_slip_is_named_at_its_line_with_what_mends_it(right, slip, key, words)
 @pytest.mark.quick
 def test_sizes_with_their_units_are_taken():
     assert loads(CRANE, "mine.yaml").plant.supply.Q_max == pytest.approx(1e-3)
+
+
+@pytest.mark.quick
+def test_a_search_without_a_range_is_told_one_of_its_own_machine():
+    case = loads(CRANE, "mine.yaml")
+    with pytest.raises(InputError) as caught:
+        asked(case, SimpleNamespace(over=[], budget=None, seed=None))
+    told = re.search(r"--over '([^']+)'", caught.value.mend)[1]
+    assert told == "bodies.arm.mass=45 kg..135 kg"
+    claim = asked(case, SimpleNamespace(over=[told], budget=5, seed=None))
+    assert directions(case.loop, case.scenario, claim.over)

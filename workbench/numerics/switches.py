@@ -42,7 +42,8 @@ def refuse_undecided(f: ca.Function, arguments: Sequence, J: np.ndarray, by: Seq
         raise InputError(
             "cannot linearise: a switch (valve side, dead band, saturation) is exactly at its edge there, "
             "so the derivative depends on the side",
-            mend="move the operating point off the edge",
+            mend="move the operating point off the edge, with a small command under 'at' (at: {u_1: 0.1}); "
+            "gains are also found without a linear model, by runs (workbench tune --method runs)",
         )
 
 

@@ -8,6 +8,7 @@ from typing import final
 
 from workbench.cases.file import Case
 from workbench.contract.errors import InputError
+from workbench.contract.parameters import leaves
 from workbench.files.atomic import check_writable, write_atomic
 from workbench.sweep.counterexample import counterexample
 from workbench.sweep.journal import Journal
@@ -29,10 +30,21 @@ def asked(case: Case, options) -> Falsify:
         raise InputError(
             "nothing may vary: the file has no claim falsify",
             key="claims.falsify",
-            mend="write --over payload.mass=0kg..80kg, or the claim into the file",
+            mend=f"write --over {example(case.plant)}, or the claim into the file",
         )
     changes = {"budget": options.budget, "seed": options.seed}
     return replace(claim, over=over, **{k: v for k, v in changes.items() if v is not None})
+
+
+def example(plant) -> str:
+    """A range as `--over` takes it, about a mass of this plant where it has one."""
+    known = [leaf for leaf in leaves(plant) if leaf.value > 0 and not leaf.structural]
+    masses = [leaf for leaf in known if leaf.path.rpartition(".")[2] in ("mass", "m", "M")]
+    if not known:
+        return "NAME=LOW..HIGH"
+    leaf = (masses or known)[-1]
+    unit = "" if leaf.info.unit == "1" else leaf.info.unit
+    return f"'{leaf.path}={0.5 * leaf.value:.4g} {unit}..{1.5 * leaf.value:.4g} {unit}'"
 
 
 def _range(text: str) -> tuple[str, tuple[str, str]]:
