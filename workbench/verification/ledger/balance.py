@@ -85,7 +85,7 @@ class Balance:
         for group in (self.flows, self.perturbations, self.quantities):
             for values in group.values():
                 rows &= np.isfinite(values)
-        return self.part(rows)
+        return self if rows.all() else self.part(rows)
 
     def part(self, rows: np.ndarray) -> Balance:
         """The balance at the instants that a mask (N,) picks."""
@@ -102,7 +102,7 @@ class Balance:
             pick(self.quantities),
         )
 
-    @property
+    @cached_property
     def weight(self) -> np.ndarray:
         """`scale`, no smaller than a hundredth of its median (N, K): where ΔV passes zero, what is rounded is V."""
         return np.maximum(
