@@ -12,7 +12,7 @@ from controllers.pid.law import PID
 from plants import LinearActuator
 from workbench import ClosedLoop, Delayed, Filtered, Noisy, Quantised, Sampled, Saturated
 from workbench.contract.machine_limits import FreeJoint
-from workbench.contract.parameters import leaves
+from workbench.contract.parameters import Leaf, leaves
 from workbench.contract.plain import Plain
 from workbench.contract.system import Signal
 from workbench.run.log import Log, Status
@@ -27,6 +27,7 @@ from workbench.verification.cause.around import Around
 from workbench.verification.cause.free import left_alone
 from workbench.verification.cause.gains import _scaled, _weaker, gain_trials
 from workbench.verification.cause.trial import Cause, Trial, against, law_path, odd, slip
+from workbench.verification.cause_machine import imperfect
 from workbench.verification.linear.loop import LinearLaw
 from workbench.verification.practical.disturbed import Outcome
 from workbench.verification.practical.returning import Judged, Return
@@ -388,8 +389,43 @@ def test_numbers_of_a_machine_put_back_to_those_it_was_shipped_with():
     assert same.words.startswith("plant.K is 0.5 × that of the machine as shipped, ")
     (other,) = machine(replace(PLANT, K=3 * PLANT.K))
     assert other.numbers == {"plant.K": 2 * PLANT.K}
-    unknown = SimpleNamespace(plant=SimpleNamespace(as_shipped=lambda: None))
+    drawn = SimpleNamespace(as_shipped=lambda: None, machine=plant)
+    unknown = SimpleNamespace(plant=drawn, controller=loop().controller)
     assert list(cause_trials._machine(unknown, known)) == []
+
+
+def test_what_makes_a_machine_of_ones_own_worse_is_put_to_that_of_a_better_one():
+    """No shipped machine says what is usual; numbers that are as good as they need be are left alone."""
+    cylinder = "plant.actuators.lift.drive.cylinder."
+    numbers = {
+        f"{cylinder}c_i": 3e-10,
+        f"{cylinder}c_e": 0.0,
+        f"{cylinder}valve.dead_band": 1.5,
+        f"{cylinder}valve.frequency": 2.0,
+        f"{cylinder}friction.F_c": 400.0,
+        "plant.supply.p_s": 60e5,
+        "plant.actuators.tilt.drive.cylinder.valve.frequency": 45.0,
+        "controller.model.supply.p_s": 60e5,
+    }
+    found = imperfect({path: Leaf(path, value, None) for path, value in numbers.items()})
+    better = {path.rpartition(".")[2]: pair for path, pair in found.items()}
+    assert better == {
+        "c_i": (3e-10, 0.0),
+        "dead_band": (1.5, 0.0),
+        "frequency": (2.0, 30.0),
+        "F_c": (400.0, pytest.approx(40.0)),
+        "p_s": (60e5, 120e5),
+    }
+    assert all(path.startswith(("actuators.lift.", "supply.")) for path in found)
+
+
+@pytest.mark.parametrize("share, oddness", [(0.6, 0.2), (0.75, 0.8)])
+def test_a_reference_that_the_machine_could_follow_is_hardly_odd(share, oddness, monkeypatch):
+    """Walked more slowly any loop follows better: that alone speaks for no cause."""
+    monkeypatch.setattr(cause_trials, "asked_speed", lambda run: (share, "fast"))
+    scenario = SimpleNamespace(disturbances={}, reference=Sine("output", "start", (1e-3,), 2.0))
+    (slower,) = cause_trials._scenarios(SimpleNamespace(loop=loop(), scenario=scenario))
+    assert slower.oddness == pytest.approx(oddness)
 
 
 # ---- gains ----------------------------------------------------------------------------------------------------------------

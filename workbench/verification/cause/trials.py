@@ -3,7 +3,7 @@
     model      a number the controller believes, put to the machine's (or the machine's to what is believed)
     path       delay, sample time, filter, noise, quantisation, own limits of the commands
     gain       a gain of the law, put to the law's own default for this machine
-    machine    a number of the machine, put to that of the machine as shipped
+    machine    a number of the machine, put to that of the machine as shipped, or of a better one (`cause_machine`)
     scenario   a disturbance taken away, a reference walked more slowly
 
 Only numbers change, so that the compiled loop serves every trial.
@@ -23,9 +23,11 @@ from workbench.contract.system import System, innermost
 from workbench.run.targets import target_name
 from workbench.verification.cause.gains import feeds_forward, gain_trials
 from workbench.verification.cause.trial import Trial, against, law_path, odd
+from workbench.verification.cause_machine import imperfect
 from workbench.verification.scales import scales
 
 USUAL_SAMPLE = 1e-3  # s
+MUCH = 0.7  # of the speed that a machine has, from which on a reference is fast
 WILD = 30.0  # a belief further off than this is not made into a machine
 ASIDE = ("pose", "pressures", "z_10", "F_0", "θ_0")  # where a machine starts is no matter of belief
 
@@ -180,24 +182,32 @@ def _wrapper(loop, around, path, known) -> Iterator[Trial]:
 def _machine(loop, known) -> Iterator[Trial]:
     usual = loop.plant.as_shipped()
     if usual is None:
+        yield from _put_right(loop, known, imperfect(known), "that of a better machine", 0.5)
         return
-    path, model = believed(loop)
     shipped = {f"usual.{leaf.path}": leaf for leaf in leaves(usual)}
     same_build = {p for p in shipped} == {
         f"usual.{p.removeprefix('plant.')}" for p in known if p.startswith("plant.")
     }
-    differences = _differences(known | shipped, "plant.", "usual.")
+    differences = {  # bodies of another build, such as joined ones, are no fault
+        key: pair
+        for key, pair in _differences(known | shipped, "plant.", "usual.").items()
+        if same_build or _hydraulic(key)
+    }
+    yield from _put_right(loop, known, differences, "that of the machine as shipped", 0.9)
+
+
+def _put_right(loop, known, differences, whose: str, weight: float) -> Iterator[Trial]:
+    """Numbers of the machine put to what they should be, in the model as well where it has the same."""
+    path, model = believed(loop)
     for suffix, group in grouped(differences).items():
-        if not same_build and not _hydraulic(next(iter(group))):
-            continue  # bodies of another build, such as joined ones, are no fault
         numbers = {}
         for key, (value, right) in group.items():
             numbers["plant." + key] = right
             if model is not None and path + key in known and known[path + key].value == value:
                 numbers[path + key] = right
         value, right = next(iter(group.values()))
-        words = f"plant.{suffix} is {against(value, right, 'that of the machine as shipped')}"
-        yield Trial("machine", words, numbers, {}, 0.9 * odd(value, right))
+        words = f"plant.{suffix} is {against(value, right, whose)}"
+        yield Trial("machine", words, numbers, {}, weight * odd(value, right))
 
 
 def _hydraulic(key: str) -> bool:
@@ -222,7 +232,8 @@ def _scenarios(run) -> Iterator[Trial]:
     slower = slowed(scenario.reference)
     if slower is not None:
         share, words = asked_speed(run)
-        yield Trial("reference", words, {}, {"reference": slower}, min(0.8, 0.2 + share))
+        asked = share if share > MUCH else 0.0  # walked more slowly, any loop follows better
+        yield Trial("reference", words, {}, {"reference": slower}, min(0.8, 0.2 + asked))
 
 
 def asked_speed(run) -> tuple[float, str]:
@@ -240,7 +251,7 @@ def asked_speed(run) -> tuple[float, str]:
             words = f"the reference asks for {top:.3g} {unit} of {name}, and the machine has {scale.value:.3g} {unit}"
             found.append((top / scale.value, words))
     share, words = max(found)
-    words = words if share > 0.7 else found[0][1]
+    words = words if share > MUCH else found[0][1]
     law = innermost(run.loop.controller)
     if feeds_forward(law) and law.feed == "none":
         words += ", and nothing feeds its velocity forward (controller.feed: none)"
