@@ -404,6 +404,9 @@ def test_what_makes_a_machine_of_ones_own_worse_is_put_to_that_of_a_better_one()
         f"{cylinder}valve.frequency": 2.0,
         f"{cylinder}friction.F_c": 400.0,
         "plant.supply.p_s": 60e5,
+        "plant.supply.margin": 1e5,
+        "plant.supply.τ": 2.0,
+        f"{cylinder}circuit.τ": 2.0,
         "plant.actuators.tilt.drive.cylinder.valve.frequency": 45.0,
         "controller.model.supply.p_s": 60e5,
     }
@@ -415,6 +418,8 @@ def test_what_makes_a_machine_of_ones_own_worse_is_put_to_that_of_a_better_one()
         "frequency": (2.0, 30.0),
         "F_c": (400.0, pytest.approx(40.0)),
         "p_s": (60e5, 120e5),
+        "margin": (1e5, 20e5),
+        "τ": (2.0, 0.03),
     }
     assert all(path.startswith(("actuators.lift.", "supply.")) for path in found)
 

@@ -15,6 +15,8 @@ from workbench.contract.parameters import Leaf
 
 FAST = 30.0  # Hz
 LESS = 0.1
+AMPLE = 20e5  # Pa
+QUICK = 0.03  # s
 NONE = ("c_i", "c_e", "dead_band")
 DRY = ("F_c", "F_s")
 PRESSURES = ("p_s", "p_top")
@@ -27,17 +29,22 @@ def imperfect(known: Mapping[str, Leaf]) -> dict[str, tuple[float, float]]:
         if not path.startswith("plant.") or leaf.structural:
             continue
         value = float(leaf.value)
-        better = _better(path.rpartition(".")[2], value)
+        better = _better(path, value)
         if better != value:
             found[path.removeprefix("plant.")] = (value, better)
     return found
 
 
-def _better(name: str, value: float) -> float:
+def _better(path: str, value: float) -> float:
+    name = path.rpartition(".")[2]
     if name in NONE:
         return 0.0
     if name in DRY:
         return LESS * value
     if name in PRESSURES:
         return 2.0 * value
-    return max(value, FAST) if name == "frequency" else value
+    if name == "frequency":
+        return max(value, FAST)
+    if name == "margin":
+        return max(value, AMPLE)
+    return min(value, QUICK) if path.endswith(".supply.τ") else value
