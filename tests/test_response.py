@@ -5,6 +5,7 @@ from math import pi
 
 import numpy as np
 import pytest
+from small import Feedback, Linear
 
 from controllers import PID
 from workbench import (
@@ -143,3 +144,14 @@ def test_too_few_periods_under_a_reference_that_never_rests_are_no_quiet():
     short = asked(held(Cart(a=0.0, c=0.0, m=400.0), K_i=(0.0,)), never, Settled(longest=8.0))
     assert short["settled"].holds is None and "too few to tell" in short["settled"].worst
     assert asked(held(Cart(a=0.0)), never, Settled())["settled"].holds is True
+
+
+@pytest.mark.parametrize("K, holds", [(-0.6, True), (0.4, False)])
+def test_too_few_samples_make_the_run_longer(K, holds):
+    """x⁺ = (1 + K) x sixty times over: with 144 samples a cycle can be told, and what grows too."""
+    plant = Linear(((0.0,),), ((1e5,),), ((1.0,),), x0=(1e-3,))
+    loop = ClosedLoop(plant, Sampled(Feedback(plant, ((-K,),), ((0.0,),)), 1e-5))
+    said = asked(loop, Scenario(60e-5), Settled(rest=False))["settled"]
+    assert said.holds is holds and "samples" not in said.worst
+    short = asked(loop, Scenario(60e-5), Settled(rest=False, longest=60e-5))["settled"]
+    assert short.holds is not True

@@ -10,7 +10,8 @@ the width (largest minus smallest value) of each error is compared from quarter 
     creeping   moving one way, or fewer than three periods of what swings: likewise
     restless   anything else: a limit cycle, a hunt
 
-Where the reference never rests, and too few periods of what moves were seen, the run itself is made longer, up to the same limit.
+Where the reference never rests, and too few samples or periods of what moves were seen, the run itself is made longer, up to the
+same limit.
 
 A loop with noise or quantisation is never still to a floor: of that, only periodic motion counts.
 """
@@ -119,11 +120,11 @@ def _quiet(claim, run: Run, floor: float, own: Swings) -> str:
 
 
 def _in_motion(claim, run: Run, floor: float, own: Swings, said, tick) -> Verdict:
-    """The verdict on a run that is not held at its end, made longer while it has too few periods of what moves."""
+    """The verdict on a run that is not held at its end, made longer while it has too few samples, or periods of what moves."""
     length = run.scenario.length()
     most = max(claim.longest, length)
     duration = length
-    while own.seen.brief and not own.seen.few and duration < most:
+    while (own.seen.brief or own.seen.few) and duration < most:
         duration = min(2 * duration, most)
         more = undisturbed(run, duration)
         if not more.log.status.completed:
