@@ -35,11 +35,13 @@ def test_a_regulator_to_zero_is_not_asked_to_track():
         ({"reference": Sine("output", (0.0,), (1.0,), 1.0)}, "stands still"),
         ({"disturbances": {"F": 1.0}}, "disturbs"),
         ({"observer": "Kalman"}, "estimates"),
+        ({"terminal": "cost"}, "practical-stability"),
+        ({"terminal": "none"}, "terminal set"),
     ],
 )
 def test_what_a_predictive_law_is_not_asked_says_why(change, word):
     given = {"jointed": False, "linear": True, "reference": None, "disturbances": {}} | change
-    law = SimpleNamespace(observer=given.get("observer"))
+    law = SimpleNamespace(observer=given.get("observer"), terminal=given.get("terminal", "set"))
     scenario = Scenario(1.0, given["reference"], given["disturbances"])
     about = SimpleNamespace(
         jointed=given["jointed"],

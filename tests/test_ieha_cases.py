@@ -215,6 +215,17 @@ def test_a_hypothesis_that_is_lost_is_named(changes, words):
     _, _, found = judged(text)
     verdict = found["mpc-stability"]
     assert verdict.holds is None and words in verdict.worst and not verdict.strength
+    assert verdict.worst.count("terminal set as a constraint") <= 1
+
+
+@pytest.mark.parametrize("change, code", [((), 0), ((("Q: 1", "Q: 1e-9"),), 1)])
+def test_without_a_terminal_set_runs_and_the_linear_law_decide(change, code):
+    """By default nothing is asked that needs a set: a law that works holds, one that hardly acts does not."""
+    cost = [("terminal: set", "terminal: cost"), *change]
+    _, done, found = judged(example("linear-mpc", *cost))
+    assert "mpc-stability" not in found and "terminal: set" in found["unasked"].worst
+    assert {"practical-stability", "linear-stability"} <= set(found)
+    assert exit_code(done.verdicts) == code
 
 
 def test_a_cost_that_rises_is_seen(textbook):

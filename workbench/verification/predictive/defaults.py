@@ -8,6 +8,10 @@ from workbench.run.reference import Hold
 from workbench.verification import claims as C
 
 ARGUMENT = ("mpc-stability", "cost-decrease")
+NO_SET = (
+    "the argument needs a terminal set as a constraint (terminal: set), and without one the cost may rise; runs from other starts"
+    " (practical-stability) and the law away from its limits (linear-stability) decide"
+)
 
 
 def predictive_claims(about: Any, unasked: list) -> list:
@@ -41,4 +45,6 @@ def left_out(about: Any) -> str:
         return "the argument is about a loop that nothing disturbs"
     if about.predictive.observer is not None:
         return "the argument is about a law that measures every state, and this one estimates them"
+    if about.predictive.terminal != "set":
+        return NO_SET
     return ""

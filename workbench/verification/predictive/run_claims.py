@@ -38,10 +38,14 @@ def check_mpc_stability(claim: Any, run: Any) -> Verdict:
     if lost or law.terminal != "set":
         if not lost and law.observer is None and not given.lost:
             return _begins_feasible(run, replace(local_stability(given), counted=claim.counted))
-        no_set = () if law.terminal == "set" else ("a terminal set as a constraint",)
+        decides = (
+            ""
+            if law.terminal == "set"
+            else "; terminal: set would meet it, else practical-stability decides"
+        )
         return said(
             None,
-            worst=f"the theorem's hypotheses that are not met: {'; '.join((*given.lost, *no_set))}",
+            worst=f"the theorem's hypotheses that are not met: {'; '.join(given.lost)}{decides}",
             source="shifted plan",
             assumptions=tuple(Assumption(t, False) for t in given.lost),
         )
