@@ -15,6 +15,7 @@ from workbench.verification.sensitivity.derivatives import BESIDE, NEAR, NEIGHBO
 from workbench.verification.tube import blocks, paths
 from workbench.verification.tube.checker.balls import Balls
 from workbench.verification.tube.checker.frame import Frame
+from workbench.verification.tube.checker.interval import Interval
 
 
 # ---- slopes of margins -------------------------------------------------------------------------------------------------------
@@ -313,3 +314,47 @@ def test_numbers_at_the_edge_of_what_a_claim_takes(made, refused):
         return
     with pytest.raises((InputError, ValueError), match=refused):
         made()
+
+
+def test_bounds_of_a_change_are_rounded_outwards_and_kinks_leave_the_leap():
+    """Order three where smooth, else V(J(x)) − V(x), each with its remainder; what is no number bounds nothing."""
+    answers = {
+        "fall": ([1.0, 5.0, np.nan], [2.0, 6.0, 3.0], "weights"),
+        "leap": ([7.0, 0.25, 8.0], [9.0, 0.5, 9.0], "other"),
+    }
+    bound = lambda name: SimpleNamespace(over=lambda low, high: tuple(map(as_it_is, answers[name])))
+    smooth = np.array([True, False, True])
+    rest = np.array([-0.5, -0.125, 0.0]), np.array([0.5, 0.125, 0.0])
+    own = SimpleNamespace(
+        fall=bound("fall"), leap=bound("leap"), _path=lambda low, high: (*rest, "way", smooth)
+    )
+    a, b, weights, way = Sample.change(own, None, None)
+    assert a == pytest.approx([0.5, 0.125, -np.inf]) and b == pytest.approx([2.5, 0.625, 3.0])
+    assert (a < [0.5, 0.125, 0.0]).all() and (b > [2.5, 0.625, 3.0]).all()
+    assert (weights, way) == ("weights", "way")
+
+
+def as_it_is(found):
+    """Arrays of lists; words stay."""
+    return found if isinstance(found, str) else np.array(found)
+
+
+def test_coefficients_along_a_path_are_those_of_the_flow():
+    """One array a power of s, as many as the path has; what a rate has no coefficient of is zero."""
+    path = object.__new__(paths.Path)
+    path.time, path.fixed = Interval(np.array([0.5, 0.6])), [Interval(np.array([7.0, 8.0]))]
+    seen = []
+
+    def run(kind, given, made):
+        seen.append([len(one.parts) for one in given])
+        x, y = given[1:3]
+        return [x * y, made(Interval(np.array([4.0, 5.0]))), x]
+
+    path.c = SimpleNamespace(flow=SimpleNamespace(run=run))
+    C = np.array([[[1.0, 2.0], [3.0, 5.0], [0.0, 0.0]], [[-1.0, 2.0], [0.5, 1.0], [0.25, 3.0]]])
+    found = path.coefficients(C)
+    assert seen == [[1, 3, 3, 1]] and found.shape == (2, 3, 2)
+    for k in range(2):
+        product = np.convolve(C[k, :, 0], C[k, :, 1])[:3]
+        assert found[k, :, 0] == pytest.approx(product, abs=1e-12)
+        assert found[k, :, 1].tolist() == [4.0 + k, 0.0, 0.0]

@@ -229,6 +229,17 @@ def test_a_state_that_never_moves_scales_no_coordinate():
     assert wild.X[0, 0, 0] == pytest.approx(1.0) and wild.X[0, 1, 1] == pytest.approx(2.0)
 
 
+def test_rounding_of_every_mode_is_in_the_propagator():
+    one = np.eye(2)[None]
+    lags = np.array([[-900.0, -400.0]])
+    f = Frame(one, Balls.exact(one), lags[:, :, None] * one, 0, lags, 0 * lags, np.array([[0, 1]]))
+    Φ = stiff.propagator(f, 2e-3)
+    cosine, _ = f.exponential(2e-3)
+    assert Φ.mid[0] == pytest.approx(np.diag([exp(-1.8), exp(-0.8)]), rel=1e-12)
+    assert (np.diag(Φ.rad[0]) >= cosine.rad[0]).all() and (cosine.rad[0] > 0).all()
+    assert np.diag(Φ.rad[0])[1] > 10 * max(Φ.rad[0, 1, 0], Φ.rad[0, 0, 1])
+
+
 # ---- polynomials and what grows over a step ---------------------------------------------------------------------------------
 def spans(found, low, high):
     return bool(found.lo <= low and high <= found.hi and found.hi - found.lo < high - low + 1e-12)
