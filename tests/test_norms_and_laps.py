@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from workbench.verification.ledger.rates import certified_rate, largest_rate
+from workbench.verification.ledger.rates import certified_rate, largest_rate, matrices
 from workbench.verification.linear import frozen_time, norms
 from workbench.verification.linear.frozen_time import TracedPoints, doubted
 from workbench.verification.linear.modes import Place
@@ -253,3 +253,35 @@ def test_directions_in_which_pressures_change_and_no_force_does(monkeypatch):
     monkeypatch.setattr(frozen_time, "chambers", lambda plant, state: {"p_a": ("p_b", cylinder)})
     points = SimpleNamespace(loop=SimpleNamespace(plant=None), state=["q", "p_b", "p_a"])
     assert TracedPoints.common_modes(points) == pytest.approx(np.array([[0.0, 0.8, 0.6]]))
+
+
+def test_gains_and_masses_of_every_body_in_its_own_frame():
+    """κ M + K_I of the law's own body, nothing of K_I where the mass is carried, a body's own K where it has one."""
+    body = lambda name, mass, **more: SimpleNamespace(
+        name=name, mass=mass, com=(0.0, 0.0, 0.0), inertia=(0.5, 0.6, 0.7, 0.0, 0.0, 0.0), **more
+    )
+    known = [
+        body("a", 3.0, carried=False),
+        body("load", 5.0, carried=True),
+        body("c", 7.0, carried=False),
+    ]
+    true = [body("A", 4.0), body("Load", 6.0), body("C", 8.0)]
+    turned = {"A": (0.0, -1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0)}
+    own = np.arange(36.0)
+    law = SimpleNamespace(
+        gains=[SimpleNamespace(name="c", K=own.tolist())],
+        κ=2.0,
+        K_I=10.0,
+        model=SimpleNamespace(mechanism=SimpleNamespace(bodies=known), axes={}),
+    )
+    plant = SimpleNamespace(mechanism=SimpleNamespace(bodies=true), axes=turned)
+    found = matrices(law, plant)
+    mass = lambda m, inertia=(0.5, 0.6, 0.7): np.diag([m, m, m, *inertia])
+    assert found["A"][0] == pytest.approx(2 * mass(3.0) + 10 * np.eye(6))
+    assert found["A"][1] == pytest.approx(mass(4.0, (0.6, 0.5, 0.7)))  # about turned axes
+    assert found["Load"][0] == pytest.approx(2 * mass(5.0)) and found["Load"][1] == pytest.approx(
+        mass(6.0)
+    )
+    assert found["C"][0] == pytest.approx(own.reshape(6, 6)) and found["C"][1] == pytest.approx(
+        mass(8.0)
+    )
