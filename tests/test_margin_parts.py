@@ -93,6 +93,17 @@ def test_margins_of_a_lag_of_samples_by_hand():
     assert (np.inf, 0.0) not in below.delay
 
 
+def test_crossovers_of_three_lags():
+    """1/((s + 1)(s + 2)(s + 3)) is real and negative at √11 alone, where it is −1/60; its gain never reaches one."""
+    A = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [-6.0, -11.0, -6.0]])
+    L = LinearSystem(A, np.array([[0.0], [0.0], [1.0]]), np.array([[1.0, 0.0, 0.0]]), 0.0)
+    assert margins.phase_crossovers(L) == [pytest.approx(np.sqrt(11.0))]
+    ((ω, k),) = margins.loop_margins(L).gain
+    assert (ω, k) == pytest.approx((np.sqrt(11.0), 60.0)) and margins.gain_crossovers(L) == []
+    (alone,) = margins.disk_margins(L)
+    assert alone.α == pytest.approx(margins.disk_margin(L, 0.0).α)
+
+
 @pytest.mark.parametrize(
     "f, stays", [(4.9, True), (5.1, False), (-1.6, True), (-1.7, False), (2j, True), (6j, False)]
 )
