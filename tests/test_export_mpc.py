@@ -2,7 +2,6 @@
 
 import shutil
 import subprocess
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -185,12 +184,9 @@ def test_a_changed_sign_is_refused(both, tmp_path):
         Compiled(planted(both[3].folder, tmp_path, "law.c", turned))
 
 
-def test_what_is_not_linear_is_refused(tmp_path):
+def test_what_has_no_text_is_refused(tmp_path):
     law = LAWS["hard limits"]
     loop = ClosedLoop(law.model, Sampled(law, law.T_s))
-    with pytest.raises(InputError, match="linearises anew"):
-        anew = replace(law, relinearise=True)
-        graph_of(ClosedLoop(law.model, Sampled(anew, law.T_s)).controller)
     with pytest.raises(InputError, match="no structured text"):
         StructuredText(graph_of(loop.controller)).text()
     graph = graph_of(loop.controller)

@@ -70,22 +70,24 @@ class Tangents:
 _made: dict[int, Any] = {}  # a trace → it and its compiled derivatives
 
 
+def derivatives(traced: Traced) -> tuple[ca.Function, ca.Function]:
+    """Of (t, x, w, c): f, A, B, y, C in one column, each column by column; y and C alone."""
+    arguments = [ca.SX.sym(traced.flow.name_in(i), traced.flow.size1_in(i)) for i in range(4)]
+    _, x, w, _ = arguments
+    f = traced.flow(*arguments)[: traced.n_states]
+    y = traced.out(*arguments)
+    flat = lambda *parts: ca.cse(ca.vertcat(*[ca.vec(ca.densify(part)) for part in parts]))
+    C = ca.jacobian(y, x)
+    both = flat(f, ca.jacobian(f, x), ca.jacobian(f, w), y, C)
+    function = lambda e: ca.Function("tangent", arguments, [e])
+    return function(both), function(flat(y, C))
+
+
 def tangents(plant: System, live: Any) -> Tangents:
     """The derivatives of `plant` by its states and by its inputs `live`, compiled once a structure, with numbers as arguments."""
     traced = trace(plant, tuple(live))
     if id(traced) not in _made:
-        arguments = [ca.SX.sym(traced.flow.name_in(i), traced.flow.size1_in(i)) for i in range(4)]
-        _, x, w, _ = arguments
-        f = traced.flow(*arguments)[: traced.n_states]
-        y = traced.out(*arguments)
-        flat = lambda *parts: ca.cse(ca.vertcat(*[ca.vec(ca.densify(part)) for part in parts]))
-        C = ca.jacobian(y, x)
-        both = flat(f, ca.jacobian(f, x), ca.jacobian(f, w), y, C)
-        seen = flat(y, C)
-        _made[id(traced)] = (
-            traced,
-            *(Mapped(ca.Function("tangent", arguments, [e])) for e in (both, seen)),
-        )
+        _made[id(traced)] = (traced, *map(Mapped, derivatives(traced)))
     _, both, seen = _made[id(traced)]
     return Tangents(
         plant, tuple(live), traced, np.ascontiguousarray(traced.constants(plant)), both, seen

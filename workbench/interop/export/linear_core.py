@@ -28,6 +28,7 @@ class LinearCore:
     law: Any
 
     template = "mpc.c.in"
+    allowed = 1e-9  # of the largest command: sums are taken in another order than in the run
     functions: Sequence[str] = ()
 
     @property
@@ -91,7 +92,7 @@ class LinearCore:
         inverse, M, scaling, _ = self.ldp
         law_of_rest = _terminal(q)
         found = {
-            **_observer(law, made),
+            **_observer(made),
             "rows": np.vstack([dense.F, dense.G_θ]),
             "c1": dense.c1,
             "low": np.concatenate([dense.z_low, dense.low]),
@@ -148,7 +149,6 @@ class LinearCore:
         at = np.arange(q.n_θ)
         given = np.concatenate([at[q.at["r"]], at[q.at["v"]]])
         observed = made.L is not None
-        command = "u[i] + k->overlap[i] * most(-1.0, least(1.0, u[i] / {w}))"
         return {
             "theta_x": listed(at[q.at["x"]]),
             "theta_u": ", ".join(map(str, at[q.at["u"]])),
@@ -163,18 +163,28 @@ class LinearCore:
             "ill": str(int(self.condition > REFINED)),
             "law": str(int(q.K is not None)),
             "checked": str(int(not all(x.startswith("slew") for x in made.dense.labels))),
-            "command": command.format(w=repr(law.overlap.w)) if law.overlap else "u[i]",
+            "command": command_of(law),
         }
 
 
-def _observer(law: Any, made: Any) -> dict[str, np.ndarray]:
+def command_of(law: Any) -> str:
+    """The command that is given for u: the valves' overlap is made up for."""
+    if not law.overlap:
+        return "u[i]"
+    return f"u[i] + k->overlap[i] * most(-1.0, least(1.0, u[i] / {law.overlap.w!r}))"
+
+
+def _observer(made: Any) -> dict[str, np.ndarray]:
     """What the estimate is corrected by, and fitted by to the first measurement: the nearest state that explains it."""
-    if made.L is None:
-        return {}
+    return {} if made.L is None else {"L": made.L, **measured_by(made)}
+
+
+def measured_by(made: Any) -> dict[str, np.ndarray]:
+    """How the estimate is seen in the measurement at the operating point, and what it is fitted by to the first one."""
     model = made.problem.model
     scaled = model.C[:, : model.n] * made.sizes
     fit = made.sizes[:, None] * np.linalg.pinv(scaled, rcond=1e-10)
-    return {"L": made.L, "C_a": made.C_a, "h": np.asarray(model.h), "start": fit}
+    return {"C_a": made.C_a, "h": np.asarray(model.h), "start": fit}
 
 
 def _terminal(q: Any) -> dict[str, np.ndarray]:

@@ -14,6 +14,7 @@ from workbench.contract.parameters import Leaf
 from workbench.contract.plain import Plain
 from workbench.contract.system import Signal, innermost
 from workbench.interop.export.linear_core import LinearCore
+from workbench.interop.export.path_core import PathCore
 from workbench.interop.export.surroundings import Surroundings, surroundings
 
 REGULARISED = 0.1  # n ε cond(H) above which DAQP solves another problem
@@ -27,7 +28,7 @@ class SolverGraph:
     """
 
     controller: Any
-    core: LinearCore
+    core: LinearCore | PathCore
 
     parameters: tuple[Leaf, ...] = ()
 
@@ -85,18 +86,18 @@ def is_solver(controller: Any) -> bool:
 
 
 def solver_graph(controller: Any) -> SolverGraph:
-    """The numbers of a linear predictive law.
+    """The numbers of a predictive law.
 
-    Raises InputError for one that linearises anew at every sample, has constraints of the user's own, or whose Hessian is too near
+    Raises InputError for one that has constraints of the user's own, or whose Hessian is too near
     to singular.
     """
     law = innermost(controller).law
     why = _unfit(law)
     if why:
         raise InputError(
-            f"MPC: {why}", key="controller", mend="export VDC, PID, LQR or a linear MPC"
+            f"MPC: {why}", key="controller", mend="export VDC, PID, LQR or an MPC without them"
         )
-    core = LinearCore(law)
+    core = PathCore(law) if law.relinearise else LinearCore(law)
     n = len(law.prepared.dense.H)
     if n * np.finfo(float).eps * core.condition > REGULARISED:
         raise InputError(
@@ -108,8 +109,6 @@ def solver_graph(controller: Any) -> SolverGraph:
 
 
 def _unfit(law: Any) -> str:
-    if law.relinearise:
-        return "it linearises anew along every prediction, which is calculated in Python"
     if law.extra is not None:
         return "constraints of your own are solved by a general solver, which has no C here"
     return ""

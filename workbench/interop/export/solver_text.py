@@ -11,7 +11,6 @@ from pathlib import Path
 from workbench.contract.errors import InputError
 from workbench.interop.export.c_text import (
     WHAT,
-    function,
     header_of,
     numbers_of,
     signal_structs,
@@ -20,15 +19,14 @@ from workbench.interop.export.c_text import (
     told,
     words_of,
 )
-from workbench.interop.export.languages import DOUBLE, Language, Reads, statements
+from workbench.interop.export.languages import DOUBLE, Language
 from workbench.interop.export.solver_graph import SolverGraph
-from workbench.interop.export.straight import Straight, straight
+from workbench.interop.export.solver_shell import Shell
 
 HERE = Path(__file__).parent
 SOURCES = ("auxiliary.c", "factorization.c", "daqp.c")
 SETTINGS = {"primal_tol": 1e-10, "dual_tol": 1e-12, "iterations": 2000}
 TOLERATED, BROKEN = 1e-7, -9  # of `controllers.mpc.loop`: excess over a limit, and its status
-ALLOWED = 1e-9  # of the largest command: sums are taken in another order than in the run
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +42,6 @@ class SolverText:
     about: Sequence[str] = field(default=())
     digest: str = ""
 
-    allowed = ALLOWED
     prepared = (
         True  # its constants are worked out, and there are no parameters that they follow from
     )
@@ -55,6 +52,11 @@ class SolverText:
                 "--float: the quadratic program is solved to 1e-10, which floats have not",
                 mend="export MPC with doubles",
             )
+
+    @property
+    def allowed(self) -> float:
+        """How far commands may be off those of the run, as a share of the largest."""
+        return self.graph.core.allowed
 
     @property
     def language(self) -> Language:
@@ -73,8 +75,7 @@ class SolverText:
     @property
     def operations(self) -> int:
         """Outside the solver, at most."""
-        around = sum(sum(program.counts.values()) for program in self._around.values())
-        return self.graph.core.operations + around
+        return self.graph.core.operations + self._shell.operations
 
     @property
     def per_iteration(self) -> int:
@@ -98,7 +99,7 @@ class SolverText:
             *signal_structs(self, "double"),
         ]
         functions = []
-        for name in self._wrapped:
+        for name in self._shell.wrapped:
             functions += [f"/* {WHAT[name]} */", f"{signature(n, name)};", ""]
         return header_of(self, numbers, structs, functions[:-1])
 
@@ -118,78 +119,19 @@ class SolverText:
         words = self._template_words()
         own = (HERE / self.graph.core.template).read_text("utf-8")
         filled = lambda text: re.sub(rf"@({'|'.join(words)})@", lambda m: words[m[1]], text)
-        parts = [*head, *self.graph.core.functions, filled(filled(own)), *self._functions(), ""]
+        parts = [
+            *head,
+            *self.graph.core.functions,
+            filled(filled(own)),
+            *self._shell.functions(),
+            "",
+        ]
         return "\n".join(parts)
 
     @cached_property
-    def _around(self) -> dict[str, Straight]:
-        """The functions of the wrappers, as programs."""
-        return {name: straight(f) for name, f in self.graph.around.functions.items()}
-
-    @property
-    def _wrapped(self) -> dict[str, list[str]]:
-        """Public function → what it does: what the law is given, the law, what becomes of its commands."""
-        given, memory = "  double given[Y + R + 1];", "(double *)z"
-        found = {
-            "start": [
-                given,
-                "  seen_at_start(k, in, z, given);",
-                f"  law_started(k, given, {memory});",
-                "  around_start(k, in, z);",
-            ],
-            "step": [
-                given.replace(";", ", moves[U];"),
-                "  seen(k, in, z, given);",
-                f"  law_stepped(k, given, {memory}, moves);",
-                "  around_step(k, in, moves, z, u);",
-            ],
-        }
-        if "around_release" in self._around:
-            found["release"] = ["  around_release(k, in, z, u);"]
-        return found
-
-    def _functions(self) -> list[str]:
-        """What stands around the law, and the functions of the header."""
-        n, z, u = self.name, self._memory_words, self.words["outputs"]
-        law = self.graph.law
-        given = [f"given[{i}]" for i in range(len(law.measured) + len(law.references))]
-        takes = f"const {n}_constants *k, const {n}_inputs *in"
-        seen = f"{takes}, const {n}_memory *z, double *given"
-        out = f"{n}_memory *z, {n}_outputs *u"
-        parts = {
-            "seen_at_start": (seen, [given]),
-            "seen": (seen, [given]),
-            "around_start": (f"{takes}, {n}_memory *z", [z]),
-            "around_step": (f"{takes}, const double *moves, {out}", [z, [f"u->{w}" for w in u]]),
-            "around_release": (f"{takes}, {out}", [z, [f"u->{w}" for w in u]]),
-        }
-        lines = []
-        for name, program in self._around.items():
-            arguments, writes = parts[name]
-            head = f"static void {name}({arguments})"
-            lines += [*function(head, statements(program, DOUBLE, self._reads(), writes)), ""]
-        for name, body in self._wrapped.items():
-            lines += [signature(n, name), "{", *body, "}", ""]
-        return lines[:-1]
-
-    @property
-    def _memory_words(self) -> list[str]:
-        """Where the memory of the wrappers is."""
-        own = len(self.graph.core.memory)
-        return [f"z->{word}" for word in self.words["memory"][own:]]
-
-    def _reads(self) -> Reads:
-        """Where argument and place of a function around the law are found."""
-        inputs, memory = self.words["inputs"], self._memory_words
-        first = 1 + len(self.graph.measured)
-        return lambda argument, place: (
-            "in->t",
-            memory[place] if argument == 1 else "",
-            f"in->{inputs[1 + place]}" if argument == 2 else "",
-            f"in->{inputs[first + place]}" if argument == 3 else "",
-            f"moves[{place}]",
-            f"k->around[{place}]",
-        )[argument]
+    def _shell(self) -> Shell:
+        """What stands around the law."""
+        return Shell(self.graph, self.name, self.words)
 
     def _template_words(self) -> dict[str, str]:
         core = self.graph.core
@@ -203,5 +145,6 @@ class SolverText:
             "dual_tol": repr(SETTINGS["dual_tol"]),
             "tolerated": repr(TOLERATED),
             "broken": f"({BROKEN})",
+            "sample": f"{self.name.upper()}_SAMPLE_TIME",
             **core.words(),
         }
