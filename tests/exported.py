@@ -37,7 +37,8 @@ def built(package, *flags):
     c = ["gcc", "-std=c99", "-O1", "-ffp-contract=off", "-c", package / "law" / "law.c", "-o", law]
     subprocess.run(c, **quiet)
     roots = [f"-I{package / 'include'}", f"-I{package / 'law'}", f"-I{STUBS}"]
-    sources = [package / "src" / "controller.cpp", STUBS / "manager.cpp", law]
+    own = [package / "src" / f"{name}.cpp" for name in ("controller", "plugins")]
+    sources = [*own, STUBS / "manager.cpp", law]
     cpp = ["g++", "-std=c++17", "-O0", *WARNINGS, *flags, *roots, *sources, "-o", made]
     subprocess.run(cpp, **quiet)
     return made

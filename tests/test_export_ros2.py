@@ -60,6 +60,28 @@ def test_the_controller_gives_the_commands_of_the_run_to_the_last_bit(axis, mana
     assert lines[-1][0] == "deactivate" and float.fromhex(lines[-1][1]) == 0.0
 
 
+def test_in_a_chain_the_references_are_interfaces(axis, manager):
+    """Another controller writes them: the commands are those of the run, and the law waits for the first of them."""
+    _, graph, run = axis
+    lines = manager("chain=1")
+    words, found = commands(lines)
+    exported = [line[1] for line in lines if line[0] == "exports"]
+    assert exported == [f"law/{interface(s)}" for s in graph.references]
+    assert ["chained", "1"] in lines
+    assert set(words) == {"ok"} and np.array_equal(found, run.commands)
+    _, late = commands(manager("chain=1", "silent=0", "length=30", "safe_commands=-0.0001"))
+    assert (late[:30] == -1e-4).all() and late[30, 0] != -1e-4
+
+
+def test_out_of_its_chain_it_takes_what_the_other_takes(axis, manager):
+    """State interfaces that are named as references: then it cannot be chained."""
+    _, _, run = axis
+    lines = manager("chain=2")
+    assert ["chained", "0"] in lines
+    assert "leave it empty to be chained" in " ".join(word for line in lines for word in line)
+    assert np.array_equal(commands(lines)[1], run.commands)
+
+
 @pytest.mark.long
 def test_it_is_compiled_against_older_interfaces(axis, package, manager):
     _, found = commands(manager(made=built(package, "-DOLDER")))
@@ -127,11 +149,11 @@ def test_the_package_holds_together(axis, package):
     """Names agree between its files; the law inside is one that can be run here."""
     _, graph, _ = axis
     assert ElementTree.parse(package / "package.xml").findtext("name") == "axis_law"
-    (plugin,) = ElementTree.parse(package / "controller.xml").iter("class")
-    assert (
-        plugin.get("type") == "axis_law::LawController"
-        and plugin.get("name") == "axis_law/LawController"
-    )
+    plugin, chained = ElementTree.parse(package / "controller.xml").iter("class")
+    assert plugin.get("type") == "axis_law::LawController"
+    assert plugin.get("name") == "axis_law/LawController"
+    assert chained.get("type") == "axis_law::ChainedLawController"
+    assert chained.get("base_class_type") == "controller_interface::ChainableControllerInterface"
     assert "axis & arm" in plugin.findtext("description")
     given = YAML(typ="safe").load((package / "config" / "controllers.yaml").read_text())
     manager = given["controller_manager"]["ros__parameters"]

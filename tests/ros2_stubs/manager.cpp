@@ -1,6 +1,7 @@
 // Stands in for the controller manager and the hardware: drives an exported controller along a logged run.
 // usage: manager RUN.csv COMMANDS MEASURED REFERENCES RATE [NAME=VALUE …]
 //   NAME=VALUE   a parameter (a number), or what happens: topic=1 (references as messages), nan=K (no number at sample K, length=L),
+//                chain=1 (references by the interfaces of the chainable controller, their names printed; chain=2: not chained),
 //                late=K (periods twice as long from sample K on), silent=K (no messages from sample K on), busy=K
 // Prints "configure W", "activate", then for each sample "K result command … " and "deactivate command …".
 #include <cstdio>
@@ -9,26 +10,31 @@
 #include <limits>
 #include <map>
 
-#include <controller_interface/controller_interface.hpp>
+#include <controller_interface/chainable_controller_interface.hpp>
 #include <std_msgs/msg/float64_multi_array.hpp>
 
-controller_interface::ControllerInterface *exported_controller();
+template <class Base> Base *exported_controller();
 
 int main(int count, char **words)
 {
   using namespace controller_interface;
   const std::size_t commands = std::atoi(words[2]), measured = std::atoi(words[3]), references = std::atoi(words[4]);
   std::map<std::string, double> asked;
-  std::unique_ptr<ControllerInterface> law(exported_controller());
-  law->update_rate_ = std::atoi(words[5]);
-  const double T = 1.0 / law->update_rate_;
-  auto node = law->get_node();
   for (int i = 6; i < count; ++i) {
     const std::string word = words[i];
     const auto at = word.find('=');
     asked[word.substr(0, at)] = std::atof(word.c_str() + at + 1);
   }
-  if (!asked["topic"]) {
+  std::unique_ptr<ControllerInterfaceBase> law;
+  ChainableControllerInterface *chainable = nullptr;
+  if (asked["chain"])
+    law.reset(chainable = exported_controller<ChainableControllerInterface>());
+  else
+    law.reset(exported_controller<ControllerInterface>());
+  law->update_rate_ = std::atoi(words[5]);
+  const double T = 1.0 / law->update_rate_;
+  auto node = law->get_node();
+  if (!asked["topic"] && asked["chain"] != 1) {
     std::vector<std::string> names;
     for (std::size_t i = 0; i < references; ++i) names.push_back("wanted/" + std::to_string(i));
     node->parameters["reference_interfaces"].value = names; // as a manager's file gives it, before on_init
@@ -49,6 +55,12 @@ int main(int count, char **words)
   const bool well = law->on_configure({}) == CallbackReturn::SUCCESS;
   std::printf("configure %s\n", well ? "well" : "failed");
   if (!well) return 0;
+  std::vector<hardware_interface::CommandInterface> before;
+  if (chainable) {
+    before = chainable->export_reference_interfaces();
+    for (const auto &interface : before) std::printf("exports %s\n", interface.get_name().c_str());
+    std::printf("chained %d\n", chainable->set_chained_mode(true));
+  }
   const std::size_t states = law->state_interface_configuration().names.size();
   std::vector<double> in(states, std::numeric_limits<double>::quiet_NaN()), out(commands, 1e9);
   for (auto &v : in) law->state_interfaces_.emplace_back(&v);
@@ -75,6 +87,8 @@ int main(int count, char **words)
     for (std::size_t i = 0; i < states; ++i) in[i] = row[1 + i];
     if (within("nan", k)) in[0] = std::numeric_limits<double>::quiet_NaN();
     if (within("busy", k)) in[0] = hardware_interface::LoanedInterface::BUSY;
+    if (chainable && chainable->is_in_chained_mode() && !within("silent", k))
+      for (std::size_t i = 0; i < references; ++i) before[i].set_value(row[1 + measured + i]);
     if (asked["topic"] && !within("silent", k)) {
       auto message = std::make_shared<std_msgs::msg::Float64MultiArray>();
       message->data.assign(row.begin() + 1 + measured, row.begin() + 1 + measured + references);

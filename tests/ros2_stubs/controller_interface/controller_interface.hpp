@@ -47,9 +47,9 @@ struct InterfaceConfiguration {
   std::vector<std::string> names;
 };
 
-class ControllerInterface {
+class ControllerInterfaceBase {
 public:
-  virtual ~ControllerInterface() = default;
+  virtual ~ControllerInterfaceBase() = default;
   virtual InterfaceConfiguration command_interface_configuration() const = 0;
   virtual InterfaceConfiguration state_interface_configuration() const = 0;
   virtual CallbackReturn on_init() = 0;
@@ -66,5 +66,6 @@ public:
   std::vector<hardware_interface::LoanedCommandInterface> command_interfaces_;
   std::vector<hardware_interface::LoanedStateInterface> state_interfaces_;
 };
+class ControllerInterface : public ControllerInterfaceBase {};
 
 } // namespace controller_interface

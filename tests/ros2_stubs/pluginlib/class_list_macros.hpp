@@ -1,3 +1,4 @@
 #pragma once
+template <class Base> Base *exported_controller();
 #define PLUGINLIB_EXPORT_CLASS(derived, base)                                                                                      \
-  base *exported_controller() { return new derived(); }
+  template <> base *exported_controller<base>() { return new derived(); }

@@ -57,6 +57,7 @@ public:
 
 class Node {
 public:
+  const char *get_name() const { return "law"; }
   std::map<std::string, Parameter> parameters;
   std::map<std::string, rcl_interfaces::msg::ParameterDescriptor> descriptors;
   std::function<void(std::shared_ptr<void>)> topic;

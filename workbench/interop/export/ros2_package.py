@@ -26,6 +26,7 @@ FILES = {
     "controller.hpp": "include/{pkg}/controller.hpp",
     "signals.hpp": "include/{pkg}/signals.hpp",
     "controller.cpp": "src/controller.cpp",
+    "plugins.cpp": "src/plugins.cpp",
     "CMakeLists.txt": "CMakeLists.txt",
     "package.xml": "package.xml",
     "controller.xml": "controller.xml",
