@@ -1,6 +1,7 @@
 """Predictive laws that linearise anew at every sample as C: the estimates, statuses and commands of the law in Python."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Annotated
 
 import numpy as np
@@ -22,6 +23,7 @@ from workbench import (
     System,
     simulate,
 )
+from workbench.cases.file import load
 from workbench.contract.parameters import Unit
 from workbench.contract.plain import plain
 from workbench.interop.export import path_core
@@ -181,6 +183,15 @@ def test_wrappers_go_with_it(tmp_path):
 @pytest.mark.long
 def test_it_runs_without_undefined_behaviour(made):
     assert sanitized(made[4], "law").well in (True, None)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["hiab-xs031-mpc", "excavator-mpc"])
+def test_laws_of_machines_give_the_commands_of_their_runs(name, tmp_path):
+    case = load(Path(__file__).parents[1] / "examples" / f"{name}.yaml")
+    graph = graph_of(case.loop.controller)
+    run = run_of(case.loop, replace(case.scenario, duration=0.4), graph)
+    assert against_run(Compiled(export_law(tmp_path / "law", graph, run)), run).well
 
 
 def test_the_same_numbers_stand_in_both():
