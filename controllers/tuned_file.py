@@ -1,4 +1,4 @@
-"""The case file that `workbench tune` writes: what it had, with the gains that were found in it, verified as it stands."""
+"""The case file that `workbench tune` writes: the given file with the gains that were found; it is verified as written."""
 
 from __future__ import annotations
 

@@ -204,7 +204,9 @@ def test_schema_helps_while_typing():
     defs = json_schema(Manipulator)["$defs"]
     bore = defs["Cylinder"]["properties"]["bore"]
     assert bore["description"] == "piston diameter, in m, > 0"
-    assert {"type": "number", "exclusiveMinimum": 0.0} in plain(defs, bore)
+    assert {"type": "number", "exclusiveMinimum": 0.0, "exclusiveMaximum": 15.0} in plain(
+        defs, bore
+    )
     assert {"$ref": "#/$defs/quantity"} in plain(defs, bore)
     assert defs["Valve"]["properties"]["lag"]["default"] == "ideal"
     assert {"enum": ["ideal", "first", "second"]} in plain(defs, defs["Valve"]["properties"]["lag"])

@@ -207,7 +207,7 @@ def _deviation(q, v):
 
 
 def _rules(q: Problem, v) -> list:
-    """Every limit."""
+    """Every limit of the problem as a cvxpy constraint."""
     found = []
 
     def between(e, low, high, size):

@@ -78,14 +78,14 @@ class MPC(AskedOfMPC):
     observer: Observer | None = None
     terminal: Literal["none", "cost", "set"] = "cost"
     room: Annotated[float, Unit("1"), "share of every range kept for steady states", fraction] = 0.5
-    relinearise: Annotated[bool, "a model of its own for every sample ahead"] = False
-    iterations: Annotated[int, "how often a sample's prediction is gone over"] = 1
+    relinearise: Annotated[bool, "linearise the plant anew at every sample ahead"] = False
+    iterations: Annotated[int, "Gauss–Newton iterations a sample"] = 1
     working: Mapping[str, float] | None = None
     smooth: Annotated[
-        float, Unit("m/s"), "speed over which friction turns round at least, along a path", positive
+        float, Unit("m/s"), "least speed over which friction's sign is smoothed", positive
     ] = 0.01
     w: Annotated[
-        float, Unit("V"), "opening over which the valves' overlap is made up for", positive
+        float, Unit("V"), "opening over which compensation of the overlap builds up", positive
     ] = 0.2
     extra: Callable | None = None
     x_0: Annotated[tuple[float, ...], Unit("1"), "states to linearise at"] = ()

@@ -219,7 +219,7 @@ def _reads(law) -> tuple[int, ...]:
 
 
 def model_at(law, x, u) -> Model:
-    """The plant linearised at (x, u) and sampled; what it does there at rest is kept as a constant."""
+    """The plant linearised at (x, u) and sampled; its motion at that point is kept as a constant term."""
     plant = law.predicting
     live = _live(law)
     rows = _rows(law)

@@ -1,4 +1,4 @@
-"""The problem that a predictive law states: costs, limits, its end."""
+"""The problem that a predictive law states: costs, limits, terminal cost and terminal set."""
 
 from __future__ import annotations
 

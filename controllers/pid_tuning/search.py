@@ -1,4 +1,4 @@
-"""The search for gains: first ones that are stable, then every actuator in turn, the others closed, by the programs of `design`."""
+"""The search for PID gains: it begins with stable ones, then improves one actuator after the other, with the other loops closed."""
 
 from __future__ import annotations
 

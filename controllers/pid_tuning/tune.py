@@ -136,9 +136,9 @@ def rounded(loop: ClosedLoop, free: Sequence[str]) -> ClosedLoop:
 class ByRelay:
     """Gains by a tuning rule. A relay experiment runs on one actuator after the other, while the present law drives the others.
 
-    rule, structure  see `rules`; N: derivative time over its filter's
+    rule, structure  tuning rule and form (`rules`); N: derivative time over its filter's
     amplitude        of the relay, in the commands' unit; by default a tenth of their limit
-    hysteresis       in the measurement's unit: above the noise. bias: added to the command
+    hysteresis       hysteresis of the relay, above the noise. bias: added to the command
     at               as for `ByDiskMargin`; states there are where the experiment starts
     """
 

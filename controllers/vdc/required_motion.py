@@ -19,7 +19,7 @@ def required_rates(model, space: str, λ, q, τ_d, τ1) -> list:
 
 
 def rates_of(model, space: str, q, task_rates) -> list:
-    """Rates that lead, at rates of the coordinates of a space."""
+    """Rates of the leading joints that give these rates of the coordinates of a space."""
     if space == "joint":
         return list(task_rates)
     if coordinates.independent(model.mechanism):

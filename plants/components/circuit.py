@@ -71,8 +71,8 @@ class ThrottledCircuit(CircuitSizes):
     V_h1: Annotated[float, Unit("m^3"), "volume from valve to throttle", positive] = 4.71e-5
     V_h2: Annotated[float, Unit("m^3"), "hose from throttle to piston", nonnegative] = 3.14e-5
     V_h3: Annotated[float, Unit("m^3"), "hose from rod side to valve", nonnegative] = 7.85e-5
-    bore: Annotated[float, Unit("m"), "diameter of the piston", sizes.bore] = 0.080
-    rod: Annotated[float, Unit("m"), "diameter of the rod", sizes.rod] = 0.035
+    bore: Annotated[float, Unit("m"), "diameter of the piston", sizes.length] = 0.080
+    rod: Annotated[float, Unit("m"), "diameter of the rod", nonnegative] = 0.035
     s_0: Annotated[
         float, Unit("m"), "distance of the pins at which l_20 and l_30 are given", positive
     ] = 3**0.5

@@ -28,7 +28,7 @@ from workbench.contract.parameters import Unit, check_bounds, nonnegative, posit
 @final
 @dataclass(frozen=True)
 class Walls:
-    """Walls that stretch under pressure, in series with the oil: a hose from the valve to each chamber, and the cylinder's tube."""
+    """Walls that stretch under pressure: hoses and tube, in series with the oil."""
 
     B_h: Annotated[float, Unit("Pa"), "bulk modulus of the hoses", positive]
     V_ha: Annotated[float, Unit("m^3"), "volume of the hose, piston side", nonnegative] = 0.0
@@ -54,9 +54,9 @@ class Cylinder(TwoChambers):
     what: ClassVar[str] = "a cylinder"
     unit: ClassVar[str] = "kN"
 
-    bore: Annotated[float, Unit("m"), "piston diameter", sizes.bore]
-    rod: Annotated[float, Unit("m"), "rod diameter", sizes.rod]
-    stroke: Annotated[float, Unit("m"), "piston travel s", sizes.travel]
+    bore: Annotated[float, Unit("m"), "piston diameter", sizes.length]
+    rod: Annotated[float, Unit("m"), "rod diameter", nonnegative]
+    stroke: Annotated[float, Unit("m"), "piston travel s", sizes.length]
     V_a0: Annotated[float, Unit("m^3"), "dead volume, piston side", nonnegative] = 0.0
     V_b0: Annotated[float, Unit("m^3"), "dead volume, rod side", nonnegative] = 0.0
     c_i: Annotated[float, Unit("m^3/(s Pa)"), "internal leakage", nonnegative] = 0.0

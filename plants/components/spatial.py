@@ -104,7 +104,7 @@ def _turned(angle, others):
 @final
 @dataclass(frozen=True)
 class Frame:
-    """Pose of a frame {B} in its parent {A}: origin `r` and rotation `R` (columns are B's axes in A, row-major)."""
+    """Pose of a frame {B} in its parent {A}. Columns of `R`, which is written row by row, are B's axes in A."""
 
     r: Annotated[tuple[float, ...], Unit("m"), "origin in the parent frame"] = ZERO3
     R: Annotated[tuple[float, ...], Unit("1"), "rotation matrix, row by row"] = IDENTITY
@@ -147,7 +147,7 @@ def pose(r, R) -> Frame:
 @final
 @dataclass(frozen=True)
 class Body:
-    """Rigid body in its frame {A}: what it weighs, and how its mass is spread.
+    """Rigid body in its frame {A}: mass and inertia.
 
     mass; com: centre of mass in {A}; inertia: tensor about the centre of mass, axes of {A}, (xx, yy, zz, xy, xz, yz),
     off-diagonal entries with the sign they have in the tensor.

@@ -88,9 +88,9 @@ class TwoLines(OnPump):
         SelectedLines.margin
     )
     τ: Annotated[float, Unit("s"), "time constant of a selector", positive] = SelectedLines.τ
-    w: Annotated[float, Unit("Pa"), "pressure over which a selector goes over", positive] = (
-        SelectedLines.w
-    )
+    w: Annotated[
+        float, Unit("Pa"), "width in pressure over which a selector switches", positive
+    ] = SelectedLines.w
     opening: Annotated[float, Unit("V"), "opening over which a port is felt", positive] = (
         SelectedLines.opening
     )

@@ -70,7 +70,7 @@ class BehindValves(Drive):
         return replace(self.section, name=label)
 
     def at_work(self, x, s, sdot, u, line) -> Metered:
-        """What the valves do."""
+        """Flows, pressures and openings of the metering valves at this state."""
         return metering.metered(self.behind(x, s, sdot, u), line, u)
 
     def flow(self, x, s, sdot, u, line):

@@ -59,7 +59,10 @@ class Filled(NamedTuple):
 @final
 @dataclass(frozen=True)
 class CompressibleRod(Drive):
-    """See the module. States x, P_h, P_r; inputs as of the `rod`."""
+    """A cylinder behind metering valves, with oil that can be compressed; equations in the module's docstring.
+
+    States x, P_h, P_r; inputs as of the `rod`.
+    """
 
     needs_supply: ClassVar[bool] = True
     anywhere: ClassVar[bool] = True

@@ -22,7 +22,9 @@ TURN = 2.0 * pi  # rad: over which a motor that turns without end is measured
 @final
 @dataclass(frozen=True)
 class HydraulicMotor(ServoDrive):
-    """See the module. States p_a, p_b [Pa], spool and friction states; input u [V].
+    """A motor on a gear behind a servo valve; equations in the module's docstring.
+
+    States p_a, p_b [Pa], spool and friction states; input u [V].
 
     Raises InputError for a torque that the chambers cannot carry.
     """

@@ -28,8 +28,10 @@ OWN = 5  # states ahead of those of pump and friction: E, Ė, ζ, P_A, P_B
 @final
 @dataclass(frozen=True)
 class IEHADrive(Hydraulics, Drive):
-    """See the module. States E [m], Ė, ζ [Pa], P_A, P_B [Pa, gauge], of a pump that is not averaged φ [rad], of a full one its
-    pistons' p_i [Pa], and the friction's; input X [m].
+    """Integrated electro-hydraulic actuator, a cylinder with a pump of its own; equations in the module's docstring.
+
+    Input X [m]. States E [m], Ė, ζ [Pa], P_A, P_B [Pa, gauge], of a pump that is not averaged φ [rad], of a full one its
+    pistons' p_i [Pa], and the friction's.
 
     Raises InputError for a start outside the stroke.
     """
@@ -37,9 +39,7 @@ class IEHADrive(Hydraulics, Drive):
     cuts_commands: ClassVar[bool] = False
 
     middle: Annotated[
-        float,
-        Unit("m"),
-        "distance of the pins, or position of the joint, with the piston in the middle of its stroke (Y = 0)",
+        float, Unit("m"), "distance of the pins, or position of the joint, at mid-stroke (Y = 0)"
     ] = 0.0
     F_max: Annotated[
         float | None, Unit("N"), "largest force it is made for, both ways", positive

@@ -12,7 +12,7 @@ from workbench.contract.system import Signal
 
 
 class _Limited(Drive):
-    """A drive that gives what it is told, up to its `limit` both ways."""
+    """A drive whose force or torque is its input, up to its `limit` both ways."""
 
     is_law: ClassVar[bool] = True
     limit: float | None

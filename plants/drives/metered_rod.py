@@ -30,7 +30,10 @@ from workbench.contract.system import Signal
 @final
 @dataclass(frozen=True)
 class MeteredRod(BehindValves):
-    """See the module. State x; inputs u_c, −1 … 1, and u_a, 0 … 1, where regeneration is an input."""
+    """A cylinder or geared motor behind four metering valves; equations in the module's docstring.
+
+    State x; inputs u_c, −1 … 1, and u_a, 0 … 1, where regeneration is an input.
+    """
 
     anywhere: ClassVar[bool] = True
     friction: ClassVar[Frictionless] = Frictionless()

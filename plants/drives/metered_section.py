@@ -29,7 +29,9 @@ from workbench.contract.system import Signal
 @final
 @dataclass(frozen=True)
 class MeteredSection(BehindValves):
-    """See the module. States r [m] and the friction's; input u_c, −1 … 1.
+    """A cylinder behind four metering valves, on the spring of its oil; equations in the module's docstring.
+
+    States r [m] and the friction's; input u_c, −1 … 1.
 
     Raises InputError for a start outside the stroke and for numbers out of range.
     """

@@ -21,7 +21,9 @@ from workbench.contract.system import Signal
 @final
 @dataclass(frozen=True)
 class ServoCylinder(ServoDrive):
-    """See the module. States p_a, p_b [Pa], spool and friction states; input u [V].
+    """A cylinder of two chambers behind a servo valve; equations in the module's docstring.
+
+    States p_a, p_b [Pa], spool and friction states; input u [V].
 
     Raises InputError for a start outside the stroke and for a force that the chambers cannot carry.
     """

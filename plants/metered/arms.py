@@ -37,8 +37,10 @@ from workbench.contract.parameters import Unit, check_bounds, fraction, positive
 @final
 @dataclass(frozen=True)
 class MeteredArms(MeteredArmsValves):
-    """Equations in the module's docstring. Inputs a command u_c in [−1, 1], an opening u_a in [0, 1] where regeneration is
-    an "input", and a force f_ey [N] at the tip, upwards, for each arm.
+    """Arms behind metering valves on one pump, quasistatic; equations in the module's docstring.
+
+    Inputs a command u_c in [−1, 1], an opening u_a in [0, 1] where regeneration is an "input",
+    and a force f_ey [N] at the tip, upwards, for each arm.
 
     Where a standing rod leaves its chambers' pressures open, P_h and P_r shown are the least that balance. Raises ValueError for
     numbers out of range, InputError for arms that share a name.

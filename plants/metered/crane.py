@@ -49,8 +49,10 @@ def _shipped(name: str, others) -> dict[str, Any]:
 @final
 @dataclass(frozen=True)
 class MeteredCrane(MeteredCraneValves):
-    """Equations in the module's docstring. States: q, q̇, p, P, friction's. Inputs: a command u_c in [−1, 1] for each cylinder, and
-    the force [N] the tip exerts on its surroundings, in the last end frame.
+    """A crane behind metering valves; equations in the module's docstring.
+
+    States: q, q̇, p, P, friction's. Inputs: a command u_c in [−1, 1] for each cylinder, and the
+    force [N] the tip exerts on its surroundings, in the last end frame.
 
     Raises ValueError for numbers out of range. In a file `of: hiab-xs031` stands for the crane of that name.
     """

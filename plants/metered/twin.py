@@ -32,7 +32,7 @@ from workbench.numerics.adaptive import Adaptive
 @final
 @dataclass(frozen=True)
 class MeteredTwin(Built):
-    """Equations in `plants.drives.compressible_rod` and `plants.supplies.shared_pump`. Inputs as of `MeteredArms`.
+    """Metered arms with oil that can be compressed: `CompressibleRod`s on a `SharedPump`. Inputs as of `MeteredArms`.
 
     Raises ValueError for numbers out of range.
 

@@ -202,7 +202,7 @@ def given_to(mechanism, u) -> list[list]:
 
 
 def length(mechanism, motion: Motion, z, rates, a) -> Pull:
-    """Length and rate of an actuator, and how it acts; nothing of what its drive does."""
+    """Length and rate of an actuator and its line of action, without its drive's force."""
     if a.joint:
         i, j = joint_at(mechanism, a)
         return Pull(z[i], rates[j], None, [], [], None)

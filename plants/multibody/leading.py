@@ -3,7 +3,7 @@
     N = { ż : Φ_z ż = 0 }        at the assembled start; a set leads where its rows of a basis of N are independent
 
 Joints that are held come first, then those with a drive, then other joints of one number, then axes of ball joints. A joint is
-passed over where it hardly tells a motion that those before it do not tell: `DISTINCT`, lowered where too few are left.
+passed over where its rate hardly depends on a motion that the joints before it leave open (`DISTINCT`, lowered where few are left).
 
 Source: coordinate partitioning as in [Haug89, chapter 4].
 """

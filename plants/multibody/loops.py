@@ -132,7 +132,7 @@ def plain_sum(a, b):
 
 
 def facing(loop, motion: Motion, a: int, b: int):
-    """Products that must be positive besides the rows: u_a·u_b, and n_a·n_b of a prismatic cut."""
+    """Products that must be positive for a loop to close the right way round: u_a·u_b, and n_a·n_b of a prismatic cut."""
     if loop.joint == "spherical":
         return []
     A, B = (

@@ -65,8 +65,8 @@ class Mechanism(Abilities, Told, Paths):
     name: str = "mechanism"
     pins: PinTable | tuple[NamedPoint, ...] = ()
     tcp: Annotated[str | Pin | None, "tool centre point: a pin, body.pin, or body and point"] = None
-    moving_ground: Annotated[bool, "motion of the ground comes in as disturbances"] = False
-    tool_wrench: Annotated[bool, "the wrench of the tool comes in as disturbances"] = False
+    moving_ground: Annotated[bool, "whether motion of the ground is a disturbance input"] = False
+    tool_wrench: Annotated[bool, "whether the wrench on the tool is a disturbance input"] = False
     kept: tuple[int, ...] = field(
         init=False, repr=False, compare=False, default=()
     )  # independent rows of Φ

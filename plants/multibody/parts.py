@@ -156,7 +156,7 @@ class Place:
             raise InputError("normal: it lies along the axis; give a direction across it")
 
     def complete(self) -> Place:
-        """The same with a normal: the coordinate axis farthest from its own, where it has none."""
+        """The place with a normal: the coordinate axis farthest from its own axis, where none is given."""
         least = min(range(3), key=lambda i: abs(self.axis[i]))
         return (
             self
@@ -216,9 +216,9 @@ class Pin:
 class Actuator:
     """A drive along the line between two pins, s their distance, or along a joint, s its position.
 
-    a, b: the two points that it acts between, each on a body, in that body's frame.
+    a, b: points that it acts between, each in its body's frame.
     between: the two pins by name, each "body.pin", instead of a and b.
-    joint: the body whose own joint it moves, by name, instead of two pins.
+    joint: the body whose joint it moves, instead of two pins.
     shortest, longest: what it can span; a start outside is refused, a run that leaves it is not judged.
     """
 

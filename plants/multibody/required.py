@@ -65,7 +65,7 @@ class Lines(NamedTuple):
 # ---- motion ---------------------------------------------------------------------------------------------------------
 @once
 def whole(mechanism, q, qd, ground: Ground = REST) -> Whole:
-    """All of a mechanism at the positions and rates that are its states, on a ground that moves so."""
+    """All motion of a mechanism at positions and rates that are its states, on a ground with the given motion."""
     if not mechanism.closings:
         motion = mechanism.moving(list(q), list(qd), ground)
         G = spatial_rates.jacobian(mechanism, motion)

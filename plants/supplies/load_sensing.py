@@ -49,7 +49,10 @@ def resting(regulator, tops, p_top) -> float:
 @final
 @dataclass(frozen=True)
 class LoadSensing(Supply):
-    """See the module. State p_s, measured; logged p_L."""
+    """A pump whose pressure follows the highest load by a margin; equations in the module's docstring.
+
+    State p_s, measured; logged p_L.
+    """
 
     no_passivity: ClassVar[str] = (
         "the pressure of a load-sensing pump follows the loads, so that two motions have none in common"
@@ -58,7 +61,7 @@ class LoadSensing(Supply):
 
     margin: Annotated[float, Unit("Pa"), "Δp, above the highest load", positive] = 2e6
     τ: Annotated[float, Unit("s"), "time constant of the pump's regulator", positive] = 0.02
-    w: Annotated[float, Unit("V"), "opening over which a port is felt", positive] = 0.02
+    w: Annotated[float, Unit("V"), "opening over which a port begins to count", positive] = 0.02
     nominal: Annotated[float, Unit("Pa"), "Δp_n, further margin at the flow Q_n", nonnegative] = 0.0
     flow: Annotated[float, Unit("m^3/s"), "nominal flow Q_n", positive] = 40e-3 / 60
     standby: Annotated[float, Unit("Pa"), "p_0, least pressure of the pump", nonnegative] = 0.0

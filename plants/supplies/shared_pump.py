@@ -36,7 +36,7 @@ def idle(Q, P_M, k_b, G) -> float:
 @final
 @dataclass(frozen=True)
 class SharedPump(Supply):
-    """See the module. State P."""
+    """A pump of constant flow, relief, bleed; equations in the module's docstring. State P."""
 
     pressure_name: ClassVar[str] = "P"
 

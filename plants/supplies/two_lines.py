@@ -27,7 +27,9 @@ from workbench.contract.system import Signal, names
 @final
 @dataclass(frozen=True)
 class SelectedLines(Supply):
-    """See the module. States p_s_… of every drive that takes oil, measured; logged p_L_….
+    """Two lines, each drive on the lower one that moves it; equations in the module's docstring.
+
+    States p_s_… of every drive that takes oil, measured; logged p_L_….
 
     drives: names of the actuators that take oil, in the order of the mechanism.
     """
@@ -41,8 +43,15 @@ class SelectedLines(Supply):
     high: Annotated[float, Unit("Pa"), "pressure of the high line", positive] = ConstantPressure.p_s
     margin: Annotated[float, Unit("Pa"), "Δp, what valve and selector take", nonnegative] = 1e6
     τ: Annotated[float, Unit("s"), "time constant of a selector", positive] = 0.02
-    w: Annotated[float, Unit("Pa"), "pressure over which a selector goes over", positive] = 2e5
-    opening: Annotated[float, Unit("V"), "w_o, opening over which a port is felt", positive] = 0.02
+    w: Annotated[
+        float, Unit("Pa"), "width in pressure over which a selector switches", positive
+    ] = 2e5
+    opening: Annotated[
+        float,
+        Unit("V"),
+        "w_o, opening over which a port begins to count",
+        positive,
+    ] = 0.02
     p_r: Annotated[float, Unit("Pa"), "return pressure", nonnegative] = ConstantPressure.p_r
     Q_max: Annotated[float, Unit("m^3/s"), "largest pump flow", sizes.flow] = ConstantPressure.Q_max
 

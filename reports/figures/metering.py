@@ -87,7 +87,7 @@ def _row(axes, log, plant, run, j, parts) -> list[str]:
 
 
 def _forces(section, f) -> tuple[float, float]:
-    """From relief to relief, or around those of the run where they are small beside that, kN."""
+    """Range of the force axis, kN: from relief to relief, or around the run's forces where they are small beside that."""
     low = -1e-3 * section.A_r * section.P_rM
     high = 1e-3 * section.A_h * section.P_hM
     span = 1e-3 * float(np.ptp(f))

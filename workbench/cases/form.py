@@ -25,7 +25,7 @@ Number = str | float  # a number or "2 bar", whose unit is that of the signal it
 class Recorded:
     """A path recorded in a file of comma-separated values: time, component 1, …; SI units."""
 
-    file: Annotated[str, "time, component 1, …, one instant a line; s and SI units"]
+    file: Annotated[str, "file of rows time, component 1, …, in s and SI units"]
     space: Space
 
 
@@ -139,7 +139,7 @@ class Compiled:
     library: Annotated[
         str, "folder that workbench export --c wrote, or a library built of it, beside its law.json"
     ]
-    digest: Annotated[str, "of its numbers, where no others are accepted; law.h has it"] = ""
+    digest: Annotated[str, "digest of the law's numbers; others are refused; law.h has it"] = ""
 
 
 SECTIONS = {

@@ -244,7 +244,7 @@ def _described(cls: type, entry: shape.Entry) -> dict:
     wanted = shape.hint(entry.declared)
     unit = wanted.info.unit if wanted.info else ""
     words = shape.bound_words(wanted.info.bound) if wanted.info else ""
-    words = _SHORT.get(words, words)
+    words = next((short for long, short in _SHORT.items() if words.startswith(long)), words)
     given = f"instead of {', '.join(entry.shorthand.gives)}" if entry.shorthand else ""
     text = ", ".join(
         part

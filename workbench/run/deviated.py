@@ -21,7 +21,7 @@ class Deviated:
 
         r(t) = path(t) + δ(t),   δ(t_k) = values_k
 
-    path     what it strays from
+    path     the reference that it deviates from
     times    (K,) s, rising, K ≥ 2
     values   K tuples of n numbers, n components of the path; outside the times the first and the last are held
 

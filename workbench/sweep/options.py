@@ -38,7 +38,7 @@ def falsify_options(parser) -> None:
         help="what may vary, such as payload.mass=0kg..80kg; those of the file's claim where left out",
     )
     parser.add_argument("--budget", type=int, metavar="N", help="how many runs, at most (200)")
-    parser.add_argument("--seed", type=int, metavar="N", help="of the draws of the search (1)")
+    parser.add_argument("--seed", type=int, metavar="N", help="seed of the draws of the search (1)")
     parser.add_argument(
         "-o",
         "--output",

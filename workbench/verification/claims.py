@@ -130,7 +130,10 @@ class PracticalStability(_Checked):
         float | None, Unit("s"), "of every run; twice that of the scenario by default", positive
     ] = None
     longest: Annotated[
-        float, Unit("s"), "up to where runs are lengthened by themselves", positive
+        float,
+        Unit("s"),
+        "longest run, made longer while something is on its way back",
+        positive,
     ] = 30.0
     counted: bool = True
 

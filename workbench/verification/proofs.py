@@ -71,9 +71,10 @@ class LinearStability(Checked):
 @final
 @dataclass(frozen=True)
 class RobustStability(Checked):
-    """The loop is stable for every parameter in a box, the law as it is (proof: certificates that cover the box).
+    """The loop is stable for every parameter in a box, with the law unchanged (proof: certificates that cover the box).
 
-    box: path of a plant's number, or "delay" → [low, high]. mode: "frozen", constants; "varying", from sample to sample.
+    box: path of a plant's number, or "delay" → [low, high]. mode: whether parameters are
+    constants ("frozen") or change from sample to sample ("varying").
     """
 
     check: ClassVar[str] = "linear.claims.check_robust"
@@ -131,12 +132,12 @@ class Solves(Checked):
 @final
 @dataclass(frozen=True)
 class Sector(Checked):
-    """The linear loop is stable whatever lies between low·u and high·u stands in for each command u (proof).
+    """The linear loop is stable with any nonlinearity φ between low·u and high·u at each command u (proof).
 
-    place: "valve", φ between law and plant, the law unaware of it; "limit", φ is the law's own limit, which its memory knows of.
-    criterion: "circle", φ may change with time; "popov" (continuous), φ the same at all times; "jury-lee" (sampled), and its
-    slope bounded; "auto", the first that proves it. slope: largest slope of φ; a limit's is 1. commands: which (all by default).
-    at: as in LinearStability.
+    place: φ between law and plant, unknown to the law ("valve"), or the law's own limit, known to its memory ("limit").
+    criterion: the test, by default the first that proves it ("auto"); "circle" lets φ change with time, "popov" (continuous)
+    takes one φ at all times, "jury-lee" (sampled) takes one of bounded slope, too.
+    slope: largest slope of φ; a limit's is 1. commands: which (all by default). at: as in LinearStability.
     """
 
     check: ClassVar[str] = "rigorous.claims.check_sector"

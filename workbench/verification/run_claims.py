@@ -36,7 +36,7 @@ class Tracking(_Checked):
 @final
 @dataclass(frozen=True)
 class Pressures(_Checked):
-    """Chamber pressures stay inside limits (they are outside v: their common mode must be bounded apart)."""
+    """Chamber pressures stay inside limits; v does not see the common mode of a cylinder's two pressures."""
 
     check: ClassVar[str] = "observed.requirements.check_pressures"
     reach: ClassVar[str] = "pressures"
@@ -78,16 +78,16 @@ class Saturation(_Checked):
 @final
 @dataclass(frozen=True)
 class Overshoot(_Checked):
-    """Nothing goes further beyond what its reference asks for than a share of its way."""
+    """No output overshoots its reference by more than a share of the step that was asked for."""
 
     check: ClassVar[str] = "observed.overshoot.check_overshoot"
     reach: ClassVar[str] = "overshoot"
     searched: ClassVar[bool] = True
     at_steps: ClassVar[bool] = True
 
-    share: Annotated[
-        float, Unit("1"), "largest excursion beyond the way that is asked for", nonnegative
-    ] = 0.1
+    share: Annotated[float, Unit("1"), "largest overshoot, as a share of the step", nonnegative] = (
+        0.1
+    )
     counted: bool = True
 
 
@@ -130,7 +130,7 @@ class EnergyBalance(_Checked):
 @final
 @dataclass(frozen=True)
 class ValveLosses(_Checked):
-    """The pump's energy is found again valve by valve: each takes what its law says, and all of them with the work all of it."""
+    """Each valve loses the power that its law says, and these losses with the work on the rods are the power of the pump."""
 
     check: ClassVar[str] = "observed.valve_claims.check_valve_losses"
     reach: ClassVar[str] = "share"
@@ -182,14 +182,18 @@ class Settled(_Checked):
     work: ClassVar[int] = 2
 
     floor: Annotated[
-        str | float, "oscillation below is of no interest; in the unit of what oscillates"
+        str | float,
+        "largest oscillation that is ignored; in the unit of what oscillates",
     ] = 1e-4
     chatter: Annotated[
         float, Unit("1"), "rms of a command's fast part, as a share of the range it uses", positive
     ] = 0.05
-    rest: Annotated[bool, "whether the run is held at its end, to see it at rest"] = True
+    rest: Annotated[bool, "hold the last reference after the run, to see it at rest"] = True
     longest: Annotated[
-        float, Unit("s"), "up to where the rest after the run is lengthened by itself", positive
+        float,
+        Unit("s"),
+        "longest rest, which is lengthened while something decays",
+        positive,
     ] = 30.0
     counted: bool = True
 

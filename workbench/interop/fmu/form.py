@@ -57,7 +57,7 @@ class Foreign:
     ] = field(default_factory=dict)
     interface: Annotated[
         Literal["model-exchange", "co-simulation"] | None,
-        "how it is run (default: model exchange where it offers that: more can be asked then)",
+        "model exchange (default where the FMU offers it, as more claims can be asked) or co-simulation",
     ] = None
     time_limit: Annotated[float, Unit("s"), "that one answer of it may take", positive] = 10.0
 

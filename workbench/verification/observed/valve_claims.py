@@ -35,7 +35,7 @@ def check_valve_losses(claim: Any, run: Run) -> Verdict:
         "valve-losses",
         "each valve's law at the logged pressures; power balance at every logged instant",
     )
-    text = f"pump's energy found again valve by valve within {100 * claim.share:g} %"
+    text = f"power of the pump = losses of the valves + work on the rods, within {100 * claim.share:g} %"
     gone = diverged(key, text, run, claim.counted, source)
     if gone:
         return gone

@@ -67,7 +67,7 @@ class Probability(_Checked):
     at_most: Annotated[float, Unit("1"), "largest probability of a violation", fraction] = 0.01
     confidence: Annotated[float, Unit("1"), "that the bound is above the truth", fraction] = 0.99
     runs: Annotated[int | None, Unit("1"), "how many runs", up_to(MOST_RUNS)] = None
-    seed: Annotated[int, Unit("1"), "of the draws", up_to(2**31 - 1, 0)] = 0
+    seed: Annotated[int, Unit("1"), "seed of the draws", up_to(2**31 - 1, 0)] = 0
     sequential: bool = False
     method: Literal["runs", "splitting"] = "runs"
     counted: bool = True

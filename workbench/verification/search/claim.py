@@ -34,7 +34,7 @@ class Falsify(_Checked):
 
     over: Mapping[str, tuple[Number, ...]] = field(default_factory=dict)
     budget: Annotated[int, Unit("1"), "how many runs, at most", up_to(MOST_RUNS)] = 200
-    seed: Annotated[int, Unit("1"), "of the draws of the search", up_to(2**31 - 1)] = 1
+    seed: Annotated[int, Unit("1"), "seed of the draws of the search", up_to(2**31 - 1)] = 1
     knots: Annotated[int, Unit("1"), "instants at which a path strays", up_to(MOST_KNOTS)] = 3
     speed: Annotated[
         Number | None, "how fast a component of the path may stray, in its unit a second"

@@ -31,7 +31,7 @@ class Sensitivity(_Checked):
     of: tuple[str, ...] = ()
     over: Mapping[str, Spread] = field(default_factory=dict)
     runs: Annotated[int, Unit("1"), "how many runs, about", up_to(MOST_RUNS)] = 1000
-    seed: Annotated[int, Unit("1"), "of the draws", up_to(2**31 - 1, 0)] = 0
+    seed: Annotated[int, Unit("1"), "seed of the draws", up_to(2**31 - 1, 0)] = 0
     counted: bool = False
 
     def __post_init__(self) -> None:
