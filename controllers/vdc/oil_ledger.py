@@ -4,7 +4,8 @@
     v̇_p  = −(k_f/k_x) Δf² − Δẋ (f_cr − f_c) + Σ d                                        (C.10), (C.11), completed
 
 Perturbations d: those of friction (`controllers.vdc.observed_friction`); "model" Δẋ (f_cr + f_fr of the true machine − those of
-the law's own); and Δf/k_x times the parts of u_fr − u_f, on the way from what the certificate requires to the flow that the oil gets.
+the law's own); and Δf/k_x times the parts of u_fr − u_f, on the way from what the certificate requires to the flow that the oil
+gets.
 
 Source: [Petrovic22].
 """
