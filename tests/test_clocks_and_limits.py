@@ -12,7 +12,7 @@ from workbench.contract.errors import InputError
 from workbench.verification.linear import sampled_data
 from workbench.verification.linear.called_law import Memory
 from workbench.verification.linear.limited import Limited
-from workbench.verification.practical import called_clock
+from workbench.verification.practical import called_clock, called_kept
 
 
 # ---- numbers that a law counts ------------------------------------------------------------------------------------------------
@@ -84,12 +84,6 @@ def test_what_a_law_answers_goes_with_its_clocks():
     assert calls[0] == ([0.5, 22, 3.25], 1, 0.6)
 
 
-def test_what_is_only_added_is_no_change():
-    assert not called_clock._changed([[1.0, 2.0], []], [[1.0, 2.0, 3.0], [4.0]])
-    assert called_clock._changed([[1.0, 2.0]], [[1.0, 2.5]])
-    assert called_clock._changed([[1.0, 2.0]], [[1.0]])
-
-
 def inner(t):
     return time.time() + t
 
@@ -103,7 +97,7 @@ def plain(t, y, r):
 
 
 def test_functions_that_a_law_names_and_the_clock_that_one_of_them_reads():
-    found = called_clock._functions(outer)
+    found = called_kept.functions_of(outer)
     assert found == [outer, inner]
     assert called_clock._read_clock(inner) == "the module time"
     assert called_clock._read_clock(outer) == "" == called_clock._read_clock(plain)

@@ -73,7 +73,7 @@ def test_a_case_file_runs_the_code_as_its_law(axis, home, library):
 
 
 def test_claims_are_asked_of_the_code(home):
-    text = CASE + "claims: {tracking: {error: 1 mm, settle: 0.1 s}, linear-stability: true}\n"
+    text = CASE + "claims: {tracking: {error: 0.5 mm, settle: 0.1 s}, linear-stability: true}\n"
     case = read(home, text)
     asked = [c for c in case.claims if type(c).__name__ in ("Tracking", "LinearStability")]
     tracking, stable = verify(case.loop, case.scenario, asked)

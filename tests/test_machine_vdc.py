@@ -8,7 +8,7 @@ from controllers.vdc import VDC
 from workbench import ClosedLoop, Sampled, Scenario, Waypoints, simulate
 from workbench.contract.system import innermost, names
 from workbench.verification.claims import Hypotheses
-from workbench.verification.ledger import balance
+from workbench.verification.ledger.balance import balance
 from workbench.verification.run import run
 
 pytestmark = pytest.mark.usefixtures("plain_code")

@@ -12,7 +12,7 @@ from controllers import VDC
 from controllers.vdc.throttled import ThrottledPart
 from workbench import Scenario, Waypoints, simulate
 from workbench.verification.claims import Hypotheses
-from workbench.verification.ledger import balance
+from workbench.verification.ledger.balance import balance
 from workbench.verification.run import run
 
 MECHANISM = hydraulic("minimal", gravity=(0.0, -9.81, 0.0))

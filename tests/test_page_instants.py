@@ -27,7 +27,7 @@ def judged():
     """(log, key → verdict) of a run that moves."""
     case = loads(CASE, "case.yaml")
     asked = [c for c in case.claims if type(c).__name__ in ("Requirement", "MachineLimits")]
-    found = examine(case.loop, case.scenario, [Tracking(0.5, settle=1.0), Overshoot(), *asked])
+    found = examine(case.loop, case.scenario, [Tracking(5e-3, settle=1.0), Overshoot(), *asked])
     return found.log, {v.key: v for v in found.verdicts}
 
 

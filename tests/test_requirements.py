@@ -237,8 +237,10 @@ def rested(monkeypatch, tails, length=4.0, longest=30.0, status=ENDED):
         return SimpleNamespace(log=ran(status, units=units, q=0.0, r=0.0).log)
 
     monkeypatch.setattr(settled, "held", held)
+    monkeypatch.setattr(settled, "courses", lambda *_: [])  # what is drawn of it
+    monkeypatch.setattr(settled, "_moves_until", lambda end: 0.0)
     monkeypatch.setattr(settled, "rests", lambda end, begin, floor: next(tails))
-    run = SimpleNamespace(scenario=SimpleNamespace(length=lambda: length))
+    run = SimpleNamespace(scenario=SimpleNamespace(length=lambda: length), kept={})
 
     def said(holds, worst, **data):
         return holds, worst, data

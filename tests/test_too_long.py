@@ -53,7 +53,7 @@ def test_a_run_that_a_claim_makes_too_long_leaves_that_claim_undecided(monkeypat
     loop = ClosedLoop(PLANT, Sampled(LAW, 1e-3))
     asked = [
         run_claims.Tracking(error=1.0, settle=0.2),
-        run_claims.Settled(floor=1e-3, chatter=1.0),
+        run_claims.Settled(floor=1e-3, chatter=0.9),
     ]
     rests = Scenario(0.6, Hold("output", (0.2,)))
     before = verify(loop, rests, asked)

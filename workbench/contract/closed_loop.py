@@ -17,6 +17,11 @@ from workbench.contract.system import Signal, System, innermost
 from workbench.contract.wiring import Wiring, wired
 
 
+def _initial(plant: System) -> Sequence[float]:
+    """The plant's own start, worked out once for all loops that it stands in."""
+    return remembered(("initial", graph_key(plant)), plant, lambda: tuple(plant.initial()))
+
+
 @final
 @dataclass(frozen=True, eq=False)
 class ClosedLoop(ShownLoop, System):
@@ -91,9 +96,7 @@ class ClosedLoop(ShownLoop, System):
         return self.plant.defaults()
 
     def initial(self) -> Sequence[float]:
-        plant = self.plant
-        start = remembered(("initial", graph_key(plant)), plant, lambda: tuple(plant.initial()))
-        return [*start, *self.controller.initial()]
+        return [*_initial(self.plant), *self.controller.initial()]
 
     def _measured(self, t: Scalar, xp: Vector) -> list:
         """What the law measures of the plant."""

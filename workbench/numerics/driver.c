@@ -37,6 +37,7 @@ static void take(flag lanes, real *x, const real *y, int n) {
 
 #if NS == 0
 typedef char weighed; /* nothing is kept from step to step */
+#define NOTHING_YET 0
 
 /* the classical method of order four */
 static void step(real t, real h, real *x, real *e, const real *w0, const real *wm, const real *w1, const real *c, real *work,
@@ -67,6 +68,7 @@ static const generated series[NB] = SERIES, doubled[NB] = DOUBLED, weights[NB] =
 enum { ALPHA, BETA, GAMMA, DELTA, EPSILON, ZETA, ETA, THETA, ALL };
 static const double plain[ALL] = PLAIN;
 typedef struct { real Z[NJ], K[ALL * NJ]; int known[NB]; } weighed; /* weights K of the latest Z: many do not change */
+#define NOTHING_YET {{0}, {0}, {0}}
 #define INLINE static inline __attribute__((always_inline))
 #if MB <= 3
 #define EVERY(i, n) _Pragma("GCC unroll 4") for (int i = 0; i < (n); ++i)
@@ -252,7 +254,7 @@ static void log_row(real t, const real *x, const real *e, const real *w, const r
 void run_lanes(long first, long *samples, long every, int jumping, double T, long n1, double h1, long n2, double h2, real *state,
                const real *W, const real *F, const real *c, real *rows, real *work) {
   real x[NX + 1], e[NQ + 1], y[NX + 1], wanted = LANE_NUMBERS(samples), made = EACH(0.0);
-  weighed kept[2] = {{0}}; /* of either segment: their steps differ in length */
+  weighed kept[2] = {NOTHING_YET, NOTHING_YET}; /* of either segment: their steps differ in length */
   for (int i = 0; i < NX; ++i) x[i] = state[i];
   for (int i = 0; i < NQ; ++i) e[i] = state[NX + i];
   for (long k = first;; ++k) {

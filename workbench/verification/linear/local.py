@@ -20,16 +20,13 @@ from workbench.run.demand import Demand
 from workbench.verification.run import Run
 
 HAIR = 1e-7  # V: how far a valve is opened to choose its side
-SCALE = {
-    "Pa": 1e6,
-    "V/s": 100.0,
-}  # typical sizes by unit (bristles: 10 µm), so that rounding is judged on comparable numbers
+# Typical sizes by unit (bristles: 10 µm), so that rounding is judged on comparable numbers.
+SCALE = {"Pa": 1e6, "V/s": 100.0}
 
 
 @dataclass(frozen=True, eq=False)
 class Local:
-    """One linearisation: x_{k+1} = A x_k (or ẋ = A x), with a signal entering at each actuator's command (B) and the command
-    (C)."""
+    """One linearisation: x_{k+1} = A x_k (or ẋ = A x), a signal entering at each actuator's command (B), the command (C)."""
 
     sides: tuple[int, ...]
     A: np.ndarray

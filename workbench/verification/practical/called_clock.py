@@ -180,7 +180,8 @@ def _read_clock(function: FunctionType) -> str:
     for name, thing in reached(function):
         module = inspect.getmodule(thing)
         if module is not None and module.__name__ in CLOCKS:
-            return f"the module {name}" if thing is module else f"{module.__name__}.{name}"
+            called = name.rpartition(" ")[2]
+            return f"the module {called}" if thing is module else f"{module.__name__}.{called}"
     return ""
 
 
