@@ -26,8 +26,8 @@ from workbench.verification.cause import wiring as cause_wiring
 from workbench.verification.cause.around import Around
 from workbench.verification.cause.free import left_alone
 from workbench.verification.cause.gains import _scaled, _weaker, gain_trials
+from workbench.verification.cause.machine import imperfect
 from workbench.verification.cause.trial import Cause, Trial, against, law_path, odd, slip
-from workbench.verification.cause_machine import imperfect
 from workbench.verification.linear.loop import LinearLaw
 from workbench.verification.practical.disturbed import Outcome
 from workbench.verification.practical.returning import Judged, Return

@@ -3,7 +3,7 @@
     model      a number the controller believes, put to the machine's (or the machine's to what is believed)
     path       delay, sample time, filter, noise, quantisation, own limits of the commands
     gain       a gain of the law, put to the law's own default for this machine
-    machine    a number of the machine, put to that of the machine as shipped, or of a better one (`cause_machine`)
+    machine    a number of the machine, put to that of the machine as shipped, or of a better one (`cause.machine`)
     scenario   a disturbance taken away, a reference walked more slowly
 
 Only numbers change, so that the compiled loop serves every trial.
@@ -22,8 +22,8 @@ from workbench.contract.parameters import Leaf, leaves
 from workbench.contract.system import System, innermost
 from workbench.run.targets import target_name
 from workbench.verification.cause.gains import feeds_forward, gain_trials
+from workbench.verification.cause.machine import imperfect
 from workbench.verification.cause.trial import Trial, against, law_path, odd
-from workbench.verification.cause_machine import imperfect
 from workbench.verification.scales import scales
 
 USUAL_SAMPLE = 1e-3  # s
