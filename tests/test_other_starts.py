@@ -310,12 +310,17 @@ def test_a_disturbed_run_that_ends_early(followed):
 
 
 def test_an_oscillation_in_words(monkeypatch):
+    def told(found, alike=False):
+        seen = SimpleNamespace(worst=lambda chatter: found)
+        own = SimpleNamespace(seen=seen, open=alike)
+        monkeypatch.setattr(disturbed, "swings", lambda run, floor, chatter: own)
+        return disturbed.restless(None)
+
     monkeypatch.setattr(disturbed, "floor_of", lambda run: 1e-3)
-    monkeypatch.setattr(disturbed, "oscillation", lambda run, floor, chatter: None)
-    assert disturbed.restless(None) == ""
-    told = ("q_1", "limit cycle", 2.3456, 0.1, "rad")
-    monkeypatch.setattr(disturbed, "oscillation", lambda run, floor, chatter: told)
-    assert disturbed.restless(None) == "limit cycle of q_1, 2.35 Hz"
+    cycle = ("q_1", "limit cycle", 2.3456, 0.1, "rad")
+    assert told(None) == ""
+    assert told(cycle) == "limit cycle of q_1, 2.35 Hz"
+    assert told(cycle, alike=True) == ""  # it cannot be told from what time drives
 
 
 def test_what_is_looked_at_for_longer():
