@@ -35,6 +35,7 @@ ROD = Given(
     own_f_cr=8.9e3,
     f_c=7.3e3,
     f_fr=0.0,
+    own_f_fr=-210.0,
     u=0.47,
     steps={"derivative": 0.62, "measurement": 0.58},
     ẑ=[8.4e3],
@@ -120,7 +121,7 @@ def test_every_term_of_a_rod_behind_a_gear(given):
     flow, own, rate = given.ẑ_flow[0], given.ẑ_own[0], given.ẑ_law[0]
     expected["hold"] -= Δx * B / K * (flow - own)
     expected["parameters"] -= Δx * (B / K * (own - rate) + (B / K - 2.6e4 / 4.4e6) * rate)
-    expected["model"] = Δx * (9.7e3 / 1.7 - 8.9e3 / 1.3)
+    expected["model"] = Δx * (9.7e3 / 1.7 - 8.9e3 / 1.3 + 210.0 / 1.3)
     expected["friction"] = 0.0
     row = PART.entry(TRUE, given)
     assert (row.subsystem, row.name) == ("lift", "actuator lift")
@@ -135,7 +136,14 @@ def test_every_term_of_a_rod_behind_a_gear(given):
     felt = 8.4e3 + abs(f_K)
     rates = abs(flow) + abs(rate)
     inner = sum(map(abs, speeds)) + rates / K + k_f * felt + abs(v)
-    forces = felt + 9.7e3 / 1.7 + 8.9e3 / 1.3 + 7.3e3 / 1.7 + B * (abs(speeds[-1]) + abs(v))
+    forces = (
+        felt
+        + 9.7e3 / 1.7
+        + 8.9e3 / 1.3
+        + 7.3e3 / 1.7
+        + 210.0 / 1.3
+        + B * (abs(speeds[-1]) + abs(v))
+    )
     terms = (abs(Δf) / 0.7 + B * abs(Δx)) * inner + abs(Δx) * (B / K * rates + forces)
     assert row.scale == pytest.approx(terms + D)
 
@@ -146,7 +154,8 @@ def test_the_terms_of_a_rod_are_the_rate_of_what_it_stores(given):
     d, f_K, v, v_r, speeds, _ = ladder(TRUE, KNOWN, PART, given, 1.7, 1.3)
     f_pr = given.ẑ[0] + 2.6e4 / 4.4e6 * given.ẑ_law[0]
     force = f_K + 2.3e4 * (speeds[-1] - v)
-    row = PART.entry(TRUE, given._replace(f_pr=1.3 * f_pr, own_f_cr=1.3 * f_pr, f_c=1.7 * force))
+    asked = {"f_pr": 1.3 * f_pr, "own_f_cr": 1.3 * f_pr, "own_f_fr": 0.0, "f_c": 1.7 * force}
+    row = PART.entry(TRUE, given._replace(**asked))
     change = (given.ẑ[0] - f_K) * (given.ẑ_flow[0] - 3.1e6 * (speeds[-1] - v)) / (3.1e6 * 0.7)
     total = -row.dissipation + row.flows["lift"] + sum(row.perturbations.values())
     assert total == pytest.approx(change, rel=1e-9, abs=1e-9 * row.scale)
@@ -275,11 +284,12 @@ FEW = ROD._replace(
         ({"own_f_cr": -5.1e3}, lambda Δx: Δx * 5.1e3 / 1.3),
         ({"f_c": -5.1e3}, lambda Δx: Δx * 5.1e3 / 1.7),
         ({"f_fr": -5.1e3}, lambda Δx: Δx * 5.1e3 / 1.3),
+        ({"own_f_fr": -5.1e3}, lambda Δx: Δx * 5.1e3 / 1.3),
     ],
 )
 def test_forces_that_cancel_are_in_the_magnitude_of_the_terms(changes, more):
     """|Δẋ| times each force, of whatever sign."""
-    none = FEW._replace(f_cr=0.0, own_f_cr=0.0, f_c=0.0, f_fr=0.0, v_r=-0.052)
+    none = FEW._replace(f_cr=0.0, own_f_cr=0.0, f_c=0.0, f_fr=0.0, own_f_fr=0.0, v_r=-0.052)
     added = PART.entry(TRUE, none._replace(**changes)).scale - PART.entry(TRUE, none).scale
     assert added == pytest.approx(more(1.7 * 0.083), rel=1e-9)
 

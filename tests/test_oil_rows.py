@@ -30,6 +30,7 @@ GIVEN = Given(
     own_f_cr=18.9e3,
     f_c=17.3e3,
     f_fr=391.0,
+    own_f_fr=374.0,
     u=1.7,
     steps={"derivative": 2.3, "measurement": 1.9},
     ẑ=[-2e-5],
@@ -64,6 +65,7 @@ def test_the_row_of_a_drive_with_oil(sign):
         own_f_cr=f(18.9e3),
         f_c=f(17.3e3),
         f_fr=f(391.0),
+        own_f_fr=f(374.0),
         v_r=f(0.052),
     )
     own = Side(f(20.1e3), f(270.0), [3e-5], 0.9, 0.6, LADDER, 0.11, {"D₊": 5.0})
@@ -81,10 +83,10 @@ def test_the_row_of_a_drive_with_oil(sign):
             "derivative": Δf / 4e-3 * (-0.7 - 0.25),
             "friction": -Δx * sign * 121.0 + strain * (4e-3 - bent),
             "hold": strain * 3e-3,
-            "model": Δx * sign * 0.8e3,
+            "model": Δx * sign * (0.8e3 + 17.0),
         }
     )
-    forces = 19.7e3 + 18.9e3 + 17.3e3 + 21.3e3 + 20.1e3 + 391.0 + 270.0
+    forces = 19.7e3 + 18.9e3 + 17.3e3 + 21.3e3 + 20.1e3 + 391.0 + 374.0 + 270.0
     flows = 0.9 + 0.7 + 0.4 + 0.25 + 4.1e4 / 1.2e9 + 0.11
     size = abs(Δx) * forces + 1.2e3 / 4e-3 * flows
     assert found.scale == pytest.approx(size + D + 0.5 * 7e6 * 5e-5**2, rel=1e-9)

@@ -107,7 +107,7 @@ def test_too_few_samples_are_undecided_and_no_growth():
     plant = second_order(0.7)
     loop = ClosedLoop(plant, Sampled(Follow(plant, ((0.0,),), ((4.0,),)), 0.015))
     brief = Scenario(reference=STEP.reference, duration=0.6)
-    (moving,) = verify(loop, brief, [run_claims.Settled(floor=1e-3, rest=False)])
+    (moving,) = verify(loop, brief, [run_claims.Settled(floor=1e-3, rest=False, longest=0.6)])
     assert moving.holds is None and "too few" in moving.worst and "nan" not in moving.worst
     (resting,) = verify(loop, brief, [run_claims.Settled(floor=1e-3)])
     assert resting.holds is True and "too few" in resting.worst and "at rest" in resting.worst
