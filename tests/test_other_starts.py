@@ -11,6 +11,7 @@ from workbench.contract.system import Signal
 from workbench.run.log import Log, Status
 from workbench.run.reference import Hold, Waypoints
 from workbench.run.scenario import Scenario
+from workbench.verification.observed.response import Swings
 from workbench.verification.practical import disturbed, returning, starts
 from workbench.verification.practical.disturbed import Outcome
 from workbench.verification.practical.returning import Judged, Return
@@ -312,7 +313,7 @@ def test_a_disturbed_run_that_ends_early(followed):
 def test_an_oscillation_in_words(monkeypatch):
     def told(found, alike=False):
         seen = SimpleNamespace(worst=lambda chatter: found)
-        own = SimpleNamespace(seen=seen, open=alike)
+        own = Swings(seen, open=alike)
         monkeypatch.setattr(disturbed, "swings", lambda run, floor, chatter: own)
         return disturbed.restless(None)
 

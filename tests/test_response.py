@@ -20,6 +20,7 @@ from workbench import (
     System,
     verify,
 )
+from workbench.commands.compare import under
 from workbench.verification.claims import PracticalStability
 from workbench.verification.linear.loop import point, refuse_changing, refuse_turning
 from workbench.verification.observed import response
@@ -155,3 +156,23 @@ def test_too_few_samples_make_the_run_longer(K, holds):
     assert said.holds is holds and "samples" not in said.worst
     short = asked(loop, Scenario(60e-5), Settled(rest=False, longest=60e-5))["settled"]
     assert short.holds is not True
+
+
+@pytest.mark.parametrize(
+    ("plant", "duration", "settles", "words"),
+    [
+        (Cart(), 8.0, True, ""),
+        (Cart(a=0.05, c=0.0, m=400.0), 8.0, None, "too few"),
+        (Cart(a=0.05, c=0.0, m=400.0), 40.0, False, "limit cycle"),
+    ],
+)
+def test_cases_side_by_side_are_judged_as_alone(plant, duration, settles, words):
+    """`workbench compare` takes what time drives for a response, and few periods of what swings by itself for nothing."""
+    gains = {} if settles else {"K_i": (0.0,)}
+    found = under(run(held(plant, **gains), Scenario(duration, reference=AT.reference)), 2.0)
+    assert found.settled is settles and words in found.words
+
+
+def test_cases_side_by_side_do_not_settle_where_nothing_tells(monkeypatch):
+    monkeypatch.setattr(response, "companion", lambda _: None)
+    assert under(run(held(Cart()), AT), 2.0).settled is None

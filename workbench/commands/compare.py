@@ -30,7 +30,7 @@ from workbench.contract.system import ClosedLoop, Plain, innermost, rewrapped
 from workbench.numerics.mapped import Mapped
 from workbench.run.simulate import described
 from workbench.verification.judge import examine
-from workbench.verification.observed.oscillation import oscillation
+from workbench.verification.observed.response import swings
 from workbench.verification.run import Run, run, run_many
 from workbench.verification.run_claims import Tracking
 from workbench.verification.verdict import Verdict, exit_code
@@ -41,7 +41,7 @@ FLOOR, CHATTER = 1e-4, 0.05  # as `run_claims.Settled`
 
 @dataclass(frozen=True, eq=False)
 class Under:
-    """One run: largest and rms error after settling, whether it settled (None: too short to tell), how it ended."""
+    """One run: largest and rms error after settling, whether it settled (None: it cannot be told), how it ended."""
 
     error: float
     rms: float
@@ -190,13 +190,11 @@ def under(r: Run, settle: float) -> Under:
     part = r.settled(settle)
     if r.left[1]:
         return Under(float(e[part].max()), _rms(e[part]), False, r.left[1], unit)
-    found = oscillation(r, FLOOR, CHATTER)
-    words = (
-        f"{found[1]} of {found[0]}" + (f", {found[2]:.3g} Hz" if np.isfinite(found[2]) else "")
-        if found
-        else ""
-    )
-    return Under(float(e[part].max()), _rms(e[part]), found is None, words, unit)
+    own = swings(r, FLOOR, CHATTER)
+    words = own.words(CHATTER)
+    unsure = own.open or bool(own.seen.brief)
+    settles = False if words else None if unsure else True
+    return Under(float(e[part].max()), _rms(e[part]), settles, words or own.seen.brief, unit)
 
 
 def _rms(e) -> float:

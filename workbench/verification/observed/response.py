@@ -16,7 +16,7 @@ from workbench.contract.errors import InputError
 from workbench.contract.system import names
 from workbench.numerics.calculus import trace
 from workbench.run.reference import Sine, Waypoints
-from workbench.verification.observed.oscillation import Oscillations, oscillations
+from workbench.verification.observed.oscillation import Oscillations, oscillations, pace
 from workbench.verification.practical.starts import SPREAD, drawn, scenario_from
 from workbench.verification.run import Run
 from workbench.verification.run import run as simulated
@@ -37,6 +37,11 @@ class Swings:
     seen: Oscillations
     driver: str = ""
     open: bool = False
+
+    def words(self, chatter: float) -> str:
+        """The worst that swings by the loop's own doing; empty where there is none, and where the two cannot be told apart."""
+        found = None if self.open else self.seen.worst(chatter)
+        return f"{found[1]} of {found[0]}{pace(found[2])}" if found else ""
 
 
 def swings(run: Run, floor: float, chatter: float) -> Swings:

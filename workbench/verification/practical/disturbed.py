@@ -14,7 +14,6 @@ from workbench.contract.system import innermost, names
 from workbench.run.reference import Waypoints
 from workbench.verification.ledger.balance import has_ledger
 from workbench.verification.linear.modes import Modes
-from workbench.verification.observed.oscillation import pace
 from workbench.verification.observed.path import ON_PATH, path_size
 from workbench.verification.observed.response import swings
 from workbench.verification.practical.returning import (
@@ -204,9 +203,7 @@ def restless(run: Run) -> str:
 
     Where it cannot be told from what time drives nothing is said: no other start can be had, and so no return is seen either.
     """
-    own = swings(run, floor_of(run), CHATTER)
-    found = None if own.open else own.seen.worst(CHATTER)
-    return f"{found[1]} of {found[0]}{pace(found[2])}" if found else ""
+    return swings(run, floor_of(run), CHATTER).words(CHATTER)
 
 
 def floor_of(run: Run) -> float:
