@@ -31,6 +31,7 @@ from workbench.numerics.mapped import Mapped
 from workbench.run.simulate import described
 from workbench.verification.judge import examine
 from workbench.verification.observed.response import swings
+from workbench.verification.observed.settled import comes_to_rest
 from workbench.verification.run import Run, run, run_many
 from workbench.verification.run_claims import Tracking
 from workbench.verification.verdict import Verdict, exit_code
@@ -192,9 +193,10 @@ def under(r: Run, settle: float) -> Under:
         return Under(float(e[part].max()), _rms(e[part]), False, r.left[1], unit)
     own = swings(r, FLOOR, CHATTER)
     words = own.words(CHATTER)
-    unsure = own.open or bool(own.seen.brief)
+    brief = "" if comes_to_rest(r) else own.seen.brief
+    unsure = own.open or bool(brief)
     settles = False if words else None if unsure else True
-    return Under(float(e[part].max()), _rms(e[part]), settles, words or own.seen.brief, unit)
+    return Under(float(e[part].max()), _rms(e[part]), settles, words or brief, unit)
 
 
 def _rms(e) -> float:
