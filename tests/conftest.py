@@ -7,6 +7,7 @@ for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 # Most of what tests compile runs for a moment. Before the package is imported.
 os.environ.setdefault("FLUIDPROOF_OPTIMISE", "-Og")
+os.environ.setdefault("FLUIDPROOF_OPTIMISE_LONG", "-O0")
 
 from dataclasses import replace  # noqa: E402
 

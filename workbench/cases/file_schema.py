@@ -9,7 +9,7 @@ from typing import Any
 
 from workbench.cases import form
 from workbench.cases.controller import ALIKE
-from workbench.cases.schema import Names, json_schema
+from workbench.cases.schema import Names, json_schema, shared
 
 
 def case_schema(plants: Any, laws: Mapping[str, type], claims: Any) -> dict:
@@ -41,6 +41,7 @@ def case_schema(plants: Any, laws: Mapping[str, type], claims: Any) -> dict:
     }
     _add_models(forms.values(), defs, part, plants)
     _add_tunings(laws.values(), defs, part)
+    shared(defs)
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Fluidproof case",

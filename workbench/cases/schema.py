@@ -7,6 +7,7 @@ by the program only. Each dataclass is one definition under $defs.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import math
 import re
@@ -41,6 +42,7 @@ _SHORT = {positive.words: "> 0", nonnegative.words: "≥ 0"}
 _NAMED = (
     " (named)"  # a definition whose `name` may be left out, since the key that it stands at says it
 )
+_REFERENCE = len('{"$ref":"#/$defs/k99"}')
 _SELECTOR = f"^({'|'.join(shape.SELECTORS)})$"
 
 
@@ -84,6 +86,24 @@ def written(schema: dict) -> str:
         for key, value in schema.items()
     )
     return "{\n" + ",\n".join(parts) + "\n}"
+
+
+def shared(defs: dict[str, dict]) -> None:
+    """Keys of several classes that say the same are written once, under $defs, where that is shorter."""
+    met: dict[str, list[tuple[dict, str]]] = {}
+    for definition in defs.values():
+        properties = definition.get("properties", {})
+        for key, value in properties.items():
+            text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+            met.setdefault(text, []).append((properties, key))
+    names = (f"k{number}" for number in itertools.count(1))
+    for text, places in met.items():
+        bytes_saved = len(text.encode()) * (len(places) - 1) - _REFERENCE * (len(places) + 1)
+        if bytes_saved > 0:
+            name = next(names)
+            defs[name] = json.loads(text)
+            for properties, key in places:
+                properties[key] = _to(name)
 
 
 @dataclasses.dataclass

@@ -7,6 +7,7 @@ A row gives the same numbers whichever rows stand beside it.
 from __future__ import annotations
 
 import ctypes
+import os
 from typing import Any
 
 import casadi as ca
@@ -18,7 +19,9 @@ from workbench.numerics.laned import laned
 from workbench.numerics.lanes import width
 
 # A long function takes most of its time to compile, a short one to run; the numbers are the same.
-LONG, QUICKLY = 2000, ("-O1",)  # instructions
+# $FLUIDPROOF_OPTIMISE_LONG: -O0 compiles in a fifth of the time of -O1 and runs several times longer.
+LONG = 2000  # instructions
+QUICKLY = (os.environ.get("FLUIDPROOF_OPTIMISE_LONG", "-O1"),)
 
 ALONE = """
 long many(long n, const double **in, const long *stride, double *out, long n_out, double *work) {
