@@ -154,6 +154,7 @@ def test_scipy_finds_the_same_minimum_and_covariance():
     assert found.covariance == pytest.approx(C, rel=1e-3)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("law", [BRISTLES, FILM], ids=name)
 def test_a_record_of_reversals_gives_the_bristles_too(law):
     found = fit_friction(type(law)(), record(law))

@@ -40,6 +40,7 @@ def test_second_order_towards_the_other_solver(name):
     assert 1.8 < np.log2(errors[0] / errors[1]) < 2.3 and 1.8 < np.log2(errors[1] / errors[2]) < 2.3
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", MOVING)
 def test_constraints_hold_and_iterations_are_few(name):
     mechanism = MOVING[name](method="penalty")

@@ -156,6 +156,7 @@ def test_exudyn_agrees():
     assert gaps[1] < 5e-4 * np.ptp(angles[:1401], axis=0).max() and 1.7 < gaps[0] / gaps[1] < 2.4
 
 
+@pytest.mark.long
 def test_vdc_drives_it_and_a_wrong_model_is_seen():
     """First leg of the shipped path: the ledger's identities, and 0.1 mm of error; a pin believed 3 cm off misses that."""
     case = load(Path(__file__).parents[1] / "examples" / "patu-655.yaml")

@@ -37,6 +37,7 @@ def test_the_bound_is_below_the_optimum_and_not_far(plans):
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "supply, order",
     [
@@ -152,6 +153,7 @@ def test_no_step_needs_less_than_its_cells_say(cells, supply):
     assert checked > 200
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "supply",
     [

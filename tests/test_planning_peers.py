@@ -112,6 +112,7 @@ def test_every_start_of_the_transcription_finds_the_oil(plans):
 MAP = EfficiencyMap((2e6, 1e7, 2e7), (1e-4, 6e-4), ((0.5, 0.7), (0.6, 0.85), (0.7, 0.8)))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "supply, order, above",
     [
@@ -228,6 +229,7 @@ def test_a_straight_extension_is_reproduced():
     np.testing.assert_allclose(extension(plan, inner), 0.1 + 0.004 * inner / t.dt, atol=1e-12)
 
 
+@pytest.mark.long
 def test_creeping_does_not_survive_and_can_be_planned_for(plans):
     """The load-sensing optimum holds a loaded cylinder on the edge of sinking; smoothed by micrometres it costs a third more."""
     brave, careful = plans["LS"], optimise(task(PlannedLoadSensing(creep=3e-3)))

@@ -66,6 +66,7 @@ def test_a_limit_below_the_line_is_asked_too():
         optimise(short(PlannedConstantPressure(185e5), p_max=100e5), FEW)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("order", [1, 2])
 def test_what_is_allowed_is_what_load_sensing_may_with_that_pressure(order):
     """Random motions, back pressure and creep included."""

@@ -63,6 +63,7 @@ CASES = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("t", CASES.values(), ids=CASES)
 def test_what_is_proposed_can_be_planned_and_less_cannot(t):
     found = shortest(t)
@@ -84,6 +85,7 @@ def test_what_is_proposed_can_be_planned_and_less_cannot(t):
         optimise(in_time(t, 0.97 * found.seconds), FEW)
 
 
+@pytest.mark.long
 def test_the_triangle_takes_little_more_than_speeds_ask_for():
     found = shortest(task(oil(), order=2))
     assert found.seconds == pytest.approx(shortest_time(task(oil())), rel=0.01)

@@ -54,6 +54,7 @@ def test_varying_stiffness_has_its_own_edge():
     )
 
 
+@pytest.mark.long
 def test_frozen_box_up_to_its_edge():
     assert robust_stability(OSCILLATOR, [(1, 3), (0.03, 1.5)]).holds is True
     over = robust_stability(OSCILLATOR, [(1, 3), (-0.03, 1.5)])

@@ -163,6 +163,7 @@ def test_van_der_pol_published_region():
 ENERGY = "9.81*(1 - cos(q)) + 0.5*v**2"
 
 
+@pytest.mark.long
 def test_pendulum_with_a_cross_term_with_inputs_and_parameters():
     V, box = ENERGY + " + 0.3*q*v + 0.105*q**2", {"q": (-2.5, 2.5), "v": (-7, 7)}
     plain = check_supplied(V, Pendulum(), box, {"q": 0.05, "v": 0.2})

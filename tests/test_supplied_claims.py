@@ -92,6 +92,7 @@ def test_planted_faults_are_refused_with_a_counter_example(certificates):
     assert beyond.holds is not True  # {V ≤ γ} is cut by the box
 
 
+@pytest.mark.long
 def test_a_saturating_box_is_not_called_smooth(certificates):
     """Where the command may saturate in the box, second derivatives settle a smaller part, or nothing."""
     box = {n: tuple(8 * e for e in b) for n, b in supplied(certificates)[1].data["box"].items()}
@@ -165,6 +166,7 @@ def test_bad_claims_are_refused_with_line_and_key(certificates, old, new, words,
     assert last in text.splitlines()[caught.value.line - 1]
 
 
+@pytest.mark.long
 def test_a_sampled_loop_is_judged_from_sample_to_sample():
     asked = lambda V="x0**2", K=1.3, box=1.0, **more: check_supplied(
         C.Supplied(V, {"x0": (-box, box)}, 0.05, **more),
