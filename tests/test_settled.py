@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from small import Feedback, Linear
 
-from workbench import ClosedLoop, Noisy, Quantised, Sampled, Scenario, Steps, verify
+from workbench import ClosedLoop, Noisy, Quantised, Sampled, Scenario, Sine, Steps, verify
 from workbench.run.limit_cycle import limit_cycle
 from workbench.verification import examine, run_claims
 from workbench.verification.observed.oscillation import pace, uncommanded
@@ -112,6 +112,20 @@ def test_too_few_samples_are_undecided_and_no_growth():
     (resting,) = verify(loop, brief, [run_claims.Settled(floor=1e-3)])
     assert resting.holds is True and "too few" in resting.worst and "at rest" in resting.worst
     assert pace(np.nan) == "" and pace(2.5) == ", 2.5 Hz"
+
+
+@pytest.mark.parametrize(
+    "gain, moving, holds",
+    [(0.5, False, True), (0.5, True, True), (2.2, False, False), (2.2, True, False)],
+)
+def test_a_loop_sampled_every_second_is_run_until_its_samples_tell(gain, moving, holds):
+    """x⁺ = x + K (r − x), eleven samples of it: 1 − K is 0.5 or −1.2, whatever the scenario lasts."""
+    plant = Linear(((0.0,),), ((1.0,),), ((1.0,),), x0=(0.1,))
+    loop = ClosedLoop(plant, Sampled(Follow(plant, ((gain,),), ((gain,),)), 1.0))
+    wave = Sine("output", "start", (0.1,), 0.05) if moving else STEP.reference
+    scenario = Scenario(reference=wave, duration=10.0, max_step=0.1)
+    (verdict,) = verify(loop, scenario, [run_claims.Settled(floor=1e-3)])
+    assert verdict.holds is holds, verdict.worst
 
 
 def test_what_dies_out_too_slowly_is_undecided_with_the_mend():

@@ -26,8 +26,8 @@ import numpy as np
 from workbench.contract.capabilities import Varies, ends
 from workbench.contract.errors import InputError
 from workbench.contract.units import format_quantity as say
-from workbench.run.limit_cycle import limit_cycle
-from workbench.verification.observed.oscillation import FEWEST, beside, pace, small
+from workbench.run.limit_cycle import FEWEST, limit_cycle
+from workbench.verification.observed.oscillation import beside, pace, small
 from workbench.verification.observed.requirements import diverged, joint_errors, size_of
 from workbench.verification.observed.response import Swings, driven, swings
 from workbench.verification.observed.settled_picture import courses
@@ -72,8 +72,6 @@ def check_settled(claim, run: Run, tick: Callable[[], None] | None = None) -> Ve
             KEY, text, holds, strength, worst=worst, source=SOURCE, counted=claim.counted, data=data
         )
 
-    if len(run.log.time) < 2 * FEWEST:
-        return said(None, f"{len(run.log.time)} logged instants are too few to tell: run it longer")
     try:
         floor = size_of(claim, "floor", [run.log.signal(n).unit for n in joint_errors(run)])
     except InputError as why:
@@ -121,9 +119,8 @@ def _quiet(claim, run: Run, floor: float, own: Swings) -> str:
 
 def _in_motion(claim, run: Run, floor: float, own: Swings, said, tick) -> Verdict:
     """The verdict on a run that is not held at its end, made longer while it has too few samples, or periods of what moves."""
-    length = run.scenario.length()
-    most = max(claim.longest, length)
-    duration = length
+    duration = run.scenario.length()
+    most = _longest(claim, run)
     while (own.seen.brief or own.seen.few) and duration < most:
         duration = min(2 * duration, most)
         more = undisturbed(run, duration)
@@ -147,6 +144,7 @@ def _at_rest(claim, run: Run, floor: float, quiet: str, said, tick) -> Verdict:
     """The verdict from the tails, made longer while something still decays."""
     length = run.scenario.length()
     tail = max(0.5 * length, 2.0)
+    most = _longest(claim, run)
     while True:
         end = held(run, length + tail)
         if not end.log.status.completed:
@@ -160,9 +158,9 @@ def _at_rest(claim, run: Run, floor: float, quiet: str, said, tick) -> Verdict:
         run.kept["settled"] = courses(end, 0.5 * length, max(length, _moves_until(end)), floor)
         if worst is None or worst.word == "still":
             return said(True, f"{quiet}; at rest for {say(tail, 's', 3)} after it", tail=tail)
-        if worst.word == "restless" or tail >= max(claim.longest, length):
+        if worst.word == "restless" or tail >= most:
             break
-        tail = min(2 * tail, max(claim.longest, length))
+        tail = min(2 * tail, most)
     unit = end.log.signal(worst.name).unit
     width = say(0.5 * worst.width, unit, 3)
     if worst.word == "restless":
@@ -183,6 +181,14 @@ def _at_rest(claim, run: Run, floor: float, quiet: str, said, tick) -> Verdict:
         signal=worst.name,
         tail=tail,
     )
+
+
+def _longest(claim, run: Run) -> float:
+    """How long a run, or the rest after it, is made at most, s; where nobody stated it also as long as a cycle needs samples."""
+    most = max(claim.longest, run.scenario.length())
+    if claim.longest != type(claim).longest:
+        return most
+    return max(most, 2 * FEWEST * float(run.loop.period or 0.0))
 
 
 RANK = {"still": 0, "decaying": 1, "creeping": 2, "restless": 3}
