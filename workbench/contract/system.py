@@ -39,12 +39,20 @@ from workbench.contract.scalars import Scalar, Vector
 
 @dataclass(frozen=True)
 class Signal:
-    """A named scalar in time: name, SI unit, meaning; kind is "" or "reference", "noise", "disturbance"."""
+    """A named scalar in time: name, SI unit, meaning; kind is "" or "reference", "noise", "disturbance".
+
+    A state that dry friction remembers, of which nothing shows while nothing slides, is of the kind "friction".
+    """
 
     name: str
     unit: str = "1"
     meaning: str = ""
     kind: str = ""
+
+    @property
+    def bristle(self) -> bool:
+        """Whether it is how far bristles of friction are bent, m."""
+        return self.kind == "friction" and self.unit == "m"
 
 
 def names(signals: Sequence[Signal]) -> list[str]:

@@ -147,7 +147,7 @@ class LuGre(Bristles):
         check_stribeck(self)
 
     def states(self, name: str) -> tuple[Signal, ...]:
-        return (Signal(f"z_{name}", "m", f"bristle deflection, {name}"),)
+        return (Signal(f"z_{name}", "m", f"bristle deflection, {name}", "friction"),)
 
     def grip(self, v, z=()):
         return self.F_c + (self.F_s - self.F_c) * _bell(v / self.v_s, self.n)

@@ -77,8 +77,8 @@ class ModifiedLuGre(Bristles):
 
     def states(self, name: str) -> tuple[Signal, ...]:
         return (
-            Signal(f"z_{name}", "m", f"bristle deflection, {name}"),
-            Signal(f"h_{name}", "1", f"film thickness, {name}"),
+            Signal(f"z_{name}", "m", f"bristle deflection, {name}", "friction"),
+            Signal(f"h_{name}", "1", f"film thickness, {name}", "friction"),
         )
 
     def grip(self, v, z):

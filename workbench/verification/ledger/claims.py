@@ -93,7 +93,7 @@ def random_balance(run: Run, n: int = RANDOM_STATES, seed: int = 7) -> Balance:
     plant: Any = run.loop.plant
     spread = {"rad": 0.1, "m": 0.02, "rad/s": 0.3, "m/s": 0.1, "Pa": 1e6, "V": 2.0, "V/s": 30.0}
     for i, s in enumerate(run.loop.states):
-        size = BRISTLES if s.unit == "m" and s.name.startswith("z_") else spread.get(s.unit, 0.0)
+        size = BRISTLES if s.bristle else spread.get(s.unit, 0.0)
         x[:, i] += size * rng.uniform(-1, 1, n)
     w *= 1 + 0.3 * rng.uniform(-1, 1, w.shape)
     joints = [[s.name for s in run.loop.states].index(name) for name in plant.position_names]

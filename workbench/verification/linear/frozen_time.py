@@ -49,6 +49,7 @@ class TracedPoints:
         self.loop = loop = run.loop if not run.loop.no_derivative else smooth(run.loop)
         self.state = names(loop.states)
         self.S = _sizes(loop.states)
+        self.rubs = frozenset(s.name for s in loop.states if s.kind == "friction")
         self.x = np.column_stack([self.log.array(n) for n in self.state])
         self.length = max(float(self.log.time[-1]), 1e-9)
         self.scenario = replace(run.scenario, offset={})
@@ -116,7 +117,7 @@ class TracedPoints:
         x = self.x[k].copy()
         w = self.w(k)
         x[self.speeds] = SPEED
-        bristles = [i for i, name in enumerate(self.state) if name.startswith("z_")]
+        bristles = [i for i, signal in enumerate(self.loop.states) if signal.bristle]
         for i in bristles:
             own = loop.slope("flow", 0.0, x, w)[i, i]
             if own:  # ż is linear in z at a given speed
@@ -181,8 +182,9 @@ class TracedPoints:
 
     def place(self, k, where, rests, M, states, commons=None) -> Place:
         T = None if self.loop.period is None else float(self.loop.period)
-        found = modes_of(M, T, states, self.length, where, float(self.log.time[k]), rests, commons)
-        return Place(float(self.log.time[k]), where, rests, found)
+        t = float(self.log.time[k])
+        found = modes_of(M, T, states, self.length, where, t, rests, commons, self.rubs)
+        return Place(t, where, rests, found)
 
 
 class HostedPoints(TracedPoints):

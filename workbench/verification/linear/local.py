@@ -196,7 +196,7 @@ def _refuse_shut(plant, commands, wanted) -> None:
 
 
 def _sizes(signals):
-    return np.array([1e-5 if s.name.startswith("z_") else SCALE.get(s.unit, 1.0) for s in signals])
+    return np.array([1e-5 if s.bristle else SCALE.get(s.unit, 1.0) for s in signals])
 
 
 def _monodromy(loop, traced, jac, c, x, w, A, held, state, commands):

@@ -30,7 +30,6 @@ from workbench.verification.linear.stability import spectral
 from workbench.verification.run import Run
 
 ASIDE = 0.9  # share of a mode in common modes of pressures, or in friction's memory
-FRICTION = ("z_", "h_")  # begin of the names of friction's memory: bristles, film
 NEUTRAL = 1e-3  # growth over the run below which a mode at rest is neutral
 
 
@@ -182,11 +181,13 @@ def slowest_and_unstable(run: Run) -> Modes:
     return Modes(tuple(places), tuple(dict.fromkeys(reasons)), "" if places else unread)
 
 
-def modes_of(M, T, states, length, where="", t=0.0, rests=True, commons=None) -> tuple[Mode, ...]:
+def modes_of(
+    M, T, states, length, where="", t=0.0, rests=True, commons=None, rubs=frozenset()
+) -> tuple[Mode, ...]:
     """Modes of ẋ = M x (T None) or x_{k+1} = M x_k, the least stable first; one of each pair.
 
     length: of the run, s, against which growth is measured. rests: the point is an equilibrium.
-    commons: rows that span the common modes of pressures, where M still has them.
+    commons: rows that span the common modes of pressures, where M still has them. rubs: names of what friction remembers.
     """
     found = spectral(M, T)
     λ = found.eigenvalues
@@ -197,7 +198,7 @@ def modes_of(M, T, states, length, where="", t=0.0, rests=True, commons=None) ->
         s = np.log(np.where(np.abs(λ) > 0, λ, 1e-300).astype(complex)) / T
         rounding = found.bounds / size / T
     bounds = np.maximum(rounding, (NEUTRAL if rests else 1.0) / length)
-    memory = [n.startswith(FRICTION) for n in states]
+    memory = [n in rubs for n in states]
     shares = np.maximum(_shares(M, λ, commons), found.participation[:, memory].sum(axis=1))
     made = []
     for i in np.argsort(-s.real, kind="stable"):

@@ -1,0 +1,88 @@
+"""What a law that is an expression remembers: memory that grows is found whatever it is called and however short the run is."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import numpy as np
+import pytest
+
+from workbench import ClosedLoop, Controller, Hold, Sampled, Scenario, Signal, System
+from workbench.contract.parameters import Unit
+from workbench.verification import claims as C
+from workbench.verification.judge import verify
+
+T = 0.02
+
+
+@dataclass(frozen=True)
+class Lag(System):
+    """ẏ = a (sat(u) − y): a state called `name`."""
+
+    a: Annotated[float, Unit("1/s")] = 10.0
+    name: str = "y"
+
+    @property
+    def states(self):
+        return (Signal(self.name, "m", "what moves"),)
+
+    @property
+    def outputs(self):
+        return self.states
+
+    inputs = (Signal("u0", "m", "command"),)
+
+    def limits(self):
+        return {"u0": (-50.0, 50.0)}
+
+    def initial(self):
+        return [0.0]
+
+    def rhs(self, t, x, u):
+        return [self.a * (np.clip(u[0], -50.0, 50.0) - x[0])]
+
+    def out(self, t, x):
+        return list(x)
+
+
+@dataclass(frozen=True)
+class Sum(Controller):
+    """u = 10 e + z, z⁺ = z + T K e: a mode near −K/11 (1/s); its memory is called `memory`."""
+
+    plant: System
+    K: Annotated[float, Unit("1/s")] = 0.1
+    memory: str = "sum"
+
+    @property
+    def states(self):
+        return (Signal(self.memory, "m", "what it remembers"),)
+
+    @property
+    def measured(self):
+        return self.plant.outputs
+
+    @property
+    def commands(self):
+        return self.plant.inputs
+
+    @property
+    def references(self):
+        return (Signal(f"{self.plant.outputs[0].name}_d", "m", "wanted", "reference"),)
+
+    def step(self, t, z, y, r):
+        error = r[0] - y[0]
+        return [z[0] + T * self.K * error], [10.0 * error + z[0]]
+
+
+def practical(K, memory="sum", name="y", duration=4.0):
+    plant = Lag(name=name)
+    loop = ClosedLoop(plant, Sampled(Sum(plant, K, memory), T))
+    (verdict,) = verify(loop, Scenario(duration, Hold("output", (0.0,))), [C.PracticalStability()])
+    return verdict
+
+
+@pytest.mark.parametrize("memory, name", [("sum", "y"), ("z_1", "y"), ("h_1", "y"), ("sum", "z_1")])
+def test_memory_that_grows_is_found_whatever_it_is_called(memory, name):
+    """Names of friction's memory begin with z_ and h_; a user's may, too."""
+    grows = practical(-0.1, memory, name)
+    assert grows.holds is None and "grows by e in 110 s" in grows.worst
+    assert practical(0.1, memory, name).holds is True
