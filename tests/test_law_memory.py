@@ -86,3 +86,11 @@ def test_memory_that_grows_is_found_whatever_it_is_called(memory, name):
     grows = practical(-0.1, memory, name)
     assert grows.holds is None and "grows by e in 110 s" in grows.worst
     assert practical(0.1, memory, name).holds is True
+
+
+@pytest.mark.parametrize("duration", [0.5, 4.0])
+def test_memory_that_grows_within_the_hour_is_found_in_a_short_run(duration):
+    """By e in 1,100 s: less than a thousandth of it within the run."""
+    grows = practical(-0.01, duration=duration)
+    assert grows.holds is None and "grows by e in 1100 s" in grows.worst
+    assert practical(0.01, duration=duration).holds is True

@@ -14,7 +14,13 @@ from workbench import ClosedLoop, Delayed, Noisy, Quantised, Sampled, Scenario, 
 from workbench.contract.parameters import Unit
 from workbench.verification.linear.frozen_time import TracedPoints
 from workbench.verification.linear.local import chambers
-from workbench.verification.linear.modes import ASIDE, NEUTRAL, modes_of, slowest_and_unstable
+from workbench.verification.linear.modes import (
+    ASIDE,
+    BRIEF,
+    NEUTRAL,
+    modes_of,
+    slowest_and_unstable,
+)
 from workbench.verification.run import run
 
 
@@ -119,7 +125,9 @@ def test_every_mode_is_told_once_the_least_stable_first(T, seed):
     found = modes_of(A if T is None else expm(T * A), T, tuple("abcde"), 7.0)
     expected = [complex(grows[0], ω[0]), complex(grows[1], ω[1]), complex(grows[2], 0.0)]
     assert [m.s for m in found] == pytest.approx(expected, rel=1e-6)
-    assert [m.bound for m in found] == pytest.approx([NEUTRAL / 7.0] * 3)
+    assert [m.bound for m in found] == pytest.approx([NEUTRAL / BRIEF] * 3)
+    twice = modes_of(A if T is None else expm(T * A), T, tuple("abcde"), 2 * BRIEF)
+    assert [m.bound for m in twice] == pytest.approx([NEUTRAL / BRIEF / 2] * 3)
     (*_, late) = modes_of(A if T is None else expm(T * A), T, tuple("abcde"), 7.0, rests=False)
     assert late.bound == pytest.approx(1 / 7.0)
 

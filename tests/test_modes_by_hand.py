@@ -74,7 +74,7 @@ def test_modes_of_a_matrix():
     assert [m.s for m in found] == pytest.approx([0.5, -d + 1j * ω, -7.0], rel=1e-9)
     assert [m.states for m in found] == [("p",), ("a", "b"), ("z_1",)]
     assert [m.aside for m in found] == [False, False, True]
-    assert all(m.bound == pytest.approx(1e-4) and (m.where, m.t) == ("there", 2.5) for m in found)
+    assert all(m.bound == pytest.approx(1e-5) and (m.where, m.t) == ("there", 2.5) for m in found)
     assert not any(m.aside for m in modes_of(*named)), "a name alone is no friction"
     moving = modes_of(M, None, ["a", "b", "c", "p"], 10.0, rests=False)
     assert [m.bound for m in moving] == pytest.approx([0.1] * 3)

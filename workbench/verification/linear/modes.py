@@ -31,6 +31,7 @@ from workbench.verification.run import Run
 
 ASIDE = 0.9  # share of a mode in common modes of pressures, or in friction's memory
 NEUTRAL = 1e-3  # growth over the run below which a mode at rest is neutral
+BRIEF = 100.0  # s: the growth over this time, where a run is shorter; what grows by e within a day does grow
 
 
 @final
@@ -197,7 +198,7 @@ def modes_of(
         size = np.maximum(np.abs(λ), 1e-300)
         s = np.log(np.where(np.abs(λ) > 0, λ, 1e-300).astype(complex)) / T
         rounding = found.bounds / size / T
-    bounds = np.maximum(rounding, (NEUTRAL if rests else 1.0) / length)
+    bounds = np.maximum(rounding, NEUTRAL / max(length, BRIEF) if rests else 1.0 / length)
     memory = [n in rubs for n in states]
     shares = np.maximum(_shares(M, λ, commons), found.participation[:, memory].sum(axis=1))
     made = []
