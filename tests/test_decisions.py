@@ -26,14 +26,22 @@ def outcome(*found, gone="", unrest="", v=math.nan, followed=True):
 
 
 def decided(
-    monkeypatch, *outcomes, ledger=False, v=1.0, bound=10.0, stated=False, restless="", slow=None
+    monkeypatch,
+    *outcomes,
+    ledger=False,
+    v=1.0,
+    bound=10.0,
+    stated=False,
+    restless="",
+    slow=None,
+    rests=True,
 ):
     """The verdict on these outcomes; the nominal run's largest v and its bound, where the law has a ledger."""
     monkeypatch.setattr(practical_decision, "has_ledger", lambda loop: ledger)
     monkeypatch.setattr(practical_decision, "restless", lambda run: restless)
     known = Nominal(v, 3.0, "cause", bound, stated, "")
     run = SimpleNamespace(kept={}, loop=None)
-    modes = Modes((Place(0.0, "at the end", True, (slow,) if slow else ()),))
+    modes = Modes((Place(0.0, "at the end", rests, (slow,) if slow else ()),))
     starts = [SimpleNamespace(amounts={"q_1": 0.01}, words=f"start {k}") for k in range(9)]
 
     def said(holds, worst, **more) -> Verdict:
@@ -86,6 +94,24 @@ def test_what_stays_while_a_mode_decays_for_longer_than_the_run_is_undecided(
     slow = Mode(complex(rate, 0.5), 1e-6, ("q_1",), "at the end", 0.0)
     bad = back(word="staying", last=last, after=math.inf)
     assert decided(monkeypatch, outcome(bad), slow=slow).holds is holds
+
+
+@pytest.mark.parametrize(
+    "rate, rounding, last, holds",
+    [
+        (-1 / 1200, 1e-6, 1.99e-2, None),  # of the 1.7 % that it can have fallen by
+        (-1 / 1200, 1e-6, 1.9999e-2, False),
+        (-1 / 1200, 1e-2, 1.99e-2, False),  # rounding hides it
+        (1 / 1200, 1e-6, 1.99e-2, False),
+    ],
+)
+def test_a_run_that_never_rests_has_slow_modes_too(monkeypatch, rate, rounding, last, holds):
+    """The heat of an axis under a sine: frozen time, whose doubt is 1/60 1/s, says nothing of it for certain."""
+    slow = Mode(complex(rate), 1 / 60, ("θ",), "on the way", 0.0, rounding=rounding)
+    bad = back(word="staying", last=last, after=math.inf)
+    found = decided(monkeypatch, outcome(bad), slow=slow, rests=False)
+    assert found.holds is holds
+    assert (holds is None) == ("decays by e in 1200 s" in found.worst)
 
 
 def test_a_run_that_does_not_settle_itself_is_refused(monkeypatch):

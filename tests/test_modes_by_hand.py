@@ -63,6 +63,17 @@ def test_which_mode_decides():
     assert place(slow).fastest is None
 
 
+def test_the_slowest_mode_of_a_run_that_never_rests():
+    """Of the slowest mode of every look the fastest, and none where a look has none or the run rests."""
+    slow, slower, fast = mode(-1e-4), mode(-1e-5), mode(-0.5)
+    way = place(fast, slow, mode(-1e-6, aside=True), rests=False)
+    found = Modes((way, place(fast, slower, rests=False))).slowest_on_the_way
+    assert found.s == slow.s and found.decays and found.settles == pytest.approx(5e4)
+    assert Modes((way, place(mode(0.5), rests=False))).slowest_on_the_way is None
+    assert Modes((way, place(slower))).slowest_on_the_way is None
+    assert Modes(()).slowest_on_the_way is None
+
+
 def test_modes_of_a_matrix():
     """A swinging pair counts once; what lies in a common mode of pressures, or in friction's memory, is aside."""
     ω, d = 3.0, 0.4

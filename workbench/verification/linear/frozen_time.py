@@ -231,8 +231,11 @@ def doubted(fine: Place, rough: Place) -> Place:
     def apart(mode):
         return min((abs(mode.s - other.s) for other in rough.modes), default=np.inf)
 
-    modes = [replace(mode, bound=max(mode.bound, 2 * apart(mode))) for mode in fine.modes]
-    return replace(fine, modes=tuple(modes))
+    def with_doubt(mode):
+        doubt = 2 * apart(mode)
+        return replace(mode, bound=max(mode.bound, doubt), rounding=max(mode.rounding, doubt))
+
+    return replace(fine, modes=tuple(map(with_doubt, fine.modes)))
 
 
 def _sides(loc) -> str:

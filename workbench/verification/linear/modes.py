@@ -18,7 +18,7 @@ Source: [AstromMurray08] section 5.4 (linearised stability).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import final
 
@@ -44,6 +44,7 @@ class Mode:
     states    names of the states that take part most
     where     the operating point in words;  t  its time in the run, s
     aside     it moves the pressures of a cylinder without its force, or friction's memory alone
+    rounding  1/s, what rounding alone leaves of `bound`
     """
 
     s: complex
@@ -52,6 +53,7 @@ class Mode:
     where: str
     t: float
     aside: bool = False
+    rounding: float = 0.0
 
     @property
     def grows(self) -> bool:
@@ -145,6 +147,19 @@ class Modes:
         known = [m for p in at for m in p.modes if m.decays and not m.aside]
         return max(known, key=_settles, default=None)
 
+    @cached_property
+    def slowest_on_the_way(self) -> Mode | None:
+        """The same where a run never rests, however slow: of the slowest mode of every look the fastest; None: one has none.
+
+        Frozen time says little of a mode slower than the run; that every look has one is a sign that it is there.
+        """
+        each = [[m for m in p.modes if m.s.real < -m.rounding and not m.aside] for p in self.places]
+        if not all(each) or any(p.rests for p in self.places):
+            return None
+        found = [min(own, key=lambda m: -m.s.real) for own in each]
+        fastest = min(found, key=_growth, default=None)
+        return fastest and replace(fastest, bound=fastest.rounding)
+
     @property
     def words(self) -> str:
         """The fastest growing mode and where, or the slowest decaying one, or the reasons."""
@@ -209,7 +224,15 @@ def modes_of(
         top = [states[j] for j in np.argsort(-part, kind="stable")[:2] if part[j] > 0.15]
         aside = bool(shares[i] > ASIDE)
         made.append(
-            Mode(complex(s[i]), float(bounds[i]), tuple(dict.fromkeys(top)), where, t, aside)
+            Mode(
+                complex(s[i]),
+                float(bounds[i]),
+                tuple(dict.fromkeys(top)),
+                where,
+                t,
+                aside,
+                float(rounding[i]),
+            )
         )
     return tuple(made)
 

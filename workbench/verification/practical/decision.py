@@ -77,7 +77,7 @@ def decided(
 
 def comes_slowly(worst: Return, modes: Modes, duration: float) -> str:
     """In words, why what stays may be on its way: a mode that decays, for longer than the run; else ""."""
-    mode = modes.slowest
+    mode = modes.slowest_on_the_way or modes.slowest
     if mode is None or modes.unstable or worst.word != "staying":
         return ""
     fall = -math.expm1(-WATCHED * duration / mode.time_constant)
