@@ -210,6 +210,14 @@ def test_sizes_where_nothing_moved_or_nothing_is_known():
     assert found["x"] == pytest.approx(0.2) and found["q"] == pytest.approx(1e-2)
 
 
+def test_a_state_whose_name_ends_like_a_position_is_moved_too():
+    """Tx is no rate of x; a temperature that nothing moved would be seen by nobody."""
+    plant = Plant()
+    plant.states = (*plant.states, Signal("Tx", "K"))
+    still = logged(**{n: [0.0, 4.0] for n in ("x", "q", "dx", "dq", "p", "z", "Tx")})
+    assert starts.sizes(ran(plant, still), 0.02)["Tx"] == pytest.approx(0.4)
+
+
 def test_positions_are_joints_and_lengths_whose_rate_is_a_state():
     plant = Plant()
     assert starts.positions(plant) == ["x", "q"]

@@ -82,7 +82,7 @@ def sizes(run, spread: float) -> dict[str, float]:
             found[name] = spread if jointed else max(covered, least)
         elif name in plant.pressure_names:
             found[name] = unbalanced(run)
-        elif not jointed and name[1:] not in places:
+        elif not jointed and not (name.startswith("d") and name[1:] in places):
             found[name] = max(covered, 0.0 if stated else UNSCALED.get(units[name], UNSCALED["1"]))
     for name in places:
         if f"d{name}" in units:
