@@ -83,6 +83,38 @@ class Traced(Controller):
 
 
 @dataclass(frozen=True)
+class Heating(Controller):
+    """u = g 5 e of a law whose one number runs on, as `Drifting` has it: it gives up at `at`, adapts by e², or forgets in 1 s."""
+
+    plant: Any
+    how: str
+    at: float
+
+    states = (Signal("kept", "1", "what it remembers"),)
+    references = (Signal("a_d", "1", "wanted", "reference"),)
+
+    @property
+    def measured(self):
+        return self.plant.outputs
+
+    @property
+    def commands(self):
+        return self.plant.inputs
+
+    def step_at(self, T_s, t, z, y, r):
+        error = r[0] - y[0]
+        gain = np.where(z[0] < self.at, 1.0, 0.0) if self.how in ("trips", "sums") else 1.0 + z[0]
+        u = gain * 5.0 * error
+        more = {
+            "trips": u * u,
+            "adapts": self.at * error * error,
+            "leaks": self.at * error * error - z[0],
+            "sums": error,
+        }[self.how]
+        return [z[0] + T_s * more], [u]
+
+
+@dataclass(frozen=True)
 class Ageing(System):
     """ȧ = −a + g u, g falls by e within `τ` seconds; or the plant is shaken by a sine for ever."""
 
@@ -166,6 +198,18 @@ def test_what_a_called_law_counts_in_something_else_is_found(where, said):
 def test_a_number_that_runs_on_is_followed_to_where_the_gain_is_another(how, at):
     verdict = judged(Drifting(T, 5.0, how, at), point=SWINGING)
     assert verdict.holds is None and "has run on, and the law does what" in verdict.worst
+
+
+@pytest.mark.parametrize("how, at", [("trips", 5.0), ("adapts", 10.0)])
+def test_memory_of_an_expression_that_runs_on_is_followed_too(how, at):
+    verdict = judged(Heating(PLANT, how, at), point=SWINGING)
+    assert verdict.holds is None and "has run on, and the law does what" in verdict.worst
+
+
+@pytest.mark.parametrize("how, at", [("leaks", 10.0), ("sums", 1e6), ("trips", 1e9)])
+def test_memory_of_an_expression_that_is_forgotten_or_never_reaches_its_end_is_no_matter(how, at):
+    verdict = judged(Heating(PLANT, how, at), point=SWINGING)
+    assert verdict.holds, verdict.worst
 
 
 @pytest.mark.parametrize("law", [keeper("record", 5.0, 0), Drifting(T, 5.0, "leaks", 10.0)])

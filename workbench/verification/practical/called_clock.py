@@ -31,16 +31,19 @@ from workbench.verification.practical.called_kept import (
     tokens,
 )
 from workbench.verification.practical.disturbed import longest
-from workbench.verification.practical.running_on import LOOKS, running_on
+from workbench.verification.practical.running_on import (
+    ASKED,
+    LEAST,
+    LOOKS,
+    RUNS_ON,
+    running_on,
+)
 from workbench.verification.practical.timed import straight, stray
 from workbench.verification.run import Run
 
 ALL = "fiu"  # kinds of numbers: floats, whole numbers
-ASKED = 60  # instants within the run at which a law is asked, and after it
 OFF = 1e-3  # of what a measurement covered, or of its size: what it is off by, to see a gain
 CLOCKS = ("time", "datetime")
-RUNS_ON = "a number that the law remembers has run on, and the law"
-LEAST = 0.05  # of a gain: by how much less it may change where a number runs on that depends on measurements
 
 
 def of_called(run: Run) -> str:

@@ -9,7 +9,8 @@ leaves the range that it had within the run, nothing that the run showed is said
 law, a pump seen piston by piston) stays in its range, and so does what ends within the run (a soft start). f is the flow and the
 jump of a traced loop, the flow of a plant on floats and the step of a law called from Python (`called_clock`).
 
-A number that a law counts up sample by sample, whatever it measures, is a clock as well, and is set on together with time.
+A number that a law counts up sample by sample, whatever it measures, is a clock as well, and is set on together with time. So are
+numbers of its memory that run on at the end of its run (`traced_memory`, `called_clock`).
 """
 
 from __future__ import annotations
@@ -82,7 +83,9 @@ def _timed(run: Run) -> str:
     if not run.log.status.completed or len(run.log.time) < 2:
         return ""
     if not run.loop.hosted:
-        return of_traced(run)
+        from workbench.verification.practical.traced_memory import of_memory
+
+        return of_traced(run) or of_memory(run)
     from workbench.verification.practical.called_clock import of_called
 
     return of_plant(run) or of_called(run)
@@ -111,7 +114,7 @@ def _traced_answer(run: Run, traced: Traced, maps: Sequence, clocks: Mapping, ro
     n = len(run.loop.states)
     x = np.array([run.log.array(s.name)[row] for s in run.loop.states])
     w = run.demand.at(run.log.time[[row]])[0]
-    moved = _moved(run)
+    off = moved(run)
     constants = traced.constants(run.loop)
     others = [i for i in range(n) if i not in clocks]
 
@@ -125,7 +128,7 @@ def _traced_answer(run: Run, traced: Traced, maps: Sequence, clocks: Mapping, ro
 
     def answer(t: float) -> np.ndarray:
         here = at(t, x.copy())
-        return np.concatenate([here, at(t, x + moved) - here])
+        return np.concatenate([here, at(t, x + off) - here])
 
     return answer
 
@@ -171,16 +174,16 @@ def _plant_answer(run: Run, row: int) -> Callable:
     commanded = {c: float(run.log.array(c)[row]) for c in names(run.loop.controller.commands)}
     given = {**plant.defaults(), **commanded}
     u = [float(given.get(s.name, 0.0)) for s in plant.inputs]
-    moved = _moved(run)[: len(x)]
+    off = moved(run)[: len(x)]
 
     def answer(t: float) -> np.ndarray:
         here = np.array(plant.rhs(t, list(x), u), float)
-        return np.concatenate([here, np.array(plant.rhs(t, list(x + moved), u), float) - here])
+        return np.concatenate([here, np.array(plant.rhs(t, list(x + off), u), float) - here])
 
     return answer
 
 
-def _moved(run: Run) -> np.ndarray:
+def moved(run: Run) -> np.ndarray:
     """By how much every state is off in f(t, x + δ): as other starts have it; what the law keeps stays."""
     amounts = sizes(run, SPREAD)
     return np.array([amounts.get(s.name, 0.0) for s in run.loop.states])

@@ -1,0 +1,81 @@
+"""Whether the memory of a law that is an expression leads, after its run, to other gains: as `called_clock` asks of called ones.
+
+What such a law remembers is state of the loop. Numbers that run on at the end of the longest run that was made (`running_on`) are
+set on together with time, everything else held; what is compared is by how much otherwise the law commands where the plant is off:
+
+    g(t) = u(t, x + δ, z(t)) − u(t, x, z(t)),      z(t) = z(t_end) + ż (t − t_end)
+
+States of wrappers (held and late commands, filters) are no memory of the law.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from workbench.contract.system import innermost, names
+from workbench.numerics.calculus import Traced, trace
+from workbench.verification.practical.disturbed import longest
+from workbench.verification.practical.running_on import (
+    ASKED,
+    LEAST,
+    LOOKS,
+    RUNS_ON,
+    running_on,
+)
+from workbench.verification.practical.timed import moved, stray
+from workbench.verification.run import Run
+
+
+def of_memory(run: Run) -> str:
+    """When the law has gains that it had at no time of the run, in words; "" where nothing was found."""
+    seen = longest(run)
+    rates = _rates(seen)
+    if not rates:
+        return ""
+    length = float(seen.log.time[-1])
+    return stray(_Gains(seen, rates), length, (RUNS_ON,), ASKED, ASKED, LEAST)
+
+
+def _rates(run: Run) -> dict[int, float]:
+    """Numbers of the law's memory that run on: place among the loop's states → rate, 1/s."""
+    own = names(innermost(run.loop.controller).states)
+    rows = np.linspace(0, len(run.log.time) - 1, LOOKS).astype(int)
+    time = run.log.time[rows]
+    rates = {n: running_on(time, run.log.array(n)[rows]) for n in own if n in run.log}
+    states = names(run.loop.states)
+    return {states.index(n): rate for n, rate in rates.items() if rate is not None}
+
+
+class _Gains:
+    """g(t) at the end of a run, as the module has it."""
+
+    def __init__(self, run: Run, rates: dict[int, float]):
+        traced = trace(run.loop, run.demand.live)
+        self.rates = rates
+        self.end = float(run.log.time[-1])
+        self.x = np.array([run.log.array(n)[-1] for n in names(run.loop.states)])
+        self.w = run.demand.at(run.log.time[[-1]])[0]
+        self.moved = moved(run)
+        self.constants = traced.constants(run.loop)
+        self.command = _command(run, traced)
+
+    def __call__(self, t: float) -> np.ndarray:
+        x = self.x.copy()
+        for i, rate in self.rates.items():
+            x[i] += rate * (t - self.end)
+        there, here = (self.command(t, at, self.w, self.constants) for at in (x + self.moved, x))
+        return there - here
+
+
+def _command(run: Run, traced: Traced) -> Callable[..., np.ndarray]:
+    """What the law commands at (t, x, w), with the constants of its trace."""
+    commands = names(run.loop.controller.commands)
+    if run.loop.period is None:
+        part, listed = traced.log, names(run.loop.monitors)
+    else:
+        part, listed = traced.jump, names(run.loop.states)
+        commands = [f"{name}_held" for name in commands]
+    rows = [listed.index(name) for name in commands]
+    return lambda *at: np.array(part(*at)).ravel()[rows]
