@@ -9,7 +9,7 @@ from reports import Content, rendered
 from reports.chapters.requirements import limit_rows, sentence_rows
 from reports.figures.requirements import MOST, requirements
 from reports.style import RED, drawing
-from workbench.verification.observed.requirement_claims import Requirement, drawn
+from workbench.verification.observed.requirement_claims import drawn
 from workbench.verification.temporal.sentence import read
 from workbench.verification.verdict import Verdict
 
@@ -19,7 +19,8 @@ TABLE = {"e": "m", "p": "Pa"}
 
 
 def entry(text, name="reach"):
-    return drawn(T, read(text, TABLE).on(T, COLUMNS), Requirement(text, name))
+    sentence = read(text, TABLE)
+    return drawn(T, sentence.on(T, COLUMNS), name, sentence.line)
 
 
 def test_the_figure_marks_where_the_answer_was_read():

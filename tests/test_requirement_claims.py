@@ -18,6 +18,7 @@ from workbench.verification.judge import examine
 from workbench.verification.observed.requirement_claims import check_requirement
 from workbench.verification.run import run as simulated
 from workbench.verification.temporal.ready import written
+from workbench.verification.temporal.sentence import read
 from workbench.verification.verdict import answers_stability, exit_code
 
 PLANT = Linear(A=((-1.0,),), B=((1.0,),), C=((1.0,),), x0=(1.0,))
@@ -32,6 +33,23 @@ def asked(text, loop=DECAY, scenario=SCENARIO, name="", counted=True):
         if v.key.startswith("requirements")
     ]
     return verdict
+
+
+@pytest.mark.parametrize(
+    "text, shown",
+    [
+        ("always (e < 5)", "always (e < 5 m)"),
+        ("always (e < 5 mm and p > 2e5)", "always (e < 5 mm and p > 2e5 Pa)"),
+        ("always (-3 < v and v < 7)", "always (-3 m/s < v and v < 7 m/s)"),
+        ("always (e >= 0 and share <= 0.3)", "always (e >= 0 and share <= 0.3)"),
+        ("always (2 * e < 1 and own < 7)", "always (2 * e < 1 m and own < 7)"),
+    ],
+)
+def test_a_plain_number_is_shown_with_the_unit_that_it_takes(text, shown):
+    """Five of metres is five metres: who meant millimetres reads it."""
+    units = {"e": "m", "p": "Pa", "v": "m/s", "share": "1", "own": "no unit of ours"}
+    assert read(text, units).line == shown
+    assert read(shown, units).formula == read(text, units).formula
 
 
 @pytest.mark.parametrize(

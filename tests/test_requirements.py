@@ -240,7 +240,8 @@ def rested(monkeypatch, tails, length=4.0, longest=30.0, status=ENDED):
     monkeypatch.setattr(settled, "courses", lambda *_: [])  # what is drawn of it
     monkeypatch.setattr(settled, "_moves_until", lambda end: 0.0)
     monkeypatch.setattr(settled, "rests", lambda end, begin, floor: next(tails))
-    run = SimpleNamespace(scenario=SimpleNamespace(length=lambda: length), kept={})
+    loop = SimpleNamespace(period=None)
+    run = SimpleNamespace(scenario=SimpleNamespace(length=lambda: length), kept={}, loop=loop)
 
     def said(holds, worst, **data):
         return holds, worst, data

@@ -43,11 +43,6 @@ class Requirement(_Checked):
         parse(self.sentence)
 
     @property
-    def words(self) -> str:
-        """The sentence on one line."""
-        return " ".join(self.sentence.split())
-
-    @property
     def key(self) -> str:
         """Its row in the table of verdicts."""
         return f"requirements.{self.name}" if self.name else "requirements"
@@ -55,8 +50,9 @@ class Requirement(_Checked):
 
 def check_requirement(claim: Requirement, run: Any) -> Verdict:
     """The sentence, at the integrator's own steps; a run that diverges meets none that it had not broken before."""
-    text = f"{claim.name}: {claim.words}" if claim.name else claim.words
     sentence = read(claim.sentence, table(run.loop, run.demand))
+    words = sentence.line
+    text = f"{claim.name}: {words}" if claim.name else words
     found = columns(run, sentence.names)
     gone = diverged(claim.key, text, run, claim.counted, SOURCE)
     missing = missing_in(found)
@@ -73,7 +69,7 @@ def check_requirement(claim: Requirement, run: Any) -> Verdict:
         answer = sentence.on(time, found, status.completed, scale)  # type: ignore[arg-type]
     except ValueError as why:
         return gone or _undecided(claim, text, str(why))
-    run.kept.setdefault("requirements", {})[claim.key] = drawn(time, answer, claim)
+    run.kept.setdefault("requirements", {})[claim.key] = drawn(time, answer, claim.name, words)
     if gone and answer.holds is not False:
         return gone
     return Verdict(
@@ -185,7 +181,7 @@ def told(answer: Answer) -> dict:
     }
 
 
-def drawn(time: np.ndarray, answer: Answer, claim: Requirement) -> dict:
+def drawn(time: np.ndarray, answer: Answer, name: str, words: str) -> dict:
     """Arrays of the figure: robustness over time, where it decides."""
     return {
         "t": time,
@@ -196,8 +192,8 @@ def drawn(time: np.ndarray, answer: Answer, claim: Requirement) -> dict:
         "at": answer.time,
         "margin": answer.margin,
         "holds": answer.holds,
-        "name": claim.name,
-        "sentence": claim.words,
+        "name": name,
+        "sentence": words,
         "clause": answer.clause,
         "words": answer.words,
         "clauses": told(answer)["clauses"],

@@ -34,6 +34,7 @@ from workbench.verification.observed.settled_picture import courses
 from workbench.verification.practical.disturbed import undisturbed
 from workbench.verification.run import Run
 from workbench.verification.run import run as simulated
+from workbench.verification.run_claims import Settled
 from workbench.verification.scales import signal_floor
 from workbench.verification.temporal import ready
 from workbench.verification.verdict import Verdict
@@ -186,7 +187,7 @@ def _at_rest(claim, run: Run, floor: float, quiet: str, said, tick) -> Verdict:
 def _longest(claim, run: Run) -> float:
     """How long a run, or the rest after it, is made at most, s; where nobody stated it also as long as a cycle needs samples."""
     most = max(claim.longest, run.scenario.length())
-    if claim.longest != type(claim).longest:
+    if claim.longest != Settled.longest:
         return most
     return max(most, 2 * FEWEST * float(run.loop.period or 0.0))
 

@@ -80,7 +80,10 @@ class Answer:
 
 @dataclass(frozen=True, eq=False)
 class Sentence:
-    """A sentence whose names and units fit; `units` of its comparisons, by their place in it."""
+    """A sentence whose names and units fit; `units` of its comparisons, by their place in it.
+
+    text: as it was written, plain numbers with the unit that they take, so that everybody reads what is asked.
+    """
 
     text: str
     formula: S.Formula
@@ -90,6 +93,11 @@ class Sentence:
     def shown(self) -> str:
         """The sentence for people: a number of more than six digits has six, in the unit that people use."""
         return _LONG.sub(_short, self.text)
+
+    @property
+    def line(self) -> str:
+        """The sentence on one line."""
+        return " ".join(self.text.split())
 
     @property
     def names(self) -> list[str]:
@@ -209,6 +217,8 @@ def understood(text: str, table: Mapping[str, str]) -> Sentence:
     """The same, whatever its bounds."""
     units = Units(text, table)
     formula = units.formula(parse(text))
+    if units.plain:  # people read the units that their numbers were given
+        return understood(units.whole, table)
     if not S.looks_ahead(formula):
         what = "this says something of the first instant of the run alone"
         raise refusal(text, 1, what, "write always (…) for the whole run, or always[2 s, end] (…)")

@@ -29,6 +29,15 @@ class Units:
 
     def __init__(self, text: str, table: Table) -> None:
         self.text, self.table = text, table
+        self.plain: dict[S.Span, str] = {}  # numbers without a unit → the one that they take
+
+    @property
+    def whole(self) -> str:
+        """The sentence, once its numbers are in SI, with the unit that every plain number takes: 5 beside metres is 5 m."""
+        text = self.text
+        for (_, end), unit in sorted(self.plain.items(), reverse=True):
+            text = f"{text[:end]} {unit}{text[end:]}"
+        return text
 
     # ---- units ------------------------------------------------------------------------------------------------
     def of(self, part: S.Expression) -> str | None:
@@ -118,9 +127,12 @@ class Units:
 
     def _number(self, number: S.Number, unit: str) -> float:
         try:
-            return quantity(f"{number.text} {number.unit}".strip(), unit)
+            value = quantity(f"{number.text} {number.unit}".strip(), unit)
         except InputError as why:
             raise refusal(self.text, number.span[0] + 1, why.message, why.mend) from None
+        if not number.unit and value and unit != "1" and measured(f"1 {unit}") is not None:
+            self.plain[number.span] = unit
+        return value
 
     def _fits(self, part: S.Expression, unit: str) -> None:
         own = self.of(part) or unit
