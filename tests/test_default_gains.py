@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from ledger_cases import FULL, REAL, every, sampled
+from mechanisms import lift
 
 from controllers import PID, VDC
-from plants import Arm, MeteredArms, MeteredTwin, Walls
+from plants import Arm, ConstantPressure, LoadSensing, MeteredArms, MeteredTwin, Walls
 from workbench import ClosedLoop, Sampled, Scenario, Waypoints
 from workbench.verification.run import run
 
@@ -81,3 +82,30 @@ def test_the_compressible_arm_follows_under_default_pid(gains, swings):
     there = Waypoints("output", ((length,), (length + 0.1,), (length,)), 2.0)
     r = run(ClosedLoop(twin, Sampled(law, 1e-3)), Scenario(reference=there, duration=6.0))
     assert bool(r.tool_error.max() > 0.02) is swings
+
+
+def test_on_a_load_sensing_pump_gains_and_paths_are_those_of_its_margin():
+    """Of 160 bar a valve sees the 15 of the margin: a volt moves a third of what it does at constant pressure."""
+    sensing = LoadSensing(15e5, p_top=160e5, p_r=5e5)
+    electric = LoadSensing(4e5, nominal=11e5, p_top=160e5, p_r=5e5)
+    on = {s: lift(supply=s) for s in (sensing, electric, ConstantPressure(20e5, 5e5))}
+    gains = [PID.suited(machine) for machine in on.values()]
+    assert gains[0] == gains[1] == gains[2]
+    machine, high = on[sensing], lift(supply=ConstantPressure(160e5, 5e5))
+    ratio = (155 / 15) ** 0.5
+    assert gains[0]["K_p"][0] / PID.suited(high)["K_p"][0] == pytest.approx(ratio)
+    t = np.linspace(0.0, 1.0, 50)
+    ways = [m.effort(t, m.initial()[0] + 0.3 * t[None]) for m in (machine, high)]
+    assert ways[0] / ways[1] == pytest.approx(ratio)
+
+
+def test_a_machine_on_a_small_margin_follows_under_default_pid():
+    """With the gains of the highest pressure it stays several times as far behind."""
+    machine = lift(supply=LoadSensing(15e5, p_top=160e5, p_r=5e5))
+    start = float(machine.initial()[0])
+    there = Scenario(reference=Waypoints("joint", ("start", (start + 0.1,)), 2.0), duration=3.0)
+    errors = []
+    for own in (machine, lift(supply=ConstantPressure(160e5, 5e5))):
+        law = PID(machine, **PID.suited(own))
+        errors.append(run(ClosedLoop(machine, Sampled(law, 1e-3)), there).tool_error.max())
+    assert 4 * errors[0] < errors[1] and errors[0] < 0.01, errors

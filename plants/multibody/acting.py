@@ -81,8 +81,8 @@ def powers(mechanism, pulls: list[Pull], own, u) -> list:
 
 
 def velocity_gains(mechanism) -> tuple[float, ...]:
-    """Velocity per unit of command, of each actuator that takes one; empty where a command is no velocity."""
-    line = mechanism.line_at_most
+    """Velocity per unit of command without load, of each actuator that takes one; empty where a command is no velocity."""
+    line = mechanism.line_unloaded
     commanded = [a for a in mechanism.actuators if a.drive.inputs(a.name)]
     gains = [a.drive.velocity_gain_on(line) for a in commanded]
     return () if None in gains else tuple(map(float, gains))

@@ -24,7 +24,7 @@ def effort(mechanism, t, q) -> float:
     rates = [np.gradient(np.broadcast_to(s, np.shape(t)), t) for s in lengths]
     shares = [0.0, _of_pump(mechanism.supply, driven, rates)]
     for actuator, rate in zip(driven, rates):
-        sizes = actuator.drive.sizes(mechanism.line_at_most)
+        sizes = actuator.drive.sizes(mechanism.line_unloaded)
         if sizes is not None:
             shares.append(float(np.abs(rate).max()) / (OF_FREE * sizes.speed))
     return max(shares)

@@ -52,6 +52,11 @@ class Oil(Vocabulary):
         return None if self.supply is None else self.supply.most
 
     @property
+    def line_unloaded(self) -> Line | None:
+        """What a valve sees of the supply while its drive moves no load; None without one."""
+        return None if self.supply is None else self.supply.unloaded
+
+    @property
     def p_top(self) -> float | None:
         """Highest pressure of the supply, Pa, where all chambers are fed by it and none states limits of its own."""
         line = acting.highest_line(self)

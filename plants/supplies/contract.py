@@ -7,7 +7,8 @@ and what it does (`plants.multibody.acting.Pull`, with the line it sees).
   2. `states()`, `inputs()`, `logged()` are tuples of Signal; y, w and `shown` have their length and order.
   3. `line(y)` is what its drives see (`plants.drives.contract.Line`); `lines(y, asked)` what each of the machine's actuators sees,
      asked: its drive, x, s, ṡ, u; `most` is the line at the highest pressure there is, by which forces and speeds of the drives are
-     told. A pressure that is no state (`settles`) follows from what the drives would take (`Drive.behind`), and has no `line(y)`.
+     told; `unloaded` what a valve sees of it whose drive moves no load, by which gains and paths are chosen. A pressure that is no
+     state (`settles`) follows from what the drives would take (`Drive.behind`), and has no `line(y)`.
   4. `rates(y, takers, w)` is ẏ, `guards(y)` changes its sign where that has a kink; `powers(y, takers, w)`, in W by
      `power_names()`, is what changes its energy `stored(y)`, besides the powers of its drives.
   5. `initial(tops)` are its states at rest, tops: of each taker, pressures of its chambers that are states. `check(takers)`:
@@ -66,6 +67,10 @@ class Supply(ABC):
             f"supply: a {type(self).__name__} does not say by which pump claims on metering valves are made",
             mend="give it circuit_pump, a plants.valve_circuits.circuit.Pump, or drives without metering valves",
         )
+
+    @property
+    def unloaded(self) -> Line:
+        return self.most
 
     Q_max: float = inf
     settles: ClassVar[bool] = False

@@ -96,6 +96,11 @@ class LoadSensing(Supply):
         return Line(self.p_top, self.p_r)
 
     @property
+    def unloaded(self):
+        """Above the load a valve has no more than the margin, that at the nominal flow, whatever p_top is."""
+        return Line(min(self.p_r + self.margin + self.nominal, self.p_top), self.p_r)
+
+    @property
     def range(self):
         """What the regulator aims at never leaves it."""
         return max(self.p_r + self.margin, self.standby), self.p_top
