@@ -4,11 +4,14 @@ from types import SimpleNamespace
 
 import pytest
 
+from controllers import PID
+from plants import machine
 from tests.faults.builders import linear
-from workbench import InputError, Scenario, Sine
+from workbench import ClosedLoop, Hold, InputError, Sampled, Scenario, Sine
 from workbench.verification import verify
+from workbench.verification.judge import default_claims
 from workbench.verification.predictive.defaults import ARGUMENT, predictive_claims
-from workbench.verification.run_claims import Settled
+from workbench.verification.run_claims import Settled, Tracking
 from workbench.verification.verdict import exit_code
 
 UNSTABLE = {"A": [[0, 1], [2, -0.4]], "B": [[0], [1]], "C": [[1, 0], [0, 1]], "T_s": 0.01}
@@ -55,6 +58,18 @@ def test_what_a_predictive_law_is_not_asked_says_why(change, word):
     assert kinds[0] == "Solves" and ("MPCStability" in kinds) is (not word)
     assert [key for key, _ in unasked] == (list(ARGUMENT) if word else [])
     assert all(word in why for _, why in unasked)
+
+
+def test_a_plant_that_states_no_sizes_has_a_third_of_the_scenario_to_settle():
+    """Nothing says that 3 s are long for it; of a machine that states a stroke they are."""
+    law = {"law": "PID", "K_p": 2, "K_i": 1}
+    for duration, settle in ((150, 50.0), (6, 2.0)):
+        _, _, claims = linear([[-0.05]], [[0.05]], [[1]], law, 0.5, duration=duration)
+        assert [c.settle for c in claims if isinstance(c, Tracking)] == [settle]
+    actuator = machine("ieha-published-linear").plant
+    loop = ClosedLoop(actuator, Sampled(PID.design(actuator), 1e-3))
+    claims = default_claims(loop, Scenario(150.0, Hold("output", (1e-3,))))
+    assert [c.settle for c in claims if isinstance(c, Tracking)] == [3.0]
 
 
 def test_a_machine_without_a_controller_is_refused_with_what_to_do():

@@ -32,6 +32,7 @@ BRIEF = 10.0  # s: what each of them lasts, unless something is not back by then
 DRAWS = 8  # of the noise that a loop states: a few per cent of what the other claims cost
 SHORT = 3.0  # s: limits are not scanned on runs shorter than this
 ON_SCAN = 0.2  # likewise, in scans of limits
+SETTLE = 3.0  # s allowed for settling on a machine, at most
 STILL = 1e-3  # of a path's size: oscillation below is of no interest
 OPEN = (
     "the loop is open: no command answers what is measured, and nothing brings the machine back to a path; to ask only for what"
@@ -162,7 +163,12 @@ def _practical(about: _Loop, unasked: list) -> list:
 
 
 def _settle(about: _Loop) -> float:
-    return 3.0 if about.jointed else min(3.0, about.length / 3)
+    return SETTLE if about.jointed else min(SETTLE, about.length / 3)
+
+
+def _before_following(about: _Loop) -> float:
+    """Time left for settling, s. Of a plant that states no sizes nothing says that 3 s are long: a third of the scenario."""
+    return _settle(about) if about.plant.scales() else about.length / 3
 
 
 def _linear(about: _Loop, unasked: list) -> list:
@@ -203,7 +209,7 @@ def _requirements(about: _Loop, size: float, unasked: list) -> list:
         found.append(run_claims.Tracking())
     elif about.closed:
         error = {"error": as_shown(ON_PATH * size, unit)} if size else {}
-        found.append(run_claims.Tracking(**error, settle=_settle(about)))
+        found.append(run_claims.Tracking(**error, settle=_before_following(about)))
     if plant.pressure_names and (plant.p_top is not None or plant.pressure_limits):
         found.append(run_claims.Pressures(*plant.pressure_limits))
     elif plant.pressure_names:
