@@ -6,20 +6,22 @@ from typing import Annotated
 import numpy as np
 import pytest
 
-from workbench import ClosedLoop, Controller, Hold, Sampled, Scenario, Signal, System
+from workbench import ClosedLoop, Controller, Hold, Sampled, Scenario, Signal, Sine, System
 from workbench.contract.parameters import Unit
 from workbench.verification import claims as C
 from workbench.verification.judge import verify
 
 T = 0.02
+STILL = Hold("output", (0.0,))
 
 
 @dataclass(frozen=True)
 class Lag(System):
     """ẏ = a (sat(u) − y): a state called `name`."""
 
-    a: Annotated[float, Unit("1/s")] = 10.0
+    a: Annotated[float, Unit("1/s")] = 2.0
     name: str = "y"
+    begin: Annotated[float, Unit("m")] = 0.0
 
     @property
     def states(self):
@@ -35,7 +37,7 @@ class Lag(System):
         return {"u0": (-50.0, 50.0)}
 
     def initial(self):
-        return [0.0]
+        return [self.begin]
 
     def rhs(self, t, x, u):
         return [self.a * (np.clip(u[0], -50.0, 50.0) - x[0])]
@@ -73,10 +75,10 @@ class Sum(Controller):
         return [z[0] + T * self.K * error], [10.0 * error + z[0]]
 
 
-def practical(K, memory="sum", name="y", duration=4.0):
-    plant = Lag(name=name)
+def practical(K, memory="sum", name="y", duration=4.0, begin=0.0, path=STILL):
+    plant = Lag(name=name, begin=begin)
     loop = ClosedLoop(plant, Sampled(Sum(plant, K, memory), T))
-    (verdict,) = verify(loop, Scenario(duration, Hold("output", (0.0,))), [C.PracticalStability()])
+    (verdict,) = verify(loop, Scenario(duration, path), [C.PracticalStability()])
     return verdict
 
 
@@ -94,3 +96,11 @@ def test_memory_that_grows_within_the_hour_is_found_in_a_short_run(duration):
     grows = practical(-0.01, duration=duration)
     assert grows.holds is None and "grows by e in 1100 s" in grows.worst
     assert practical(0.01, duration=duration).holds is True
+
+
+def test_memory_that_grows_is_found_where_the_run_never_rests():
+    """It starts away from its equilibrium and follows a sine: nowhere does the loop rest, everywhere it is the same."""
+    moving = {"begin": 2.0, "path": Sine("output", (0.0,), (1.0,), 0.5)}
+    grows = practical(-0.1, **moving)
+    assert grows.holds is None and "grows by e in 110 s" in grows.worst
+    assert practical(0.1, **moving).holds is True

@@ -1,6 +1,7 @@
 """Modes whose numbers are known: rates, periods and times of each, which of them decides, and what steady flow leaves a chamber."""
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 
 from workbench.contract.declared import Notched
 from workbench.verification.linear.frozen_time import ON_THE_WAY, SPEED, TracedPoints
-from workbench.verification.linear.modes import Mode, Modes, Place, modes_of
+from workbench.verification.linear.modes import Mode, Modes, Place, modes_of, seen_again
 from workbench.verification.observed.pump import filled, steady
 
 
@@ -72,6 +73,20 @@ def test_the_slowest_mode_of_a_run_that_never_rests():
     assert Modes((way, place(mode(0.5), rests=False))).slowest_on_the_way is None
     assert Modes((way, place(slower))).slowest_on_the_way is None
     assert Modes(()).slowest_on_the_way is None
+
+
+def test_modes_that_are_the_same_at_three_looks_count_as_at_rest():
+    """A mode that grows by e in 100 s, in a run of 10 s; at two looks it may be gone a moment later."""
+    slow = replace(mode(0.01, bound=0.1), rounding=1e-9)
+    other = place(replace(slow, s=0.02), rests=False)
+    own = place(slow, rests=False)
+    nearly = place(replace(slow, s=0.010001), rests=False)
+    for places, again in (((own, own, nearly), True), ((own, own, other), False)):
+        found = seen_again(list(places), 10.0)
+        assert [p.again for p in found] == [again] * 2 + [again and places[2] is nearly]
+        assert len(Modes(tuple(found)).unstable) == (3 if again else 0)
+    resting = [own, own, nearly, place(mode(-1.0))]
+    assert seen_again(resting, 10.0) == resting
 
 
 def test_modes_of_a_matrix():

@@ -12,7 +12,8 @@ stood still there. Set in motion, where the run itself hardly moves: every speed
 the loop would do in motion.
 
 A mode grows where its growth exceeds what rounding can move it, and on the way only where it would
-grow by the factor e within the run: frozen time says nothing about slower ones.
+grow by the factor e within the run: frozen time says nothing about slower ones. Where a run never
+rests, but has the same modes at several points, time does not matter to them: they count as at rest.
 Source: [AstromMurray08] section 5.4 (linearised stability).
 """
 
@@ -31,6 +32,8 @@ from workbench.verification.run import Run
 
 ASIDE = 0.9  # share of a mode in common modes of pressures, or in friction's memory
 NEUTRAL = 1e-3  # growth over the run below which a mode at rest is neutral
+SAME = 3  # looks that have the same modes, where time does not matter to them
+ALIKE = 1e-4  # of a mode: by how much those may differ
 BRIEF = 100.0  # s: the growth over this time, where a run is shorter; what grows by e within a day does grow
 
 
@@ -97,12 +100,21 @@ class Mode:
 @final
 @dataclass(frozen=True)
 class Place:
-    """An operating point: its time in the run, words for it, whether the loop rests, its modes."""
+    """An operating point: its time in the run, words for it, whether the loop rests, its modes.
+
+    again: on the way, where its modes are those of other points as well, so that time does not matter to them
+    """
 
     t: float
     where: str
     rests: bool
     modes: tuple[Mode, ...]
+    again: bool = False
+
+    @property
+    def lasts(self) -> bool:
+        """Whether its modes are there for longer than an instant."""
+        return self.rests or self.again
 
     @property
     def fastest(self) -> Mode | None:
@@ -143,7 +155,7 @@ class Modes:
         Neutral modes do not count, nor the common modes of pressures, of which no force shows
         anything, nor what dry friction remembers while nothing slides.
         """
-        at = [p for p in self.places if p.rests] or self.places
+        at = [p for p in self.places if p.lasts] or self.places
         known = [m for p in at for m in p.modes if m.decays and not m.aside]
         return max(known, key=_settles, default=None)
 
@@ -154,7 +166,7 @@ class Modes:
         Frozen time says little of a mode slower than the run; that every look has one is a sign that it is there.
         """
         each = [[m for m in p.modes if m.s.real < -m.rounding and not m.aside] for p in self.places]
-        if not all(each) or any(p.rests for p in self.places):
+        if not all(each) or any(p.lasts for p in self.places):
             return None
         found = [min(own, key=lambda m: -m.s.real) for own in each]
         fastest = min(found, key=_growth, default=None)
@@ -194,7 +206,36 @@ def slowest_and_unstable(run: Run) -> Modes:
         except InputError as why:
             reasons.append(why.message)
             unread = said(why) or unread
+    places = seen_again(places, float(run.log.time[-1]))
     return Modes(tuple(places), tuple(dict.fromkeys(reasons)), "" if places else unread)
+
+
+def seen_again(places: list[Place], length: float) -> list[Place]:
+    """The places of a run of this length (s); of one that never rests those whose modes are the same at SAME of them count as
+    those at rest do: a linear plant inside its limits, which starts away from its equilibrium."""
+    if any(place.rests for place in places):
+        return places
+    made = []
+    for place in places:
+        alike = sum(_alike(place, other, _least(length)) for other in places)
+        if alike >= SAME:
+            modes = (replace(m, bound=max(m.rounding, _least(length))) for m in place.modes)
+            place = replace(place, again=True, modes=tuple(modes))
+        made.append(place)
+    return made
+
+
+def _alike(one: Place, other: Place, least: float) -> bool:
+    """Whether two places have the same modes, to ALIKE of each and to what is neutral."""
+    if len(one.modes) != len(other.modes):
+        return False
+    near = (min(abs(m.s - k.s) - ALIKE * abs(m.s) for k in other.modes) for m in one.modes)
+    return max(near, default=0.0) <= least
+
+
+def _least(length: float) -> float:
+    """Growth at rest (1/s) below which a mode is neutral in a run of this length."""
+    return NEUTRAL / max(length, BRIEF)
 
 
 def modes_of(
@@ -213,7 +254,7 @@ def modes_of(
         size = np.maximum(np.abs(λ), 1e-300)
         s = np.log(np.where(np.abs(λ) > 0, λ, 1e-300).astype(complex)) / T
         rounding = found.bounds / size / T
-    bounds = np.maximum(rounding, NEUTRAL / max(length, BRIEF) if rests else 1.0 / length)
+    bounds = np.maximum(rounding, _least(length) if rests else 1.0 / length)
     memory = [n in rubs for n in states]
     shares = np.maximum(_shares(M, λ, commons), found.participation[:, memory].sum(axis=1))
     made = []

@@ -59,7 +59,7 @@ def containment(
 
 
 def _rests(modes: Modes, mode: Mode) -> bool:
-    return any(mode in place.modes and place.rests for place in modes.places)
+    return any(mode in place.modes and place.lasts for place in modes.places)
 
 
 def _held(run: Run, mode: Mode, start: Start, floor: float, longest: float) -> Contained:
