@@ -131,7 +131,7 @@ def likely_cause(run: Run, violated: bool = True) -> Cause | None:
         slow = _guess(hardly_decays, run)
         if slow:
             return Cause("mode", slow)
-    return found or largest_term(run) or jumping(run) or at_limits(run)
+    return found or jumping(run) or largest_term(run) or at_limits(run)
 
 
 def _guess(find: Callable, run: Run):
