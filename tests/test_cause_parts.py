@@ -25,8 +25,8 @@ from workbench.verification.cause import trials as cause_trials
 from workbench.verification.cause import wiring as cause_wiring
 from workbench.verification.cause.around import Around
 from workbench.verification.cause.free import left_alone
-from workbench.verification.cause.gains import _scaled, _weaker, gain_trials
-from workbench.verification.cause.machine import imperfect
+from workbench.verification.cause.gains import _one_each, _scaled, _weaker, gain_trials
+from workbench.verification.cause.machine import imperfect, wider
 from workbench.verification.cause.trial import Cause, Trial, against, law_path, odd, slip
 from workbench.verification.linear.loop import LinearLaw
 from workbench.verification.practical.disturbed import Outcome
@@ -480,6 +480,29 @@ def test_a_users_function_with_a_tenth_of_its_gains():
     assert (found.kind, found.oddness) == ("gain", 0.6) and "a tenth" in found.words
 
     class Remembers:
+def test_a_gain_that_is_many_decades_off_is_put_halfway_too():
+    """The default alone may follow worse than what is wrong; the words are of the gain as it is."""
+    law = replace(LAW, K_p=(1e4 * LAW.K_p[0],))
+    to, halfway = (t for t in gains(loop(Sampled(law, 1e-3))) if t.kind == "gain")
+    assert halfway.words == to.words and halfway.oddness == 0.5
+    assert list(halfway.numbers.values()) == pytest.approx([100 * LAW.K_p[0]])
+
+
+@pytest.mark.parametrize(
+    "given, count, each",
+    [
+        (3.0, 1, [3.0]),
+        ((3.0,), 2, [3.0, 3.0]),
+        ((1.0, 2.0, 9.0), 1, [2.0]),
+        ((1.0, 2.0), 2, [1.0, 2.0]),
+        ((1.0, 2.0), 3, [1.0, 2.0]),
+    ],
+)
+def test_defaults_beside_one_number_for_all_or_one_for_each(given, count, each):
+    """One number for all actuators is held against the middle of what each would have."""
+    assert _one_each(given, count) == each
+
+
         def step(self, *_):
             return []
 

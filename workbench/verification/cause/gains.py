@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
@@ -12,6 +13,8 @@ from workbench.contract.errors import InputError
 from workbench.contract.parameters import leaves
 from workbench.contract.system import Controller, Plain, innermost
 from workbench.verification.cause.trial import Trial, against, law_path, odd
+
+FAR = 30.0  # times the default, from which on something between is tried, too
 
 
 def gain_trials(loop, known) -> Iterator[Trial]:
@@ -62,11 +65,7 @@ def _gains(loop, known) -> Iterator[Trial]:
         }
         if field.name == "model" or not numbers or "gains" == field.name:
             continue
-        given = getattr(usual, field.name)
-        spread = (
-            list(given) * len(numbers) if isinstance(given, tuple) and len(given) == 1 else given
-        )
-        defaults = list(spread) if isinstance(spread, tuple | list) else [spread]
+        defaults = _one_each(getattr(usual, field.name), len(numbers))
         if len(defaults) != len(numbers):
             continue
         off = {p: float(d) for (p, leaf), d in zip(numbers.items(), defaults) if leaf.value != d}
@@ -76,6 +75,29 @@ def _gains(loop, known) -> Iterator[Trial]:
             right = off[worst]
             words = f"gain controller.{field.name} is {against(value, right, 'the default')}"
             yield Trial("gain", words, off, {}, 0.85 * odd(value, right))
+            yield from _halfway(words, numbers, off)
+
+
+def _halfway(words: str, numbers, off) -> Iterator[Trial]:
+    """Half the decades to the default, where a gain is many of them off: what is usual may follow too slowly."""
+    between = {}
+    for path, right in off.items():
+        value = float(numbers[path].value)
+        if value * right > 0 and not 1 / FAR < value / right < FAR:
+            between[path] = math.copysign(math.sqrt(value * right), value)
+    if len(between) == len(off):
+        yield Trial("gain", words, between, {}, 0.5)
+
+
+def _one_each(given, count: int) -> list:
+    """A gain for each of `count` numbers: one for all is that of each, and of several one for all is their middle."""
+    if not isinstance(given, tuple):
+        return [given]
+    if len(given) == 1:
+        return list(given) * count
+    if count == 1:
+        return [float(np.median(given))]
+    return list(given)
 
 
 def _fed(loop) -> Iterator[Trial]:
