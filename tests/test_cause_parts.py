@@ -330,12 +330,14 @@ def test_disturbances_are_left_out_and_the_reference_walked_more_slowly():
             live=("Y_d",), at=lambda t: np.zeros((len(t), 1)), wanted=(("Y", 0),), reference=sine
         ),
     )
-    push, slower = cause_trials._scenarios(run)
+    push, slower, slowest = cause_trials._scenarios(run)
     assert push.kind == "disturbance" and push.words == "disturbance F_ext"
     assert push.scenario == {"disturbances": {"X": 1.0}} and push.oddness == 0.6
     assert push.numbers == slower.numbers == {}
     assert slower.kind == "reference" and slower.scenario["reference"].frequency == 0.5
     assert slower.oddness == pytest.approx(0.2)  # nothing says how fast the machine is
+    assert slowest.scenario["reference"].frequency == 0.1
+    assert (slower.free, slowest.free) == pytest.approx((math.log10(4), math.log10(20)))
     quiet = SimpleNamespace(disturbances={}, reference=None)
     run.scenario = quiet
     assert list(cause_trials._scenarios(run)) == []
@@ -429,7 +431,7 @@ def test_a_reference_that_the_machine_could_follow_is_hardly_odd(share, oddness,
     """Walked more slowly any loop follows better: that alone speaks for no cause."""
     monkeypatch.setattr(cause_trials, "asked_speed", lambda run: (share, "fast"))
     scenario = SimpleNamespace(disturbances={}, reference=Sine("output", "start", (1e-3,), 2.0))
-    (slower,) = cause_trials._scenarios(SimpleNamespace(loop=loop(), scenario=scenario))
+    slower, _ = cause_trials._scenarios(SimpleNamespace(loop=loop(), scenario=scenario))
     assert slower.oddness == pytest.approx(oddness)
 
 
@@ -572,6 +574,38 @@ def test_how_many_are_tried(monkeypatch):
         late = list(after)
         late[most] = 0.0
         assert weighed(monkeypatch, many, late, hosted=hosted) is None
+
+
+def test_what_goes_away_in_any_loop_speaks_for_nothing(monkeypatch):
+    """A path walked more slowly takes 0.6 of the error away by itself: 0.5 is left of 1.1."""
+    slower = replace(trial("reference", "slower"), free=0.6)
+    assert weighed(monkeypatch, [slower], [0.9]).share == pytest.approx(0.25)
+    assert weighed(monkeypatch, [slower], [1.0]) is None
+    other = trial("a", "first")
+    assert weighed(monkeypatch, [slower, other], [0.5, 0.6]).words == "first"
+
+
+@pytest.mark.parametrize("why", [IndexError, KeyError, ZeroDivisionError])
+def test_a_trial_that_cannot_be_run_leaves_the_others(monkeypatch, why):
+    """A sample time with other memory, an odd number in a user's own code: whatever it raises."""
+
+    def judged(jobs, look):
+        if "bad" in jobs:
+            raise why
+        return [1.0 for _ in jobs]
+
+    monkeypatch.setattr(cause_removal, "run_many", judged)
+    assert cause_removal._judged(["good", "bad"]) == [1.0, math.inf]
+
+
+@pytest.mark.parametrize("delay, shortest", [(0.003, 1e-3), (0.036, 4e-3), (0.2, None)])
+def test_a_sample_time_is_put_no_lower_than_the_delay_can_be_held(delay, shortest):
+    """20 ms a sample; a delay holds so many commands as it was built for."""
+    around = Delayed(Sampled(LAW, 20e-3), delay, capacity=9)
+    found = [t for t in paths(loop(around)) if t.kind == "sample time"]
+    if shortest is None:
+        shortest = delay / around.capacity
+    assert list(found[0].numbers.values()) == pytest.approx([shortest])
 
 
 def saying(said, run):

@@ -10,7 +10,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from workbench.contract.errors import InputError
 from workbench.contract.parameters import bind
 from workbench.contract.system import System
 from workbench.run.scenario import Scenario
@@ -21,11 +20,6 @@ from workbench.verification.ledger.balance import has_ledger
 from workbench.verification.practical.starts import SPREAD, drawn, scenario_from
 from workbench.verification.run import Run, run_many
 
-CANNOT_RUN = (
-    InputError,
-    ArithmeticError,
-    ValueError,
-)  # what a run raises at odd values of a user's law
 MOST = 40  # trials of one loop
 HOSTED = 6  # trials of a loop whose law is called from Python, where a run takes seconds
 LONGEST = 6.0  # s of a trial's run
@@ -45,7 +39,10 @@ def removal(run: Run) -> Cause | None:
     if not tried or before < SOUND:
         return None
     jobs = [(trial.on(run.loop), replace(scenario, **trial.scenario)) for trial in tried]
-    shares = [max(0.0, (before - after) / before) for after in _judged(jobs)]
+    shares = [
+        max(0.0, (before - after - trial.free) / before)
+        for trial, after in zip(tried, _judged(jobs))
+    ]
     weights = [share * (0.2 + trial.oddness) for share, trial in zip(shares, tried)]
     best = int(np.argmax(weights))
     if shares[best] < HELPS:
@@ -62,7 +59,7 @@ def _judged(jobs) -> list[float]:
     """Badness of every job; inf for one that cannot be run."""
     try:
         return run_many(jobs, badness)
-    except CANNOT_RUN:
+    except Exception:  # noqa: BLE001 - one of them cannot be run
         return [_alone(job) for job in jobs]
 
 
@@ -70,7 +67,7 @@ def _alone(job) -> float:
     """Badness of one job; inf if it cannot be run."""
     try:
         (found,) = run_many([job], badness)
-    except CANNOT_RUN:
+    except Exception:  # noqa: BLE001 - odd numbers in a user's law or plant raise what they like
         return math.inf
     return found
 

@@ -35,6 +35,7 @@ class Trial:
     """One fault removed: numbers by the loop's path, changes of the scenario, what it is called, how odd it is (0 … 1.2).
 
     law: another one in place of the loop's, where numbers alone do not say the change.
+    free: badness that goes with it in any loop, such as the error of a path that is walked more slowly.
     """
 
     kind: str
@@ -43,6 +44,7 @@ class Trial:
     scenario: Mapping[str, Any]
     oddness: float
     law: Any = None
+    free: float = 0.0
 
     def on(self, loop: System) -> System:
         """The loop with the fault removed."""

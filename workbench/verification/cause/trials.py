@@ -20,6 +20,7 @@ import numpy as np
 
 from workbench.contract.parameters import Leaf, leaves
 from workbench.contract.system import System, innermost
+from workbench.contract.wrappers import Delayed
 from workbench.run.targets import target_name
 from workbench.verification.cause.gains import feeds_forward, gain_trials
 from workbench.verification.cause.machine import imperfect
@@ -28,6 +29,7 @@ from workbench.verification.scales import scales
 
 USUAL_SAMPLE = 1e-3  # s
 MUCH = 0.7  # of the speed that a machine has, from which on a reference is fast
+SLOWER = (4.0, 20.0)  # times as long: references that are walked more slowly
 WILD = 30.0  # a belief further off than this is not made into a machine
 ASIDE = ("pose", "pressures", "z_10", "F_0", "θ_0")  # where a machine starts is no matter of belief
 
@@ -150,9 +152,11 @@ def _wrapper(loop, around, path, known) -> Iterator[Trial]:
         )
     elif name == "Sampled" and around.T_s > USUAL_SAMPLE:
         words = f"sample time of {1e3 * around.T_s:g} ms"
-        yield Trial(
-            "sample time", words, {path + "T_s": USUAL_SAMPLE}, {}, odd(around.T_s, USUAL_SAMPLE)
-        )
+        T_s = max(USUAL_SAMPLE, _held_by(loop.controller))
+        if T_s < around.T_s:
+            yield Trial(
+                "sample time", words, {path + "T_s": T_s}, {}, odd(around.T_s, USUAL_SAMPLE)
+            )
     elif name == "Filtered":
         words = f"filter of {around.frequency:g} Hz on what is measured"
         yield Trial(
@@ -176,6 +180,11 @@ def _wrapper(loop, around, path, known) -> Iterator[Trial]:
             yield Trial(
                 "limit", words, {path + "low": -top, path + "high": top}, {}, odd(around.high, top)
             )
+
+
+def _held_by(controller) -> float:
+    """The shortest sample time, s, at which the delay around the law, as it is built, still holds its commands."""
+    return controller.delay / controller.capacity if isinstance(controller, Delayed) else 0.0
 
 
 # ---- the machine ----------------------------------------------------------------------------------------------------
@@ -229,11 +238,18 @@ def _scenarios(run) -> Iterator[Trial]:
         yield Trial(
             "disturbance", f"disturbance {', '.join(acting)}", {}, {"disturbances": kept}, 0.6
         )
-    slower = slowed(scenario.reference)
-    if slower is not None:
-        share, words = asked_speed(run)
-        asked = share if share > MUCH else 0.0  # walked more slowly, any loop follows better
-        yield Trial("reference", words, {}, {"reference": slower}, min(0.8, 0.2 + asked))
+    if slowed(scenario.reference) is not None:
+        yield from _slower(run)
+
+
+def _slower(run) -> Iterator[Trial]:
+    """The reference walked more slowly. Any loop follows that better: only what goes beyond it speaks for the cause."""
+    share, words = asked_speed(run)
+    asked = share if share > MUCH else 0.0
+    for factor in SLOWER:
+        given = {"reference": slowed(run.scenario.reference, factor)}
+        free = 0.0 if asked else math.log10(factor)
+        yield Trial("reference", words, {}, given, min(0.8, 0.2 + asked), free=free)
 
 
 def asked_speed(run) -> tuple[float, str]:
