@@ -409,6 +409,12 @@ def test_what_makes_a_machine_of_ones_own_worse_is_put_to_that_of_a_better_one()
         "plant.supply.margin": 1e5,
         "plant.supply.τ": 2.0,
         f"{cylinder}circuit.τ": 2.0,
+        f"{cylinder}valve.slew": 20.0,
+        "plant.supply.p_r": 90e5,
+        "plant.supply.pump.Q": 2e-4,
+        "plant.supply.pump.P_M": 40e5,
+        "plant.supply.u_b": 0.6,
+        "plant.actuators.lift.drive.P_hM": 30e5,
         "plant.actuators.tilt.drive.cylinder.valve.frequency": 45.0,
         "controller.model.supply.p_s": 60e5,
     }
@@ -422,8 +428,32 @@ def test_what_makes_a_machine_of_ones_own_worse_is_put_to_that_of_a_better_one()
         "p_s": (60e5, 120e5),
         "margin": (1e5, 20e5),
         "τ": (2.0, 0.03),
+        "slew": (20.0, 500.0),
+        "p_r": (90e5, 5e5),
+        "Q": (2e-4, pytest.approx(2e-3)),
+        "P_M": (40e5, 80e5),
+        "u_b": (0.6, 0.0),
+        "P_hM": (30e5, 60e5),
     }
     assert all(path.startswith(("actuators.lift.", "supply.")) for path in found)
+
+
+def test_a_larger_valve_has_all_its_orifices_wider():
+    """Valve by valve, three and ten times; nothing of the controller's, nothing that is no orifice."""
+    valve = "actuators.lift.drive.cylinder.valve."
+    numbers = {
+        f"plant.{valve}c_p1": 1e-8,
+        f"plant.{valve}c_n2": 2e-8,
+        f"plant.{valve}u_max": 10.0,
+        "plant.actuators.tilt.drive.section.c_ph": 3e-8,
+        f"controller.model.{valve}c_p1": 1e-8,
+    }
+    known = {path: Leaf(path, value, None) for path, value in numbers.items()}
+    first, second, *other = wider(known)
+    assert first[f"{valve}c_p1"] == pytest.approx((1e-8, 3e-8), rel=1e-12)
+    assert second[f"{valve}c_n2"] == pytest.approx((2e-8, 2e-7), rel=1e-12)
+    assert list(first) == list(second) == [f"{valve}c_p1", f"{valve}c_n2"]
+    assert [list(each) for each in other] == [["actuators.tilt.drive.section.c_ph"]] * 2
 
 
 @pytest.mark.parametrize("share, oddness", [(0.6, 0.2), (0.75, 0.8)])
@@ -433,6 +463,7 @@ def test_a_reference_that_the_machine_could_follow_is_hardly_odd(share, oddness,
     scenario = SimpleNamespace(disturbances={}, reference=Sine("output", "start", (1e-3,), 2.0))
     slower, _ = cause_trials._scenarios(SimpleNamespace(loop=loop(), scenario=scenario))
     assert slower.oddness == pytest.approx(oddness)
+    assert slower.free == pytest.approx(0.0 if share > 0.7 else math.log10(4))
 
 
 # ---- gains ----------------------------------------------------------------------------------------------------------------
@@ -447,6 +478,29 @@ def test_a_gain_that_is_not_the_default_is_put_to_it():
     assert found.oddness == pytest.approx(0.85 * (0.5 + math.log10(4)))
     assert found.words.startswith("gain controller.K_p is 4 × the default, ")
     assert [t for t in gains(loop()) if t.kind == "gain"] == []
+
+
+def test_a_gain_that_is_many_decades_off_is_put_halfway_too():
+    """The default alone may follow worse than what is wrong; the words are of the gain as it is."""
+    law = replace(LAW, K_p=(1e4 * LAW.K_p[0],))
+    to, halfway = (t for t in gains(loop(Sampled(law, 1e-3))) if t.kind == "gain")
+    assert halfway.words == to.words and halfway.oddness == 0.5
+    assert list(halfway.numbers.values()) == pytest.approx([100 * LAW.K_p[0]])
+
+
+@pytest.mark.parametrize(
+    "given, count, each",
+    [
+        (3.0, 1, [3.0]),
+        ((3.0,), 2, [3.0, 3.0]),
+        ((1.0, 2.0, 9.0), 1, [2.0]),
+        ((1.0, 2.0), 2, [1.0, 2.0]),
+        ((1.0, 2.0), 3, [1.0, 2.0]),
+    ],
+)
+def test_defaults_beside_one_number_for_all_or_one_for_each(given, count, each):
+    """One number for all actuators is held against the middle of what each would have."""
+    assert _one_each(given, count) == each
 
 
 @pytest.mark.parametrize("share, tried", [(0.3, True), (0.94, True), (0.96, False)])
@@ -482,29 +536,6 @@ def test_a_users_function_with_a_tenth_of_its_gains():
     assert (found.kind, found.oddness) == ("gain", 0.6) and "a tenth" in found.words
 
     class Remembers:
-def test_a_gain_that_is_many_decades_off_is_put_halfway_too():
-    """The default alone may follow worse than what is wrong; the words are of the gain as it is."""
-    law = replace(LAW, K_p=(1e4 * LAW.K_p[0],))
-    to, halfway = (t for t in gains(loop(Sampled(law, 1e-3))) if t.kind == "gain")
-    assert halfway.words == to.words and halfway.oddness == 0.5
-    assert list(halfway.numbers.values()) == pytest.approx([100 * LAW.K_p[0]])
-
-
-@pytest.mark.parametrize(
-    "given, count, each",
-    [
-        (3.0, 1, [3.0]),
-        ((3.0,), 2, [3.0, 3.0]),
-        ((1.0, 2.0, 9.0), 1, [2.0]),
-        ((1.0, 2.0), 2, [1.0, 2.0]),
-        ((1.0, 2.0), 3, [1.0, 2.0]),
-    ],
-)
-def test_defaults_beside_one_number_for_all_or_one_for_each(given, count, each):
-    """One number for all actuators is held against the middle of what each would have."""
-    assert _one_each(given, count) == each
-
-
         def step(self, *_):
             return []
 
@@ -545,37 +576,6 @@ def test_the_removal_that_helps_most_weighed_with_how_odd_the_number_was(monkeyp
     assert weighed(monkeypatch, tried, [0.2, 1.0, 0.0]) == Cause("a", "first", 0.9)
 
 
-def test_a_removal_must_take_a_quarter_away(monkeypatch):
-    assert weighed(monkeypatch, [trial()], [1.5]).share == 0.25
-    assert weighed(monkeypatch, [trial()], [1.51]) is None
-    assert weighed(monkeypatch, [trial()], [3.0]) is None
-    assert weighed(monkeypatch, [trial()], [0.0], before=0.34) is None
-    assert weighed(monkeypatch, [trial()], [0.0], before=0.35).share == 1.0
-    assert weighed(monkeypatch, [], []) is None
-
-
-def test_numbers_tried_in_turn_are_told_with_their_like(monkeypatch):
-    """A twentieth less than the best counts as alike; three at most, the weightiest first."""
-    kinds = [trial(f"gain {k}", f"w{k}", o) for k, o in enumerate((0.4, 0.4, 0.4, 0.5, 0.3))]
-    found = weighed(monkeypatch, kinds, [0.0, 0.1, 0.2, 0.5, 0.04])
-    assert found.words == "w0; or w1; or w4" and found.kind == "gain 0" and found.share == 1.0
-    single = weighed(monkeypatch, [replace(t, kind="gain") for t in kinds], [0.0, 0.0, 0.2, 1.0, 1])
-    assert single.words == "w0"
-
-
-def test_how_many_are_tried(monkeypatch):
-    """Forty; six of a law that is called from Python."""
-    many = [trial("a", f"w{k}", 0.5) for k in range(50)]
-    after = [2.0] * 50
-    for hosted, most in ((False, 40), (True, 6)):
-        good = list(after)
-        good[most - 1] = 0.0
-        assert weighed(monkeypatch, many, good, hosted=hosted).words == f"w{most - 1}"
-        late = list(after)
-        late[most] = 0.0
-        assert weighed(monkeypatch, many, late, hosted=hosted) is None
-
-
 def test_what_goes_away_in_any_loop_speaks_for_nothing(monkeypatch):
     """A path walked more slowly takes 0.6 of the error away by itself: 0.5 is left of 1.1."""
     slower = replace(trial("reference", "slower"), free=0.6)
@@ -606,6 +606,37 @@ def test_a_sample_time_is_put_no_lower_than_the_delay_can_be_held(delay, shortes
     if shortest is None:
         shortest = delay / around.capacity
     assert list(found[0].numbers.values()) == pytest.approx([shortest])
+
+
+def test_a_removal_must_take_a_quarter_away(monkeypatch):
+    assert weighed(monkeypatch, [trial()], [1.5]).share == 0.25
+    assert weighed(monkeypatch, [trial()], [1.51]) is None
+    assert weighed(monkeypatch, [trial()], [3.0]) is None
+    assert weighed(monkeypatch, [trial()], [0.0], before=0.34) is None
+    assert weighed(monkeypatch, [trial()], [0.0], before=0.35).share == 1.0
+    assert weighed(monkeypatch, [], []) is None
+
+
+def test_numbers_tried_in_turn_are_told_with_their_like(monkeypatch):
+    """A twentieth less than the best counts as alike; three at most, the weightiest first."""
+    kinds = [trial(f"gain {k}", f"w{k}", o) for k, o in enumerate((0.4, 0.4, 0.4, 0.5, 0.3))]
+    found = weighed(monkeypatch, kinds, [0.0, 0.1, 0.2, 0.5, 0.04])
+    assert found.words == "w0; or w1; or w4" and found.kind == "gain 0" and found.share == 1.0
+    single = weighed(monkeypatch, [replace(t, kind="gain") for t in kinds], [0.0, 0.0, 0.2, 1.0, 1])
+    assert single.words == "w0"
+
+
+def test_how_many_are_tried(monkeypatch):
+    """Forty; six of a law that is called from Python."""
+    many = [trial("a", f"w{k}", 0.5) for k in range(50)]
+    after = [2.0] * 50
+    for hosted, most in ((False, 40), (True, 6)):
+        good = list(after)
+        good[most - 1] = 0.0
+        assert weighed(monkeypatch, many, good, hosted=hosted).words == f"w{most - 1}"
+        late = list(after)
+        late[most] = 0.0
+        assert weighed(monkeypatch, many, late, hosted=hosted) is None
 
 
 def saying(said, run):

@@ -3,13 +3,21 @@
 c_i, c_e        leakage of a cylinder or a motor       0
 dead_band       overlap of a valve                     0
 frequency       of a valve whose spool lags            FAST, where it is slower
+slew            of a spool                             PROMPT, where it is slower
+τ               of a supply or of a circuit's spool    QUICK, where it is slower
 F_c, F_s        dry friction                           a tenth
-p_s, p_top      pressure of a supply                   double
+p_s, p_top, P_M pressure of a supply                   double
+p_r             return pressure                        SLACK, where it is higher
+Q               flow of a metered machine's pump       tenfold
+u_b             bleed of it                            0
+P_hM, P_rM      reliefs of its chambers                double
+
+A valve that is larger has all its orifices WIDER times as wide (`wider`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from workbench.contract.parameters import Leaf
 
@@ -17,9 +25,15 @@ FAST = 30.0  # Hz
 LESS = 0.1
 AMPLE = 20e5  # Pa
 QUICK = 0.03  # s
-NONE = ("c_i", "c_e", "dead_band")
+PROMPT = 500.0  # V/s
+SLACK = 5e5  # Pa
+PLENTY = 10.0
+WIDER = (3.0, 10.0)
+NONE = ("c_i", "c_e", "dead_band", "u_b")
 DRY = ("F_c", "F_s")
-PRESSURES = ("p_s", "p_top")
+DOUBLED = ("p_s", "p_top", "P_M", "P_hM", "P_rM")
+ORIFICES = ("c_p1", "c_n1", "c_p2", "c_n2", "c_ph", "c_pr", "c_th", "c_tr", "Q_n")
+LAGS = (".supply.τ", ".drive.τ")
 
 
 def imperfect(known: Mapping[str, Leaf]) -> dict[str, tuple[float, float]]:
@@ -35,16 +49,35 @@ def imperfect(known: Mapping[str, Leaf]) -> dict[str, tuple[float, float]]:
     return found
 
 
+def wider(known: Mapping[str, Leaf]) -> Iterator[dict[str, tuple[float, float]]]:
+    """Every valve alone, larger: path below the plant of its orifices → (value, value of the larger one)."""
+    valves: dict[str, list[str]] = {}
+    for path, leaf in known.items():
+        owner, _, name = path.removeprefix("plant.").rpartition(".")
+        if path.startswith("plant.") and name in ORIFICES and not leaf.structural:
+            valves.setdefault(owner, []).append(path)
+    for paths in valves.values():
+        for factor in WIDER:
+            values = {path: float(known[path].value) for path in paths}
+            yield {p.removeprefix("plant."): (v, factor * v) for p, v in values.items()}
+
+
 def _better(path: str, value: float) -> float:
     name = path.rpartition(".")[2]
     if name in NONE:
         return 0.0
     if name in DRY:
         return LESS * value
-    if name in PRESSURES:
+    if name in DOUBLED:
         return 2.0 * value
+    if path.endswith("pump.Q"):
+        return PLENTY * value
     if name == "frequency":
         return max(value, FAST)
     if name == "margin":
         return max(value, AMPLE)
-    return min(value, QUICK) if path.endswith(".supply.τ") else value
+    if name == "slew":
+        return max(value, PROMPT)
+    if name == "p_r":
+        return min(value, SLACK)
+    return min(value, QUICK) if path.endswith(LAGS) else value

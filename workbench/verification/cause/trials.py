@@ -23,7 +23,7 @@ from workbench.contract.system import System, innermost
 from workbench.contract.wrappers import Delayed
 from workbench.run.targets import target_name
 from workbench.verification.cause.gains import feeds_forward, gain_trials
-from workbench.verification.cause.machine import imperfect
+from workbench.verification.cause.machine import imperfect, wider
 from workbench.verification.cause.trial import Trial, against, law_path, odd
 from workbench.verification.scales import scales
 
@@ -191,7 +191,10 @@ def _held_by(controller) -> float:
 def _machine(loop, known) -> Iterator[Trial]:
     usual = loop.plant.as_shipped()
     if usual is None:
-        yield from _put_right(loop, known, imperfect(known), "that of a better machine", 0.5)
+        better = "that of a better machine"
+        yield from _put_right(loop, known, imperfect(known), better, 0.5)
+        for larger in wider(known):
+            yield from _put_right(loop, known, larger, better, 0.5, together=True)
         return
     shipped = {f"usual.{leaf.path}": leaf for leaf in leaves(usual)}
     same_build = {p for p in shipped} == {
@@ -205,10 +208,16 @@ def _machine(loop, known) -> Iterator[Trial]:
     yield from _put_right(loop, known, differences, "that of the machine as shipped", 0.9)
 
 
-def _put_right(loop, known, differences, whose: str, weight: float) -> Iterator[Trial]:
-    """Numbers of the machine put to what they should be, in the model as well where it has the same."""
+def _put_right(
+    loop, known, differences, whose: str, weight: float, together: bool = False
+) -> Iterator[Trial]:
+    """Numbers of the machine put to what they should be, in the model as well where it has the same.
+
+    together: all of them are one fault, called after the first.
+    """
     path, model = believed(loop)
-    for suffix, group in grouped(differences).items():
+    groups = {next(iter(differences)): differences} if together else grouped(differences)
+    for suffix, group in groups.items():
         numbers = {}
         for key, (value, right) in group.items():
             numbers["plant." + key] = right
