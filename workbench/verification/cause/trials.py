@@ -193,8 +193,8 @@ def _machine(loop, known) -> Iterator[Trial]:
     if usual is None:
         better = "that of a better machine"
         yield from _put_right(loop, known, imperfect(known), better, 0.5)
-        for larger in wider(known):
-            yield from _put_right(loop, known, larger, better, 0.5, together=True)
+        for larger in wider(known):  # a larger valve makes good for much, and is odd in nothing
+            yield from _put_right(loop, known, larger, better, 0.0, together=True)
         return
     shipped = {f"usual.{leaf.path}": leaf for leaf in leaves(usual)}
     same_build = {p for p in shipped} == {
