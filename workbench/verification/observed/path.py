@@ -15,17 +15,43 @@ from workbench.verification.run import error_unit
 from workbench.verification.scales import scales
 
 ON_PATH = 0.1  # of a path's size: tracking error allowed by default on a plant without a tool
+INSTANTS = 200  # of a path, at which its tool is sought
 FARTHEST = 10.0  # lengths of a machine (its shortest stroke) that a path by which tolerances are measured may have
 
 
 def path_size(loop, scenario) -> float:
     """How far a path goes, by which tolerances are measured: at most FARTHEST lengths of the machine, where it states one.
 
-    A path that no machine of this size can follow makes no tolerance larger.
+    A path that no machine of this size can follow makes no tolerance larger. Where the tool's error is judged, it is how far
+    the tool goes, in m, whatever the joints turn by.
     """
     own = scales(loop.plant).of_unit(error_unit(loop))
-    size = span(loop, scenario)
+    of_tool = scenario is not None and loop.plant.has_tool and _moves_tool(scenario.reference)
+    size = tool_span(loop, scenario) if of_tool else span(loop, scenario)
     return size if own is None else min(size, FARTHEST * own.value)
+
+
+def _moves_tool(reference) -> bool:
+    return reference is not None and reference.space != "output"
+
+
+def tool_span(loop, scenario) -> float:
+    """How far the tool goes from the middle of its path, of a path that holds one point from where it starts, m; 0 if unknown."""
+    reference = undeviated(scenario.reference)
+    if not isinstance(reference, Sine | Waypoints | Hold):
+        return 0.0
+    whole = reference.ramp + 1.0 / reference.frequency if isinstance(reference, Sine) else 0.0
+    t = np.linspace(0.0, max(scenario.length(), whole), INSTANTS)
+    x0 = start_state(loop, scenario)
+    try:
+        wanted = Demand(loop, scenario, x0).desired_tool(t)
+        if isinstance(reference, Hold):
+            begun = replace(scenario, reference=Hold(reference.space, "start"))
+            at = Demand(loop, begun, x0).desired_tool(t[:1])
+            return float(np.abs(wanted[0] - at[0]).max())
+    except InputError:  # the run will say why
+        return 0.0
+    return 0.0 if wanted is None else 0.5 * float(np.ptp(wanted, axis=0).max())
 
 
 def span(loop, scenario) -> float:
