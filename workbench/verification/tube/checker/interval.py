@@ -14,6 +14,7 @@ import numpy as np
 
 UNIT = 2.0**-52
 LEAST = 1e-300  # covers underflow
+NEAR = 1e-290  # of 0: only here may what covers underflow lead a product across it
 
 
 class Interval:
@@ -39,8 +40,10 @@ class Interval:
 
     def __mul__(self, other):
         b = interval(other)
-        found = outward(*product(self, b), least=LEAST)
-        return signed(found, self, b)
+        low, high = product(self, b)
+        found = outward(low, high, least=LEAST)
+        far = np.minimum(np.abs(low), np.abs(high)) > NEAR
+        return found if far.all() else signed(found, self, b)
 
     def __truediv__(self, other):
         b = interval(other)
@@ -107,8 +110,8 @@ def outward(low, high, units: float = 1.0, least: float = 0.0) -> Interval:
     """Bounds moved outwards by so many units in the last place; not-a-number becomes everything."""
     low = low - (np.abs(low) * (units * UNIT) + least)
     high = high + (np.abs(high) * (units * UNIT) + least)
-    bad = np.isnan(low) | np.isnan(high)
-    if np.any(bad):
+    if not np.all(low <= high):
+        bad = np.isnan(low) | np.isnan(high)
         low = np.where(bad, -np.inf, low)
         high = np.where(bad, np.inf, high)
     return Interval(low, high)
