@@ -163,7 +163,7 @@ def test_an_error_is_in_the_unit_of_the_outputs_that_follow_a_reference(law):
 
 
 def test_starts_too_wide_name_the_instant_and_what_does_hold():
-    verdict = asked(loop(), replace(ASKED, starts={"p": 0.4, "y": 0.4}))
+    verdict = asked(loop(), replace(ASKED, starts={"p": 1.0, "y": 1.0}))
     assert (
         verdict.holds is None and "t = " in verdict.worst and "times these starts" in verdict.worst
     )
@@ -207,6 +207,9 @@ def worse(c):
     half = c.half * np.where(c.half > 0, 50.0, 1.0)
     yield from {
         "reach": replace(c, reach=c.reach * (1 - 0.5 * one)),
+        "segments": replace(c, segments=c.segments * (1 - 0.5 * one[:, 0, :1, None])),
+        "no segments": replace(c, segments=0 * c.segments),
+        "balls": replace(c, balls=0.9 * c.balls),
         "σ": replace(c, σ=0.1 * c.σ),
         "z": replace(c, z=c.z + shift),
         "R": replace(c, R=turned),

@@ -1,6 +1,7 @@
 """The crane of two joints under VDC in its tube: the first samples always, the whole example and its faults in long runs."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +11,13 @@ from workbench.commands.verbs import read_case
 from workbench.run.simulate import simulate
 from workbench.verification.claims import Tube
 from workbench.verification.run import run
+from workbench.verification.tube.blocks import filled
 from workbench.verification.tube.checker.file import load
 from workbench.verification.tube.checker.judge import followed, judge
+from workbench.verification.tube.checker.samples import walked
 from workbench.verification.tube.claim import check_tube, widths
 from workbench.verification.tube.posed import posed
-from workbench.verification.tube.search import tiny
+from workbench.verification.tube.search import matrices, tiny
 
 FILE = str(Path(__file__).parents[1] / "examples" / "tube-crane.yaml")
 
@@ -43,8 +46,12 @@ def test_the_first_samples_hold_the_widest_starts():
     """Reaches 5 % wider than the linear loop's suffice for ten samples, and hold runs from corners."""
     case, claim = read("scenario.duration=10 ms")
     question = posed(run(case.loop, case.scenario), widths(claim, case.loop))
-    linear = followed(tiny(question)).need
-    c = replace(tiny(question), reach=1.05 * linear + 1e-200)
+    course: dict = {}
+    linear = matrices(question, course)
+    c = tiny(question)
+    reach = followed(c, partial(walked, course=course)).need
+    c = filled(c, 1.03 * reach, linear, np.zeros(c.states, bool), course)
+    assert (c.reach[:-1] <= 1.05 * reach[:-1] + 1e-190).all()
     seen = followed(c)
     assert question.ends == "horizon" and seen.failed is None
     assert seen.need[0, 0, :2] == pytest.approx(1e-4) and seen.need[0, 0, 4:8] == pytest.approx(2e4)

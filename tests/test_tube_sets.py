@@ -83,6 +83,44 @@ def test_every_stage_and_state_is_held_to_its_reach(certificate):
             judge(replace(c, reach=reach))
 
 
+def test_every_set_is_held_to_its_segments(certificate):
+    """The parallelotope beside the starts' segments, or these, taken below what is needed, is refused at its sample."""
+    c = certificate
+    n = c.z.shape[1]
+    share = judge(c).share
+    rng = np.random.default_rng(3)
+    for k in rng.choice(np.flatnonzero(share > 0.5), 6, replace=False):
+        segments = c.segments.copy()
+        segments[k, :, -n:] *= 0.999 * share[k]
+        with pytest.raises(Refused, match=f"sample {k}"):
+            judge(replace(c, segments=segments))
+        segments = c.segments.copy()
+        segments[k, :, :-n] *= 0.5
+        if segments[k, :, :-n].any():
+            with pytest.raises(Refused, match=f"sample {k}"):
+                judge(replace(c, segments=segments))
+
+
+def test_a_set_is_within_segments_and_a_ball_to_its_share():
+    """Points of a set beside those of the certificate: what is left fits into V, and by a hair not into less of it."""
+    rng = np.random.default_rng(4)
+    G, V = rng.normal(size=(3, 2)), rng.normal(size=(3, 3))
+    ball = 0.3 * rng.normal(size=(3, 3))
+    small = 1e-3 * rng.normal(size=(3, 12))
+    Z = Deviations(np.hstack([G + 0.01, small]), 2, ball + 1e-3)
+    X = np.linalg.inv(V)
+    share = Z.within(np.hstack([G, V]), ball, X)
+    most = 0.0
+    for _ in range(2000):
+        ζ, u = rng.choice([-1.0, 1.0], 14), rng.normal(size=3)
+        u /= np.linalg.norm(u)
+        w = Z.G @ ζ + Z.B @ u - G @ ζ[:2] - ball @ u
+        most = max(most, np.abs(np.linalg.solve(V, w)).max())
+    assert most <= share < 1.5 * most
+    assert Z.within(np.hstack([G, 0 * V]), ball, X) == np.inf  # not its inverse
+    assert Z.within(np.hstack([0 * G, V]), 0 * ball, X) > 10 * share
+
+
 def test_a_matrix_that_is_wrong_is_seen_in_what_is_needed(certificate, monkeypatch):
     """Were a sample's matrix 5 % larger than it is the reaches would no longer do: they have little slack."""
     import workbench.verification.tube.checker.judge as judge_of

@@ -14,32 +14,39 @@ import numpy as np
 from workbench.verification.tube.checker.data import Tube
 from workbench.verification.tube.checker.judge import Seen, sample, stages
 from workbench.verification.tube.checker.samples import Rows, begun, united, walked
-from workbench.verification.tube.checker.zonotope import Deviations
+from workbench.verification.tube.checker.zonotope import Deviations, axes, reciprocal
 
-FIRST = 125  # samples of a block at first; twice as many after one that took few rounds
+FIRST = 250  # samples of a block at first; twice as many after one that took few rounds
 LONGEST = 1000
-FEW = 3
+FEW = 5
 ROUNDS = 40
 MORE = 1.01  # times what was needed is taken for granted next
 LEAST = 1e-200  # what never moves is given this, more than the least that rounding adds
+FLOOR = (
+    1e-4  # of a state's reach: what the parallelotope beside the segments of the start has at least
+)
+BESIDE = 1.05  # times what was needed beside the segments of the start
+TURNS = 3  # rounds in which axes follow the sets; then they only grow
 HOPELESS = 30.0  # times as much as is taken for granted
 
 
-def filled(c: Tube, linear: np.ndarray, held: np.ndarray) -> Tube:
-    """The tube with reaches that suffice as far as they were found, of nodes before laps begin.
+def filled(c: Tube, reach: np.ndarray, linear: np.ndarray, held: np.ndarray, course: dict) -> Tube:
+    """The tube with reaches and segments that suffice as far as they were found, of nodes before laps begin.
 
-    linear: what the linear loop reaches, (nodes, stages + 1, states). held: states at whose change of sign a node is split.
+    reach: what the linear loop reaches, (nodes, stages + 1, states); linear: its matrices. held: states at whose change of
+    sign a node is split. course: of the nominal run, see `samples`.
     """
     stop = int(c.after[-1]) if c.after[-1] >= 0 else len(c.z) - 1
-    reach = c.reach.copy()
-    reach[:stop] = MORE * linear[:stop] + LEAST
-    c = replace(c, reach=reach)
+    own = c.reach.copy()
+    own[:stop] = MORE * reach[:stop] + LEAST
+    c = replace(c, reach=own)
     Z = begun(c)
     at = 0
     many = FIRST
     while at < stop:
         nodes = np.arange(at, min(at + many, stop))
-        c, after, rounds = settled(c, nodes, Z, held)
+        foretold(c, nodes, Z, linear)
+        c, after, rounds = settled(c, nodes, Z, held, course)
         if after is None:
             return c
         Z = after
@@ -50,34 +57,70 @@ def filled(c: Tube, linear: np.ndarray, held: np.ndarray) -> Tube:
     return c
 
 
-def settled(c: Tube, nodes: np.ndarray, Z: Deviations, held: np.ndarray) -> tuple:
+def foretold(c: Tube, nodes: np.ndarray, Z: Deviations, linear: np.ndarray) -> None:
+    """Segments of a block's nodes as the linear loop moves them."""
+    Z = Deviations(Z.G, Z.kept, Z.B)
+    nothing = np.zeros(linear.shape[1:])
+    for k in nodes:
+        c.segments[k], c.balls[k] = fitted(Z, c.segments.shape[-1], MORE)
+        Z.moved(linear[k], nothing, nothing[0])
+
+
+def fitted(Z: Deviations, columns: int, more: float) -> tuple[np.ndarray, np.ndarray]:
+    """([G V], B) of a set, as the certificate has them: V along the principal axes of what is beside the starts' segments."""
+    n = len(Z.G)
+    found = np.zeros((n, columns))
+    many = min(Z.kept, columns - n)
+    found[:, :many] = Z.G[:, :many]
+    H = np.hstack([Z.G[:, many:], FLOOR * np.diag(Z.reach + LEAST)])
+    V, X = axes(H)
+    found[:, -n:] = V * (more * np.abs(X @ H).sum(axis=1))
+    return found, Z.B
+
+
+def grown(segments: np.ndarray, Z: Deviations, share: float) -> np.ndarray:
+    """[G V] with the set's own G, and V longer by what it lacked."""
+    n = len(Z.G)
+    found = BESIDE * max(share, 1.0) * segments if share > 1 else segments.copy()
+    many = min(Z.kept, segments.shape[1] - n)
+    found[:, :many] = Z.G[:, :many]
+    return found
+
+
+def settled(c: Tube, nodes: np.ndarray, Z: Deviations, held: np.ndarray, course: dict) -> tuple:
     """(tube, set after the block or None, rounds)."""
     for k in range(ROUNDS):
-        rows = united(next(walked(c, nodes)))
-        need, after = carried(c, rows, Z)
+        rows = united(next(walked(c, nodes, course)))
+        need, share, fits, after = carried(c, rows, Z, k < TURNS)
         taken = c.reach[nodes]
-        if (need <= taken).all():
+        if (need <= taken).all() and (share <= 1).all():
             return c, after, k + 1
         if k and not (need.max(axis=(0, 1)) <= HOPELESS * taken.max(axis=(0, 1))).all():
             break
         c.reach[nodes] = np.maximum(taken, MORE * need)
+        c.segments[nodes] = fits
         others = c.splits[~np.isin(c.splits[:, 0], nodes)]
         c = replace(c, splits=np.vstack([others, crossed(rows, held, nodes)]))
     return c, None, ROUNDS
 
 
-def carried(c: Tube, rows: Rows, Z: Deviations) -> tuple[np.ndarray, Deviations]:
-    """The reaches that a block needs, (nodes, stages + 1, states), and the set after it."""
+def carried(c: Tube, rows: Rows, Z: Deviations, turns: bool) -> tuple:
+    """(reaches, shares, segments, set after it): what a block needs, (nodes, …). turns: whether axes may turn, or only grow."""
     Z = Deviations(Z.G, Z.kept, Z.B)
     need = np.zeros((len(rows.node), c.stages + 1, c.states))
+    share = np.zeros(len(rows.node))
+    fits = c.segments[rows.node]
+    X = reciprocal(fits[..., -len(Z.G) :])
     for r, k in enumerate(rows.node):
         Z.merged()
+        share[r] = Z.within(c.segments[k], c.balls[k], X[r])
+        fits[r] = fitted(Z, fits.shape[-1], BESIDE)[0] if turns else grown(fits[r], Z, share[r])
         need[r] = stages(Z, rows, r, c.stages_of(int(c.finer[k])))
         if not np.isfinite(need[r]).all():
             need[r:] = np.inf
             break
         Z.moved(*sample(c, rows, r))
-    return need, Z
+    return need, share, fits, Z
 
 
 def crossed(seen: Seen | Rows, held: np.ndarray, nodes: np.ndarray) -> np.ndarray:

@@ -16,6 +16,7 @@ from workbench.verification.tube.checker.centred import gradient
 from workbench.verification.tube.checker.data import Tube
 from workbench.verification.tube.checker.frame import FAST, Frame, framed
 from workbench.verification.tube.checker.interval import Interval
+from workbench.verification.tube.checker.program import NAMES
 from workbench.verification.tube.checker.samples import as_it_is, constants
 from workbench.verification.tube.checker.series import Series
 from workbench.verification.tube.checker.steps import as_series
@@ -55,6 +56,17 @@ class Path:
     def slope(self, x: np.ndarray) -> np.ndarray:
         given = [self.time, *map(Interval, x.T), *self.fixed]
         return gradient(self.c.flow, given, 1, self.c.states, len(x))[1][:, : self.c.states]
+
+    def sides(self, x: np.ndarray) -> list[np.ndarray]:
+        """Of every kink of the flow, on which side of it these states are."""
+        p = self.c.flow
+        every = p.nodes(iv, [self.time, *map(Interval, x.T), *self.fixed], as_it_is)
+        nothing = Interval(0.0)
+        return [
+            every[a].mid > (every[b] if code != "absolute" else nothing).mid
+            for code, a, b in zip((NAMES[k] for k in p.codes), p.left, p.right)
+            if code in ("maximum", "minimum", "absolute")
+        ]
 
     def step(self, x: np.ndarray, h: float) -> tuple[np.ndarray, np.ndarray]:
         """(C, the state after h)."""

@@ -19,7 +19,7 @@ ORDER = 4
 
 @dataclass(frozen=True, eq=False)
 class Posed:
-    """A tube without widths: `R`, `σ` and `reach` of `tube` are not chosen yet. ends: "rest", "period" or "horizon"."""
+    """A tube without widths: what holds deviations in `tube` is not chosen yet. ends: "rest", "period" or "horizon"."""
 
     tube: Tube
     states: tuple[str, ...]
@@ -73,6 +73,8 @@ def posed(run: Any, half: dict[str, float], substeps: int = 1) -> Posed:
         R=np.eye(len(section)),
         σ=1.0,
         reach=np.zeros((K, 1, n)),
+        segments=np.zeros((K, len(section), len(section))),
+        balls=np.zeros((K, len(section), len(section))),
         w=w[keep],
         slack=slack,
         after=after,

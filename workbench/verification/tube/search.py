@@ -7,17 +7,20 @@ loop, and are enlarged to what the sets need until they suffice, or nothing is l
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from workbench.verification.tube.blocks import LEAST, crossed, filled
+from workbench.verification.tube.blocks import BESIDE, LEAST, crossed, filled, fitted
 from workbench.verification.tube.checker.data import Tube
 from workbench.verification.tube.checker.frame import FAST
 from workbench.verification.tube.checker.judge import Seen, followed
 from workbench.verification.tube.checker.samples import Rows, begun, walked
 from workbench.verification.tube.checker.section import released
+from workbench.verification.tube.checker.zonotope import Deviations
 from workbench.verification.tube.lap import shaped
-from workbench.verification.tube.paths import fastest, longest, pathed
+from workbench.verification.tube.paths import LOOKED, Path, fastest, longest, pathed, starts
 from workbench.verification.tube.posed import Posed
 from workbench.verification.tube.progress import Share
 from workbench.verification.tube.rate import rate
@@ -35,6 +38,7 @@ ROOM = 1.2  # by which reaches are first larger than those of the linear loop
 MORE = 1.1  # and then than what was needed
 LAP = 1.5  # times what a lap adds to the ball where laps begin, for want of a smaller one
 CLOSE = 1.01  # by which the last reaches are larger than what is needed
+TOUCH = 1e-6  # of a held command's largest value: how near to its change of sign the flow's kinks are looked at
 NOTHING = 1e-12  # of what a state is along the run: a width that is none
 
 
@@ -45,6 +49,11 @@ class Ready:
     question: Posed
     linear: np.ndarray
     rate: float
+    course: dict
+
+    def followed(self, c: Tube, watch: Any = None) -> Seen:
+        """What comes of a tube around this run, whose course is known."""
+        return followed(c, partial(walked, course=self.course), watch)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +88,8 @@ def searched(question: Posed, progress: Share) -> Result:
 
 def tried(question: Posed, progress: Share) -> Result:
     """A tube with the steps that the question has."""
-    linear = matrices(question)
+    course: dict = {}
+    linear = matrices(question, course)
     progress.step()
     c = question.tube
     if not np.isfinite(linear).all():
@@ -89,7 +99,7 @@ def tried(question: Posed, progress: Share) -> Result:
         λ = rate(linear, c.after, c.T)
     if not λ > 0:
         return Result(c, None, len(linear) - 1, "runs side by side do not come closer")
-    return sized(Ready(question, linear, λ), 1.0, progress)
+    return sized(Ready(question, linear, λ, course), 1.0, progress)
 
 
 def roughly(question: Posed) -> np.ndarray:
@@ -162,20 +172,29 @@ def tiny(question: Posed) -> Tube:
     c = question.tube
     size = np.full(c.states, 1e-12 * question.scale.min())
     size[c.section] = 1e-12 * question.scale
-    return replace(c, reach=np.broadcast_to(size, (len(c.z), c.stages + 1, c.states)))
+    own = size[c.section]
+    moving = int((c.half > 0).sum())
+    segments = np.zeros((len(c.z), len(own), moving + len(own)))
+    segments[:, :, moving:] = np.diag(own)
+    return replace(
+        c,
+        reach=np.broadcast_to(size, (len(c.z), c.stages + 1, c.states)),
+        segments=segments,
+        balls=np.zeros((len(c.z), len(own), len(own))),
+    )
 
 
-def samples(c: Tube, nodes: np.ndarray | None = None) -> Rows:
+def samples(c: Tube, nodes: np.ndarray | None = None, course: dict | None = None) -> Rows:
     """All samples at once."""
-    found = list(walked(c, nodes))
+    found = list(walked(c, nodes, course))
     names = Rows.__dataclass_fields__
     return Rows(**{name: np.concatenate([getattr(p, name) for p in found]) for name in names})
 
 
-def matrices(question: Posed) -> np.ndarray:
+def matrices(question: Posed, course: dict) -> np.ndarray:
     """The derivative of every sample along the nominal run, in physical coordinates."""
     c = question.tube
-    found = samples(tiny(question))
+    found = samples(tiny(question), None, course)
     M = found.M[:, -1, c.section]
     M[~np.isfinite(found.error).all(axis=(1, 2))] = np.nan
     return M
@@ -200,9 +219,10 @@ def sized(ready: Ready, part: float, progress: Share) -> Result:
     """The tube from this part of the starts whose reaches suffice, from one that has next to no width."""
     question = ready.question
     c = replace(tiny(question), half=part * question.tube.half)
-    held = c.flow.still() & ~released(c) & driving(c)
-    c = balled(question, c, ready.linear, followed(c))
-    seen = followed(c)
+    held = c.flow.still() & ~released(c) & turning(c)
+    c = balled(question, c, ready.linear, ready.followed(c))
+    fits = Fits(c)
+    seen = ready.followed(c, fits.take)
     progress.step()
 
     def ended(why: str) -> Result:
@@ -212,11 +232,16 @@ def sized(ready: Ready, part: float, progress: Share) -> Result:
     if not seen.contracts < 1:
         return ended("runs side by side do not come closer")
     every = np.arange(len(c.z))
+    c = fits.put(c, every)
     c = replace(c, reach=ROOM * seen.need + LEAST, σ=ball(seen, 0.0))
-    c = filled(replace(c, splits=crossed(seen, held, every)), seen.need, held)
+    c.balls[:] *= c.σ
+    c = filled(
+        replace(c, splits=crossed(seen, held, every)), seen.need, ready.linear, held, ready.course
+    )
     progress.step()
     for _ in range(ROUNDS):
-        seen = followed(c)
+        fits = Fits(c)
+        seen = ready.followed(c, fits.take)
         progress.step()
         if not np.isfinite(seen.need).all():
             return ended("the tube is too wide to enclose a sample")
@@ -225,15 +250,38 @@ def sized(ready: Ready, part: float, progress: Share) -> Result:
         needed = ball(seen, c.σ) if c.after[-1] >= 0 else c.σ
         if (largest(seen.need) > 1e6 * largest(c.reach)).any() or not np.isfinite(needed):
             return ended("the tube grows without end")
+        c = fits.put(c, np.flatnonzero(laps(c) | ~(seen.share <= 1)))
+        c.balls[:] *= needed / c.σ
         c = replace(c, reach=wider(c, seen), σ=needed, splits=crossed(seen, held, every))
     return ended("the tube grows with every round")
 
 
+class Fits:
+    """What would hold the sets of every node, as they pass by."""
+
+    def __init__(self, c: Tube):
+        self.segments = c.segments.copy()
+        self.balls = c.balls.copy()
+
+    def take(self, k: int, Z: Deviations) -> None:
+        self.segments[k], self.balls[k] = fitted(Z, self.segments.shape[-1], BESIDE)
+
+    def put(self, c: Tube, nodes: np.ndarray) -> Tube:
+        """The tube with those of these nodes."""
+        segments, balls = c.segments.copy(), c.balls.copy()
+        segments[nodes], balls[nodes] = self.segments[nodes], self.balls[nodes]
+        return replace(c, segments=segments, balls=balls)
+
+
+def laps(c: Tube) -> np.ndarray:
+    """Nodes of the part that repeats."""
+    return (np.arange(len(c.z)) >= c.after[-1]) & (c.after[-1] >= 0)
+
+
 def wider(c: Tube, seen: Seen) -> np.ndarray:
     """Reaches with more than what was needed, where that was too much or, within a lap, nearly so."""
-    laps = (np.arange(len(c.z)) >= c.after[-1]) & (c.after[-1] >= 0)
     found = np.where(seen.need <= c.reach, c.reach, MORE * seen.need)
-    found[laps] = np.maximum(found, MORE * seen.need)[laps]
+    found[laps(c)] = np.maximum(found, MORE * seen.need)[laps(c)]
     return found
 
 
@@ -256,7 +304,7 @@ def settled(c: Tube, seen: Seen, ready: Ready) -> Result:
     """The reaches that are needed instead of those that suffice, where the checker bears them out, too."""
     less = replace(c, reach=np.minimum(c.reach, CLOSE * seen.need + LEAST))
     for _ in range(SMALLER):
-        found = followed(less)
+        found = ready.followed(less)
         if found.failed is None and max(found.enters, found.returns) <= less.σ:
             return Result(less, found, None, ready=ready)
         wider = np.maximum(less.reach, CLOSE * found.need)
@@ -264,10 +312,20 @@ def settled(c: Tube, seen: Seen, ready: Ready) -> Result:
     return Result(c, seen, None, ready=ready)
 
 
-def driving(c: Tube) -> np.ndarray:
-    """States that the flow reads, or that the release hands on to it."""
-    reads = c.flow.depends()[:, 1 : 1 + c.states].any(axis=0)
+def turning(c: Tube) -> np.ndarray:
+    """States whose change of sign turns a kink of the flow round, wherever the nominal run is."""
+    nodes = np.unique(np.linspace(0, len(c.z) - 1, LOOKED).astype(int))
+    path = Path(c, nodes)
+    x = starts(path)
+    found = np.zeros(c.states, bool)
+    for i in np.flatnonzero(c.flow.still()[: c.states]):
+        sides = []
+        for sign in (1.0, -1.0):
+            at = x.copy()
+            at[:, i] = sign * TOUCH * np.abs(x[:, i]).max()
+            sides.append(path.sides(at))
+        found[i] = any((a != b).any() for a, b in zip(*sides))
     if c.lag > 0:
-        changed = released(c)
-        reads = reads | c.release.depends()[changed, 1 : 1 + c.states].any(axis=0)
-    return reads
+        later = released(c) & found
+        found |= c.release.depends()[: c.states][later, 1 : 1 + c.states].any(axis=0)
+    return found

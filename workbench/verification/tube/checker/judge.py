@@ -1,6 +1,7 @@
 """The inequalities of a tube certificate, all of them.
 
     the set at node k            Z_0 = {start(x_0 + δ) − z_0, |δ| ≤ half},   Z_i = M_S Z_k ⊕ {|a| ≤ error_S + |centre − z_i|}
+    in what holds it             Z_k ⊂ {[G V]ζ + Bu : |ζ_i| ≤ 1, |u| ≤ 1}, from which forms are bounded
     which the stages are held to max |(M_s e)_j| over Z_k + error_sj ≤ reach[k, s, j]
     where laps begin             i = after[−1]:  Z_i ⊂ {|R⁻¹ e| ≤ σ}, from which one lap leads back into it
     errors                       |out(z_k + e) − w_k| ≤ error, |e| ≤ reach[k, 0]
@@ -23,7 +24,7 @@ from .data import Tube
 from .interval import Interval
 from .samples import Rows, as_it_is, begun, constants, moment, united, walked
 from .section import Refused, check_shape
-from .zonotope import Deviations
+from .zonotope import Deviations, reciprocal
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +32,7 @@ class Seen:
     """What came of following the sets, per node.
 
     need          the reaches that the stages need, (nodes, stages + 1, states); 0 where nothing is read
+    share         of V that each node's set needs beside G and B, (nodes,)
     added, defect what a sample adds to a set, and where its centre ends, (nodes, section)
     low, high     between which runs stay after every node, (nodes, states)
     enters, returns  |R⁻¹e| at most where laps begin: at first, and after a lap
@@ -39,6 +41,7 @@ class Seen:
     """
 
     need: np.ndarray
+    share: np.ndarray
     added: np.ndarray
     defect: np.ndarray
     low: np.ndarray
@@ -49,10 +52,15 @@ class Seen:
     failed: int | None
 
 
-def followed(c: Tube, walk: Any = walked) -> Seen:
-    """The sets of deviations from node to node, held against what the certificate says they reach. walk: gives the samples."""
+def followed(c: Tube, walk: Any = walked, watch: Any = None) -> Seen:
+    """The sets of deviations from node to node, held against what the certificate says they reach.
+
+    walk: gives the samples; watch(node, set): looks on.
+    """
     K, n = c.z.shape
     need = np.zeros(c.reach.shape)
+    share = np.zeros(K)
+    X = reciprocal(c.segments[..., -n:])
     added = np.zeros((K, n))
     defect = np.zeros((K, n))
     low = np.full((K, c.states), np.inf)
@@ -69,17 +77,20 @@ def followed(c: Tube, walk: Any = walked) -> Seen:
         for r, k in enumerate(at):
             Z = lap.entered(k, Z)
             Z.merged()
+            if watch:
+                watch(k, Z)
+            share[k] = Z.within(c.segments[k], c.balls[k], X[k])
             need[k] = stages(Z, ones, r, c.stages_of(int(c.finer[k])))
             if k == K - 1:
                 lap.closes(Z, rows, ones)
             elif not np.isfinite(need[k]).all():
-                return Seen(need, added, defect, low, high, np.inf, np.inf, np.inf, int(k))
+                return Seen(need, share, added, defect, low, high, np.inf, np.inf, np.inf, int(k))
             Z.moved(*sample(c, ones, r))
     if lap.first < 0:
         need[-1, 0, c.section] = Z.reach
-    bad = ~(need <= c.reach).all(axis=(1, 2))
+    bad = ~(need <= c.reach).all(axis=(1, 2)) | ~(share <= 1)
     failed = int(np.argmax(bad)) if bad.any() else None
-    return Seen(need, added, defect, low, high, *lap.sizes, failed)
+    return Seen(need, share, added, defect, low, high, *lap.sizes, failed)
 
 
 def stages(Z: Deviations, rows: Rows, r: int, many: int) -> np.ndarray:

@@ -142,6 +142,8 @@ def selected(kind: Any, yes: Any, no: Any, a: Any, hull: Any, made: Any) -> Any:
 
     if isinstance(a, Interval):
         return pick(a, hull)
+    if hasattr(a, "selected"):
+        return a.selected(yes, no, hull, pick)
     zero = Interval(0.0)
     wide = Interval(-np.inf, np.inf)
     if isinstance(a, Series):

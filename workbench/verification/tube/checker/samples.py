@@ -75,8 +75,11 @@ def rows_of(c: Tube, nodes: np.ndarray) -> tuple:
     return np.array(at, int), np.array(low), np.array(high)
 
 
-def sampled(c: Tube, node: np.ndarray, sides: tuple) -> Rows:
-    """One sample from every row; nodes whose steps are equally fine."""
+def sampled(c: Tube, node: np.ndarray, sides: tuple, course: dict | None = None) -> Rows:
+    """One sample from every row; nodes whose steps are equally fine, which are split all or none of them.
+
+    course: keeps where the nominal run goes from every node, for those who ask again with other widths.
+    """
     finer = int(c.finer[node[0]])
     fixed = constants(c)
     time = node * c.T
@@ -100,8 +103,10 @@ def sampled(c: Tube, node: np.ndarray, sides: tuple) -> Rows:
     for j, i in enumerate(c.section):
         centre[i] = Interval(c.z[node, j])
     whole = np.full_like(sides[0], -np.inf), np.full_like(sides[1], np.inf)
-    cut = (np.isfinite(sides[0]) | np.isfinite(sides[1])).any(axis=1)
-    runs = Runs(centre, c.reach[node], whole, cut if cut.any() else False)
+    cut = bool((np.isfinite(sides[0]) | np.isfinite(sides[1])).any())
+    runs = Runs(centre, c.reach[node], whole, *spanned(c, node), 0.0, cut)
+    if course and all(k in course for k in node):
+        runs.known = np.stack([course[k] for k in node])
     nothing = np.zeros(c.states, bool)
     jumped(c.jump, runs, given(moment(time, 0.0, 0.0)), nothing)
     runs.sides = sides
@@ -123,7 +128,32 @@ def sampled(c: Tube, node: np.ndarray, sides: tuple) -> Rows:
             else:
                 flowed(c.flow, runs, inputs, h, c.order)
         done += many
+    if course is not None and runs.known is None and not c.paths.size:
+        course.update(zip(node.tolist(), gone(runs)))
     return concluded(c, node, runs)
+
+
+def gone(runs: Runs) -> np.ndarray:
+    """The course of the centre's run, (rows, stages, 4, states)."""
+    rows = len(runs.reaches)
+
+    def stack(boxes: list, side: str) -> np.ndarray:
+        return np.stack([np.broadcast_to(getattr(b, side), rows) for b in boxes], axis=-1)
+
+    stages = [[stack(b, side) for b in pair for side in ("lo", "hi")] for pair in runs.found]
+    return np.moveaxis(np.array(stages), 2, 0)
+
+
+def spanned(c: Tube, node: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Segments and ball that hold the deviations of these nodes, of all states, without columns of zeros."""
+    found = []
+    for of in (c.segments, c.balls):
+        own = of[node]
+        own = own[..., (own != 0).any(axis=(0, 1))]
+        every = np.zeros((len(node), c.states, own.shape[-1]))
+        every[:, c.section] = own
+        found.append(every)
+    return found[0], found[1]
 
 
 def flat(c: Tube) -> np.ndarray:
@@ -164,17 +194,24 @@ def concluded(c: Tube, node: np.ndarray, runs: Runs) -> Rows:
     )
 
 
-def walked(c: Tube, nodes: np.ndarray | None = None) -> Iterator[Rows]:
+def walked(c: Tube, nodes: np.ndarray | None = None, course: dict | None = None) -> Iterator[Rows]:
     """Samples from all nodes, or from these, so many at a time."""
     asked = np.flatnonzero(c.after >= 0) if nodes is None else nodes
     for i in range(0, len(asked), ROWS):
         some = asked[i : i + ROWS]
         found = []
-        for finer in np.unique(c.finer[some]):
-            node, low, high = rows_of(c, some[c.finer[some] == finer])
+        for own in alike(c, some):
+            node, low, high = rows_of(c, own)
             with np.errstate(all="ignore"):
-                found.append(sampled(c, node, (low, high)))
+                found.append(sampled(c, node, (low, high), course))
         yield joined(found, c.stages)
+
+
+def alike(c: Tube, nodes: np.ndarray) -> list[np.ndarray]:
+    """Groups of nodes with equally fine steps, split ones by themselves."""
+    split = np.isin(nodes, c.splits[:, 0]) if c.splits.size else np.zeros(len(nodes), bool)
+    kinds = 2 * c.finer[nodes] + split
+    return [nodes[kinds == kind] for kind in np.unique(kinds)]
 
 
 def joined(parts: list[Rows], stages: int) -> Rows:

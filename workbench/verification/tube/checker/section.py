@@ -24,6 +24,8 @@ def check_shape(c: Tube) -> None:
         "section": (n,),
         "R": (n, n),
         "reach": (K, c.stages + 1, c.states),
+        "segments": (K, n, max(n, c.segments.shape[-1])),
+        "balls": (K, n, n),
         "w": (K, c.w.shape[-1]),
         "slack": (c.w.shape[-1],),
         "after": (K,),
@@ -43,7 +45,20 @@ def check_shape(c: Tube) -> None:
     for name, shape in expected.items():
         if getattr(c, name).shape != shape:
             raise Refused(f"{name}: shape {getattr(c, name).shape}, expected {shape}")
-    for name in ("z", "R", "σ", "reach", "w", "slack", "parameters", "x0", "half", "paths"):
+    for name in (
+        "z",
+        "R",
+        "σ",
+        "reach",
+        "segments",
+        "balls",
+        "w",
+        "slack",
+        "parameters",
+        "x0",
+        "half",
+        "paths",
+    ):
         if not np.isfinite(getattr(c, name)).all():
             raise Refused(f"{name}: not a number")
     if not K or not n or n > c.states:

@@ -1,22 +1,17 @@
-"""A value with its slopes, all as intervals: for every x of a box X and every c of a smaller box C in it
+"""A value over a box with its derivatives, all as intervals: {number of the variable: ∂f/∂x_i} by the rules of the chain.
 
-    f(x) − f(c) = Σ_i s_i (x_i − c_i),   s_i in `by`,   f(x) in `value`,   f(c) in `at`
-
-by the rules of divided differences: fg has s_f g(x) + f(c) s_g, f² has (f(x) + f(c)) s_f, √f has s_f/(√f(x) + √f(c)), f/g has
-(s_f − (f/g)(c) s_g)/g(x); functions of one number and edges by the mean value theorem. Where C is X, `at` is `value`, and these are
-bounds of the derivatives ∂f/∂x_i over X, since x may be as near to c as one likes: then the rules are those of the chain rule.
-
-At a kink (min, max, |·|) that the box straddles the slope is in the hull of both sides, which contains Clarke's derivative. A
+At a kink (min, max, |·|) that the box straddles the derivative is in the hull of both sides, which contains Clarke's. A
 jump (a comparison, sign, rounding) that the box does not decide has no derivative: (−∞, ∞), which proves nothing.
 A jump that is decided, one number over the whole box, has the derivative zero.
 
-Source: [Neumaier90] chapter 2.
+Source: [Clarke90] chapter 2.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from . import chords
 from . import interval as iv
 from .interval import Interval, interval
 
@@ -24,14 +19,13 @@ EVERYTHING = Interval(np.array(-np.inf), np.array(np.inf))
 
 
 class Slope:
-    """A value, {number of the variable: slope}, and the value in C; a variable that is not there has the slope zero."""
+    """A value and {number of the variable: derivative}; a variable that is not there has the derivative zero."""
 
-    __slots__ = ("value", "by", "at")
+    __slots__ = ("value", "by")
 
-    def __init__(self, value: Interval, by: dict | None = None, at: Interval | None = None):
+    def __init__(self, value: Interval, by: dict | None = None):
         self.value = value
         self.by = by or {}
-        self.at = value if at is None else at
 
     def __add__(self, other):
         b = slope(other)
@@ -46,12 +40,12 @@ class Slope:
     def __mul__(self, other):
         b = slope(other)
         left = scaled(self.by, b.value)
-        right = scaled(b.by, self.at)
+        right = scaled(b.by, self.value)
         return Slope(self.value * b.value, merged(left, right, lambda x, y: x + y))
 
     def __truediv__(self, other):
         b = slope(other)
-        top = merged(self.by, scaled(b.by, -(self.at / b.at)), lambda x, y: x + y)
+        top = merged(self.by, scaled(b.by, -(self.value / b.value)), lambda x, y: x + y)
         return Slope(self.value / b.value, {k: d / b.value for k, d in top.items()})
 
 
@@ -75,17 +69,37 @@ def scaled(by: dict, factor: Interval) -> dict:
 
 
 def through(x: Slope, value: Interval, derivative: Interval) -> Slope:
-    """f(x), where f has this value and this slope, or derivative."""
+    """f(x), where f has this value and this derivative."""
     return Slope(value, scaled(x.by, derivative))
 
 
-def sqrt(x):
-    y = iv.sqrt(x.value)
-    return through(x, y, Interval(1.0) / (y + iv.sqrt(x.at)))
+def of(name: str):
+    """A function of one number, by its chords."""
+    f = getattr(iv, name)
+    chord = getattr(chords, name)
+
+    def over(x: Slope) -> Slope:
+        y = f(x.value)
+        return through(x, y, chord(x.value, x.value, y, y))
+
+    return over
 
 
-def square(x):
-    return through(x, iv.square(x.value), x.value + x.at)
+sqrt = of("sqrt")
+square = of("square")
+sin = of("sin")
+cos = of("cos")
+exp = of("exp")
+log = of("log")
+tanh = of("tanh")
+arctan = of("arctan")
+sinh = of("sinh")
+cosh = of("cosh")
+
+
+def power(x: Slope, exponent: float) -> Slope:
+    """x to the power of a fixed exponent."""
+    return through(x, iv.power(x.value, exponent), chords.power(x.value, exponent))
 
 
 def orifice(x, c):
@@ -93,51 +107,6 @@ def orifice(x, c):
     if c.by:
         return x / sqrt(sqrt(square(x) + c))
     return through(x, iv.orifice(x.value, c.value), iv.orifice_slope(x.value, c.value))
-
-
-def sin(x):
-    return through(x, iv.sin(x.value), iv.cos(x.value))
-
-
-def cos(x):
-    return through(x, iv.cos(x.value), -iv.sin(x.value))
-
-
-def exp(x):
-    y = iv.exp(x.value)
-    return through(x, y, y)
-
-
-def log(x):
-    return through(x, iv.log(x.value), Interval(1.0) / x.value)
-
-
-def tanh(x):
-    y = iv.tanh(x.value)
-    d = Interval(1.0) - iv.square(y)
-    return through(x, y, Interval(np.maximum(d.lo, 0.0), d.hi))
-
-
-def arctan(x):
-    return through(x, iv.arctan(x.value), Interval(1.0) / (iv.square(x.value) + 1.0))
-
-
-def sinh(x):
-    return through(x, iv.sinh(x.value), iv.cosh(x.value))
-
-
-def cosh(x):
-    return through(x, iv.cosh(x.value), iv.sinh(x.value))
-
-
-def power(x, exponent):
-    """Slopes of x to the power of a fixed exponent."""
-    value = iv.power(x.value, exponent)
-    less = exponent - 1.0  # off by 2⁻⁵³, which x to the power of it shows
-    rounded = (
-        Interval(1 - 1e-12, 1 + 1e-12) if less + 1.0 != exponent or less % 1 else Interval(1.0)
-    )
-    return through(x, value, iv.power(x.value, less) * exponent * rounded)
 
 
 def chosen(first, second, a: Slope, b: Slope, value: Interval) -> Slope:

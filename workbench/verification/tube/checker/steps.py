@@ -25,11 +25,13 @@ import numpy as np
 
 from . import interval as iv
 from . import series
+from .affine import linearised
 from .balls import UNIT, up
 from .centred import gradient
 from .interval import Interval
 from .program import Program
 from .series import Series
+from .spread import Spread
 
 TERMS = 14
 ROUNDED = (
@@ -39,6 +41,8 @@ LEAST = 1e-270  # more than what `up` adds
 TRIES = 12
 ITERATIONS = 40
 REFINED = 3
+GUESS = 1.2  # times what is taken for granted at both ends: where a step is first looked for
+REPEATED = 1
 
 
 @dataclass(eq=False)
@@ -48,19 +52,37 @@ class Runs:
     centre   bounds of the state, one Interval a state, of the run from the centre of the start
     reaches  |x − centre| before every stage and after the last one, as the certificate says, (rows, stages + 1, states)
     sides    between which bounds the states of a row are, where a split cuts them
-    apart    rows that are one side of a split: the centre's run may be on another, so derivatives are taken, not slopes from it
+    segments, ball, more    the set {Γζ + Bu + a : |ζ_i| ≤ 1, |u| ≤ 1, |a| ≤ more} that x − centre is in before the next stage
+    apart    rows are sides of splits: the centre's run may be on another, so derivatives are taken, not forms beside it
     maps, errors    every stage's matrix, and what it may add to that
     low, high       between which every run stays, extended as they go on
+    known, found    the centre's course, stage by stage, as it was found before (if it was), and now
     """
 
     centre: list
     reaches: np.ndarray
     sides: tuple[np.ndarray, np.ndarray]
-    apart: Any = False
+    segments: np.ndarray | None = None
+    ball: np.ndarray | None = None
+    more: Any = 0.0
+    apart: bool = False
     maps: list = field(default_factory=list)
     errors: list = field(default_factory=list)
     low: Any = None
     high: Any = None
+    known: Any = None
+    found: list = field(default_factory=list)
+
+    def course(self, find: Any) -> tuple[list, list]:
+        """Of the centre's run alone: where it is during the next stage and after it, as `find` encloses it."""
+        if self.known is None:
+            self.found.append(find())
+        else:
+            low, high, less, more = np.moveaxis(self.known[:, len(self.maps)], 1, 0)
+            each = range(low.shape[1])
+            alone = [Interval(low[:, i], high[:, i]) for i in each]
+            self.found.append((alone, [Interval(less[:, i], more[:, i]) for i in each]))
+        return self.found[-1]
 
     @property
     def reach(self) -> np.ndarray:
@@ -72,11 +94,30 @@ class Runs:
         """|x − centre| after the next stage."""
         return self.reaches[:, len(self.maps) + 1]
 
+    @property
+    def ends(self) -> list:
+        """The set before the next stage as one end of a spread; none where it is known as a box alone."""
+        return [] if self.segments is None else [(self.segments, self.ball)]
+
+    def spread(self) -> Spread:
+        """What is known of x − centre before the next stage."""
+        return Spread(self.reach, self.ends, np.broadcast_to(self.more, self.reach.shape))
+
     def take(self, centre: list, Φ: np.ndarray, added: np.ndarray) -> None:
         """Go on: e → Φ e, less than `added` off."""
+        if self.segments is not None:
+            self.segments, self.ball, self.more = self.led(Φ)
+            self.more = up(self.more + added)
         self.centre = centre
         self.maps.append(Φ)
         self.errors.append(added)
+
+    def led(self, Φ: np.ndarray) -> tuple:
+        """(Γ, B, more) after e → Φ e, with what rounding adds."""
+        size = np.abs(self.segments).sum(axis=2) + np.sqrt((self.ball**2).sum(axis=2))
+        lost = (Φ.shape[-1] + 2) * UNIT * size + np.broadcast_to(self.more, size.shape)
+        more = up(np.einsum("rij,rj->ri", np.abs(Φ), lost))
+        return Φ @ self.segments, Φ @ self.ball, more
 
     def cut(self, values: list, held: np.ndarray) -> None:
         """Restrict the bounds of states `held` until the next sample to the values that the jump gave them."""
@@ -109,13 +150,19 @@ def around(centre: list, reach: np.ndarray, sides: Any = None) -> list:
 def jumped(program: Program, runs: Runs, given: Any, held: np.ndarray) -> None:
     """A jump of the state, smooth or with kinks; `given(states)` makes the program's inputs. held: what then stays."""
     n = len(runs.centre)
-    reach = runs.reach
-    box = around(runs.centre, reach, runs.sides)
-    values, Φ, radius = gradient(program, given(box), 1, n, len(reach), runs.centre, runs.apart)
-    Φ = Φ[:, :n]
-    added = up(np.einsum("rij,rj->ri", radius[:, :n], reach))
-    centre = program.run(iv, given(runs.centre), lambda x: x)[:n]
-    runs.take(centre, Φ, added)
+    box = around(runs.centre, runs.reach, runs.sides)
+    if runs.apart:
+        values, Φ, radius = gradient(program, given(box), 1, n, len(runs.reach))
+        Φ = Φ[:, :n]
+        added = up(np.einsum("rij,rj->ri", radius[:, :n], runs.reach))
+    else:
+        Φ, added, values = linearised(program, given(runs.centre), 1, box, runs.spread())
+        Φ, added = Φ[:, :n], added[:, :n]
+
+    def after() -> tuple[list, list]:
+        return runs.centre, program.run(iv, given(runs.centre), lambda x: x)[:n]
+
+    runs.take(runs.course(after)[1], Φ, added)
     runs.cut(values[:n], held)
 
 
@@ -161,17 +208,74 @@ def widened(b: Interval, share: float) -> Interval:
 def flowed(program: Program, runs: Runs, given: Any, h: float, order: int) -> None:
     """A step of the flow over h; `given(states)` makes the program's inputs."""
     n = len(runs.centre)
-    E = runs.reach
-    start = around(runs.centre, E, runs.sides)
-    box = picard(program, given, start, h)
+
+    def passed() -> tuple[list, list]:
+        alone = picard(program, given, runs.centre, h)
+        return alone, advanced(program, runs.centre, alone, given, h, order)
+
+    alone, after = runs.course(passed)
+    if runs.apart:
+        E = runs.reach
+        box = picard(program, given, around(runs.centre, E, runs.sides), h)
+        _, A, D = gradient(program, given(box), 1, n, len(E))
+        A, D = A[:, :n], D[:, :n]
+        Φ, Q, truncated = exponential(A, E, h)
+        added = deviation(runs.beyond, A, D, Q, truncated, E, h)
+    else:
+        box, Φ, added = together(program, runs, given, h, alone)
     runs.seen(box)
-    alone = picard(program, given, runs.centre, h)
-    _, A, D = gradient(program, given(box), 1, n, len(E), alone, runs.apart)
-    A = A[:, :n]
-    D = D[:, :n]
-    Φ, Q, truncated = exponential(A, E, h)
-    added = deviation(runs.beyond, A, D, Q, truncated, E, h)
-    runs.take(advanced(program, runs.centre, alone, given, h, order), Φ, added)
+    runs.take(after, Φ, added)
+
+
+def together(program: Program, runs: Runs, given: Any, h: float, alone: list) -> tuple:
+    """(box, Φ, what is added) of a step, of all runs: from forms over a box of deviations, then over the spread that follows.
+
+    While deviations are in the box the forms hold, hence the bounds that come of them; these are smaller than the box, so that
+    no run ever reaches its border.
+    """
+    n = len(alone)
+    before = runs.spread()
+
+    def form(spread: Spread) -> tuple:
+        A, ρ, _ = linearised(program, given(alone), 1, around(alone, spread.box), spread)
+        Φ, Q, truncated = exponential(A[:, :n], runs.reach, h)
+        return A[:, :n], Φ, Q, left(A[:, :n], ρ[:, :n], Q, truncated, h)
+
+    guess = GUESS * np.maximum(runs.reach, runs.beyond) + LEAST
+    for _ in range(TRIES):
+        found = form(Spread(guess, []))
+        after = during(runs, before, *found, h)
+        inside = (after.box < guess).all(axis=1)
+        if inside.all():
+            break
+        wider = np.where(np.isfinite(after.box), GUESS * after.box, guess)
+        guess = np.where(inside[:, None], guess, np.maximum(guess, wider))
+    for _ in range(REPEATED):
+        found = form(after)
+        after = during(runs, before, *found, h)
+    held = inside[:, None]
+    return (
+        around(alone, np.where(held, after.box, np.inf)),
+        found[1],
+        np.where(held, found[3], np.inf),
+    )
+
+
+def during(runs: Runs, before: Spread, A, Φ, Q, η, h: float) -> Spread:
+    """Where deviations are at any time of a step at whose end they are Φ e(0) + η."""
+    N = up(h * np.abs(A))
+    third = np.einsum("rij,rj->ri", N, Q)
+    third = np.einsum("rij,rj->ri", N, third)
+    bent = up(third) / 8
+    third = np.einsum("rij,rj->ri", N, third)
+    rounded = ROUNDED * np.einsum("rij,rj->ri", N, np.einsum("rij,rj->ri", N, Q)) + ROUNDED * Q
+    bent = np.minimum(bent, up(before.over(A @ A) * (h * h / 8) + third / 8))
+    away = up(bent + rounded + η)
+    box = up(np.maximum(before.box, before.over(Φ)) + away)
+    if not runs.ends:
+        return Spread(box, [])
+    Γ, B, more = runs.led(Φ)
+    return Spread(box, [*runs.ends, (Γ, B)], up(np.maximum(runs.more, more) + away))
 
 
 def exponential(A: np.ndarray, E: np.ndarray, h: float) -> tuple:
@@ -197,7 +301,11 @@ def deviation(end, A, D, Q, truncated, E, h) -> np.ndarray:
     direct = up(h * np.einsum("rij,rj->ri", D, P) + truncated)
     H = up(h * (np.abs(A) + D))
     known = np.isfinite(H).all(axis=(1, 2)) & np.isfinite(direct).all(axis=1)
-    H = np.where(known[:, None, None], H, 0.0)
+    return held(np.where(known[:, None, None], H, 0.0), direct, known, Q)
+
+
+def held(H, direct, known, Q) -> np.ndarray:
+    """A bound η with direct + H η ≤ η, with the rounding of Φ; ∞ where none is found."""
     safe = np.where(known[:, None], direct, 0.0)
     η = safe
     for _ in range(ITERATIONS):
@@ -205,6 +313,14 @@ def deviation(end, A, D, Q, truncated, E, h) -> np.ndarray:
     back = up(np.einsum("rij,rj->ri", H, η))
     sound = known & (up(safe + back) <= η).all(axis=1)
     return np.where(sound[:, None], up(safe + back + ROUNDED * Q), np.inf)
+
+
+def left(A, ρ, Q, truncated, h) -> np.ndarray:
+    """Bounds η of |e(s) − Φ(s) e(0)| over a step in which ė = A e + δ, |δ| ≤ ρ."""
+    direct = up(h * ρ + truncated)
+    H = up(h * np.abs(A))
+    known = np.isfinite(H).all(axis=(1, 2)) & np.isfinite(direct).all(axis=1)
+    return held(np.where(known[:, None, None], H, 0.0), direct, known, Q)
 
 
 def advanced(program: Program, centre: list, box: list, given: Any, h: float, order: int) -> list:

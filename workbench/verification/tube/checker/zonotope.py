@@ -72,12 +72,42 @@ class Deviations:
         long = np.sort(order[many + MOST // 2 :])
         self.G = np.hstack([self.G[:, : self.kept], H[:, long], *enclosed(H[:, short])])
 
+    def within(self, segments: np.ndarray, ball: np.ndarray, X: np.ndarray) -> float:
+        """The share of V that holds what is not in the segments G and the ball beside it, segments = [G V], X = V⁻¹ or near it.
+
+        e = Gζ + Bu + w,  w = (G_own − G)ζ + (B_own − B)u + Hζ',  in {Vy : |y_i| ≤ share} since V⁻¹w = (XV)⁻¹ Xw.
+        """
+        n = len(self.G)
+        G, V = segments[:, :-n], segments[:, -n:]
+        many = min(self.kept, G.shape[1])
+        H = np.hstack([self.G[:, :many] - G[:, :many], self.G[:, many:]])
+        round_part = self.B - ball
+        sums = np.abs(self.G).sum(axis=1) + np.abs(G).sum(axis=1)
+        sums += np.abs(self.B).sum(axis=1) + np.abs(ball).sum(axis=1)
+        far = np.abs(X @ H).sum(axis=1) + np.sqrt(((X @ round_part) ** 2).sum(axis=1))
+        far += 2 * (n + 2) * UNIT * np.abs(X) @ sums
+        whole = Balls.exact(X) @ Balls.exact(V)
+        off = up(whole.rad + np.abs(whole.mid - np.eye(n)) + UNIT * (np.abs(whole.mid) + 1))
+        η = float(off.sum(axis=1).max()) * (1 + 1e-12)
+        return float(up(far).max() / (1 - η) * (1 + 1e-12)) if η < 0.5 else np.inf
+
     def measured(self, X: np.ndarray) -> tuple[float, float]:
         """Bounds of |X e|: what the ball gives, and what the segments give, row by row."""
         straight = Deviations(self.G, self.kept, np.zeros_like(self.B))
         rows = straight.along(X, np.zeros_like(X))
         round_part = norm(Balls.exact(X[None]) @ Balls.exact(self.B[None]))[0]
         return float(round_part), float(up(np.sqrt((rows**2).sum())))
+
+
+def reciprocal(V: np.ndarray) -> np.ndarray:
+    """Nearly the inverses of square matrices, whatever the units of their rows; not numbers where there are none."""
+    size = np.abs(V).max(axis=-1, keepdims=True)
+    size = np.where(size > 0, size, 1.0)
+    with np.errstate(all="ignore"):
+        try:
+            return np.linalg.inv(V / size) / np.swapaxes(size, -1, -2)
+        except np.linalg.LinAlgError:
+            return np.full_like(V, np.nan)
 
 
 def axes(H: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
