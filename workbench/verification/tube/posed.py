@@ -15,6 +15,10 @@ from workbench.verification.tube.programs import program
 
 SAME = 1e-11  # relative difference of a reference's numbers from one period to the next
 ORDER = 4
+ALIKE = (
+    2.0  # times what a run misses of its repetition at its end: it repeats where it misses no more
+)
+NOTHING = 1e-12  # of what a state is along the run
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,10 +170,21 @@ def ending(w: np.ndarray, Z: np.ndarray, times: np.ndarray) -> tuple:
         return "rest", nodes, following, np.zeros(w.shape[1])
     period = repeats(w, size)
     if period:
-        following[-1] = N - period
-        return "period", nodes, following, SAME * size
+        first = begins(Z, period)
+        following[first + period - 1] = first
+        kept = first + period
+        return "period", nodes[:kept], following[:kept], SAME * size
     following[-1] = -1
     return "horizon", nodes, following, np.zeros(w.shape[1])
+
+
+def begins(Z: np.ndarray, period: int) -> int:
+    """From which node on, at the latest one period before its end, the run repeats as closely as it ever does."""
+    N = len(Z)
+    apart = (np.abs(Z[period:] - Z[:-period]) / scales(Z)).max(axis=1)
+    close = ALIKE * max(apart[-max(1, period // 4) :].max(), NOTHING)
+    far = np.flatnonzero(apart > close)
+    return min(N - period, max(N // 4, int(far[-1]) + 1 if len(far) else 0))
 
 
 def repeats(w: np.ndarray, size: np.ndarray) -> int:
