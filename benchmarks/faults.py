@@ -31,9 +31,9 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
-os.environ.setdefault(
-    "FLUIDPROOF_OPTIMISE", "-Og"
-)  # most of what is compiled runs for seconds only
+# Most of what is compiled runs for seconds only.
+os.environ.setdefault("FLUIDPROOF_OPTIMISE", "-Og")
+os.environ.setdefault("FLUIDPROOF_OPTIMISE_LONG", "-O0")
 
 from faults_worker import Worker, wait  # noqa: E402
 
