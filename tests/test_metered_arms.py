@@ -9,7 +9,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from plants import Arm, MeteredArms
-from plants.valve_circuits import Γ, Λ, Circuit, Openings, Section, closed, shared
+from plants.valve_circuits import Γ, Λ, Circuit, Openings, Section, closed, on_pump, shared
 from plants.valve_circuits.roots import resolve
 from plants.valve_circuits.stepping import stepped
 from workbench import InputError, Scenario, Sine, Steps, load, simulate, verify
@@ -210,7 +210,7 @@ def test_unrolled_root_is_the_root(regenerates):
         assert [float(w) for w in found.v] == pytest.approx(list(v), abs=1e-9)
         assert abs(float(found.residual)) < 1e-6
         for row, w, b, g, pair in zip(rows, v, β, f, found.held):
-            h, r = map(float, shared.pressures(row, supply, w, b * w + g, P, pair))
+            h, r = map(float, on_pump.pressures(row, supply, w, b * w + g, P, pair))
             assert row[0] * h - row[1] * r == pytest.approx(
                 b * w + g, abs=1e-6 * (row[0] * row[2] + row[1] * row[3])
             )

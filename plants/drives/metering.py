@@ -21,7 +21,7 @@ import numpy as np
 
 from plants.components.cylinder import Cylinder
 from plants.drives.contract import Behind, Line, Settled
-from plants.valve_circuits import shared
+from plants.valve_circuits import on_pump, shared
 from plants.valve_circuits.circuit import Motor, Section
 from workbench.contract.parameters import unchecked
 
@@ -126,17 +126,17 @@ def metered(own: Behind, line: Line, u) -> Metered:
     speed = speed + unsloped(u)
     flow = flow + unsloped(u)
     force = own.held + own.β * speed
-    P_h, P_r = shared.pressures(own.row, NO_PUMP, speed, force, P, pair)
+    P_h, P_r = on_pump.pressures(own.row, NO_PUMP, speed, force, P, pair)
     return Metered(own.row, speed, force, flow, P_h, P_r)
 
 
 def held_at(own: Behind, P) -> Settled:
     """What a section does where the pump's pressure is P ≥ 0 above the return, whatever it takes."""
-    if not shared.shut(own.row[8]):
+    if not on_pump.shut(own.row[8]):
         found = shared.resolved([own.row], (PLENTY, P, 0.0), [own.β], [own.held])
         return Settled(found.v[0], found.Q_p[0], found.held[0], found.residual)
-    way = shared.way(own.row, NO_PUMP)
-    along, flow, _ = shared.moved(way, shared.fixed(way, own.β, own.held), own.β, P)
+    way = on_pump.way(own.row, NO_PUMP)
+    along, flow, _ = on_pump.moved(way, on_pump.fixed(way, own.β, own.held), own.β, P)
     return Settled(way.σ * along, flow, None, 0.0)
 
 
@@ -152,7 +152,7 @@ def dissipated(work: Metered, P) -> list:
     Q_ph = work.flow - Q_pr
     Q_th = k_th * _root(P_h)
     Q_tr = k_tr * _root(P_r)
-    Q_a = 0.0 if shared.shut(k_a) else k_a * _root(P_r - P_h)
+    Q_a = 0.0 if on_pump.shut(k_a) else k_a * _root(P_r - P_h)
     Q_ho = Q_ph - Q_th + Q_a - A_h * work.speed
     Q_ro = Q_pr - Q_tr - Q_a + A_r * work.speed
     return [

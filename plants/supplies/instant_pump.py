@@ -17,7 +17,7 @@ import numpy as np
 
 from plants.drives.contract import Line, Settled
 from plants.supplies.contract import Account, Supply, highest_left
-from plants.valve_circuits import closed, shared
+from plants.valve_circuits import closed, on_pump, shared
 from plants.valve_circuits.circuit import Pump
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds, fraction
@@ -81,7 +81,7 @@ class InstantPump(Supply):
         rows, β, held = zip(*sections)
         found = shared.resolved(rows, self.numbers, β, held)
         speeds = found.v
-        if len(rows) == 1 and shared.shut(rows[0][8]):
+        if len(rows) == 1 and on_pump.shut(rows[0][8]):
             speeds = [closed.Λ(rows[0], self.numbers, β[0], held[0])]
         return [
             Line(found.P, 0.0, Settled(v, Q_p, pair, found.residual))

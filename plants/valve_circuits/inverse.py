@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plants.valve_circuits import closed, shared
+from plants.valve_circuits import closed, on_pump
 from plants.valve_circuits.closed import _TINY
 
 MOST = 10.0  # larger than any valve opens; what cannot be done at all asks for this
@@ -52,10 +52,10 @@ def velocity(row, u, supply, β, f, P):
     """v with βv + f ∈ Γ(v; u, P), m/s, for a command u of valves without end stops; row as for `opening`."""
     out = np.maximum(u, 0.0)
     back = np.maximum(-u, 0.0)
-    w = shared.way(
+    w = on_pump.way(
         [*row[:4], row[4] * out, row[5] * back, row[6] * back, row[7] * out, 0.0], supply
     )
-    return w.σ * shared.moved(w, shared.fixed(w, β, f), β, P)[0]
+    return w.σ * on_pump.moved(w, on_pump.fixed(w, β, f), β, P)[0]
 
 
 def opening(row, v, f, P) -> Opening:

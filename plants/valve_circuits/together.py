@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from plants.valve_circuits import regenerating, shared
+from plants.valve_circuits import on_pump, regenerating
 from plants.valve_circuits.closed import ratio
 
 STEPS = 25, 6  # at least, and more for each section
@@ -50,19 +50,19 @@ class _Looked(NamedTuple):
     apart: object  # Σ |√P_j − √P|
 
 
-def resolved(rows, supply, β, f) -> shared.Shared:
+def resolved(rows, supply, β, f) -> on_pump.Shared:
     """As `shared.resolved`."""
-    ways = [shared.way(row, supply) for row in rows]
-    fixed = [shared.fixed(way, b, g) for way, b, g in zip(ways, β, f)]
+    ways = [on_pump.way(row, supply) for row in rows]
+    fixed = [on_pump.fixed(way, b, g) for way, b, g in zip(ways, β, f)]
     parts = list(zip(ways, fixed, β))
-    fed = {j: curved(row, β[j], f[j]) for j, row in enumerate(rows) if not shared.shut(row[8])}
+    fed = {j: curved(row, β[j], f[j]) for j, row in enumerate(rows) if not on_pump.shut(row[8])}
     s, m = _root(parts, fed, supply)
     v = []
     Q_p = []
     held = []
     gap = 0.0
     for j, part in enumerate(parts):
-        own, taken, _ = shared.moved(*part, s * s)
+        own, taken, _ = on_pump.moved(*part, s * s)
         own = part[0].σ * own
         pair = None
         if j in fed:
@@ -75,7 +75,7 @@ def resolved(rows, supply, β, f) -> shared.Shared:
         v.append(own)
         Q_p.append(taken)
         held.append(pair)
-    return shared.Shared(v, s * s, Q_p, _residual(s, Q_p, supply, gap), held)
+    return on_pump.Shared(v, s * s, Q_p, _residual(s, Q_p, supply, gap), held)
 
 
 def _on_its_curve(feed: regenerating.Feed, m, β):
@@ -163,7 +163,7 @@ def _look(parts, fed, Q, s, m) -> _Looked:
 
 def _placed(part, s, curve, p):
     """√P of a section, Q_p and dQ_p/d√P there: at s, or, where it regenerates, at its point p."""
-    _, Q_p, slope = shared.moved(*part, s * s)
+    _, Q_p, slope = on_pump.moved(*part, s * s)
     rate = 2.0 * s * slope
     if curve is None:
         return s, Q_p, rate

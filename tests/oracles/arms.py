@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from plants.valve_circuits import closed, shared
+from plants.valve_circuits import closed, on_pump, shared
 
 
 def motion(plant, x, u):
@@ -35,7 +35,7 @@ def monitor(plant, x, u):
     shown = []
     for (a, θ, _, p), f_bar, w, row, pair in zip(parts, held, v, rows, pump.held):
         l, f = a.length(θ), f_bar + a.B * w
-        shown += [l, w, f, p - l, *shared.pressures(row, plant.supply, w, f, pump.P, pair)]
+        shown += [l, w, f, p - l, *on_pump.pressures(row, plant.supply, w, f, pump.P, pair)]
     return [*shown, pump.P, pump.residual]
 
 
