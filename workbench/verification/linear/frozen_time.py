@@ -14,6 +14,7 @@ from workbench.contract.units import format_quantity as say
 from workbench.contract.wrappers import Noisy, Quantised
 from workbench.numerics.calculus import trace
 from workbench.run.demand import Demand
+from workbench.run.reference import Hold
 from workbench.run.simulate import start_state
 from workbench.verification.ledger.ends import coarse
 from workbench.verification.linear.called_law import Asked, asked_of
@@ -23,6 +24,7 @@ from workbench.verification.linear.loop import TURNS, Point, closed
 from workbench.verification.linear.modes import Place, modes_of
 from workbench.verification.linear.step_matrix import Matrices
 from workbench.verification.run import Run
+from workbench.verification.run import run as simulated
 
 SPEED = 0.05  # m/s or rad/s: faster than dry friction is smoothed, slower than machines move
 ON_THE_WAY = (0.09, 0.27, 0.47, 0.68, 0.88)  # where a run is looked at, shares of its length
@@ -153,8 +155,28 @@ class TracedPoints:
         others = [max(m.s.real for m in self.visited(int(j)).modes) for j in rows]
         return float(np.mean(others)) >= growth / 2
 
-    def visited(self, k: int) -> Place:
-        """Modes at row k of the log."""
+    def come_to_rest(self) -> list[Place]:
+        """At rest where the reference ends, which another run holds from its start on; nothing where that does not rest."""
+        reference = self.run.demand.reference
+        if reference is None or not self.log.status.completed:
+            return []
+        (end,) = reference.sample(self.log.time[[-1]], 0)[0]
+        hold = Hold(reference.space, tuple(map(float, end)))
+        held = simulated(self.run.loop, replace(self.run.scenario, reference=hold))
+        return type(self)(held).resting("held where the path ends")
+
+    def resting(self, where: str) -> list[Place]:
+        """At rest at the end of the run, its reference where it is or where the plant is; nothing where nothing rests."""
+        self.prepare()
+        last = len(self.log.time) - 1
+        found = self.still(last, where)
+        rates = self.matrices.value("flow", float(self.log.time[-1]), self.x[-1], self.w(last))
+        if found or not np.abs(rates[: len(self.S)] / self.S).max() <= STILL:
+            return found
+        return [self.visited(last, where)]
+
+    def visited(self, k: int, rests: str = "") -> Place:
+        """Modes at row k of the log; `rests`: words for where it is, if it rests there."""
         before = k - 1 if k and not coarse(self.loop, self.log) else k
         t = self.log.time[[before, k]]
         w = [self.w(before), self.w(k)]
@@ -169,7 +191,8 @@ class TracedPoints:
         when = f"t = {say(float(t[1]), 's', 4)}"
         if not np.isfinite(M).all():
             raise InputError(f"at {when}: no derivative there", mend="look at another instant")
-        return self.place(k, f"on the way, {when}", False, M, self.state, self.commons)
+        where = rests or f"on the way, {when}"
+        return self.place(k, where, bool(rests), M, self.state, self.commons)
 
     def common_modes(self) -> np.ndarray:
         """Directions (scaled, orthonormal rows) in which pressures change and no force does."""
@@ -212,6 +235,10 @@ class HostedPoints(TracedPoints):
             return [self.called(k, where, rests, closed(self.loop, at)[0])]
         fine, rough = (self.called(k, where, rests, M) for M in self.asked.closed(at, k))
         return [doubted(fine, rough)]
+
+    def resting(self, where: str) -> list[Place]:
+        """At rest at the end of the run; nothing where that is no equilibrium."""
+        return [p for p in self.near(len(self.log.time) - 1, where) if p.rests]
 
     @property
     def asked(self) -> Asked:

@@ -14,6 +14,7 @@ the loop would do in motion.
 A mode grows where its growth exceeds what rounding can move it, and on the way only where it would
 grow by the factor e within the run: frozen time says nothing about slower ones. Where a run never
 rests, but has the same modes at several points, time does not matter to them: they count as at rest.
+Where it has not, another run is held where the path ends, to see what grows there.
 Source: [AstromMurray08] section 5.4 (linearised stability).
 """
 
@@ -193,20 +194,27 @@ def slowest_and_unstable(run: Run) -> Modes:
 
     said = lambda why: f"{why.message}; {why.mend}" if isinstance(why, Unread) else ""
     points = HostedPoints(run) if run.loop.hosted else TracedPoints(run)
-    places = []
+    places: list[Place] = []
     reasons = []
     unread = ""
+
+    def take(looks) -> None:
+        nonlocal unread
+        for look in looks:
+            try:
+                places.extend(look())
+            except InputError as why:
+                reasons.append(why.message)
+                unread = said(why) or unread
+
     try:
         looks = list(points.looks())
     except InputError as why:
         return Modes((), (why.message,), said(why))
-    for look in looks:
-        try:
-            places += look()
-        except InputError as why:
-            reasons.append(why.message)
-            unread = said(why) or unread
+    take(looks)
     places = seen_again(places, float(run.log.time[-1]))
+    if places and not any(place.lasts for place in places):
+        take([points.come_to_rest])
     return Modes(tuple(places), tuple(dict.fromkeys(reasons)), "" if places else unread)
 
 
