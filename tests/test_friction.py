@@ -113,6 +113,11 @@ def test_floats_and_expressions_agree(law):
 
 
 @every
+def test_what_friction_remembers_is_told_by_its_kind(law):
+    assert {s.kind for s in law.states("a")} <= {"friction"}
+
+
+@every
 def test_friction_is_odd_and_a_perfect_observer_adds_nothing(law):
     rng = np.random.default_rng(7)
     for v, z in zip(rng.normal(size=50) * 0.1, memories(law, rng, 50)):

@@ -2,7 +2,7 @@
 
 Every law is a frozen dataclass with
 
-    states(name)            its memory as Signals, none for a static law; z, ẑ below are sequences of that length
+    states(name)            its memory as Signals of the kind "friction", none for a static law; z, ẑ below are of that length
     force(v, z)             f_f [N], opposing motion when subtracted as in f_c = f_p − f_f                    (78)
     rate(v, z)              ż
     steady(v)               f_f after sliding at v for long
