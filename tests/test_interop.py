@@ -17,6 +17,7 @@ from workbench import (
     Delayed,
     Hold,
     InputError,
+    Plain,
     Sampled,
     Scenario,
     Signal,
@@ -30,6 +31,8 @@ from workbench.cases.yaml_input import read
 from workbench.interop.linear_plant import LinearPlant
 from workbench.interop.python_plant import FromControl
 from workbench.numerics.calculus import trace
+from workbench.verification.linear.modes import slowest_and_unstable
+from workbench.verification.run import run as simulated
 
 
 def labels(sys):
@@ -153,10 +156,52 @@ def test_nonlinear_there_and_back():
         for sys in (to_control(mine), theirs)
     )
     np.testing.assert_array_equal(again.outputs, first.outputs)
-    with pytest.raises(InputError, match="no exact derivative"):
-        linearize(mine, x)
+    exact, found = linearize(plant, x, [1.1, 1.3], inputs=["u"]), linearize(mine, x, u)
+    for name in ("A", "B", "C", "D"):
+        np.testing.assert_allclose(getattr(found, name), getattr(exact, name), atol=1e-7)
     with pytest.raises(InputError, match="floats only.*\n.*control.linearize"):
         trace(mine, ())
+
+
+def written(flow):
+    """A plant of one state whose flow is Python."""
+    return from_control(
+        control.NonlinearIOSystem(flow, inputs=["u"], outputs=["y"], states=["y"], name="theirs")
+    )
+
+
+@pytest.mark.parametrize(
+    "flow, words",
+    [
+        (lambda t, x, u, p: [u[0] - x[0] * (1 + t)], "changes with time itself"),
+        (lambda t, x, u, p: [u[0] - (3 * x[0] if x[0] > 0.02 + 4e-5 else x[0])], "do not agree"),
+        (
+            lambda t, x, u, p: [u[0] - (x[0] if x[0] <= 0.02 else float("nan"))],
+            "no derivative there",
+        ),
+    ],
+)
+def test_a_flow_in_python_without_a_slope_says_so(flow, words):
+    with pytest.raises(InputError, match=words):
+        linearize(written(flow), [0.02])
+
+
+@pytest.mark.parametrize("K, grows", [(-0.1, True), (0.1, False)])
+def test_memory_that_grows_around_a_flow_in_python_is_found(K, grows):
+    """u = 3 e + Σ T K e around ẏ = 2 (u − y − y³/9): by e in 40 s, of which a run of 0.2 s shows nothing."""
+
+    class PI:
+        sum = 0.0
+
+        def step(self, t, z, y, r):
+            self.sum += 0.02 * K * (r[0] - y[0])
+            return z, [3.0 * (r[0] - y[0]) + self.sum]
+
+    plant = written(lambda t, x, u, p: [2 * (u[0] - x[0] - x[0] ** 3 / 9)])
+    loop = ClosedLoop(plant, Sampled(Plain(PI(), references=("y_d",)), 0.02))
+    found = slowest_and_unstable(simulated(loop, Scenario(0.2, Hold("output", (0.0,)))))
+    assert bool(found.unstable) is grows, found.words
+    assert found.places and (not grows or "grows by e in 40" in found.words)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,8 @@ from workbench.contract.errors import InputError
 from workbench.contract.scalars import Scalar, Vector
 from workbench.contract.system import Signal, System
 from workbench.numerics.calculus import symbolic
+from workbench.numerics.differences import check_timeless, differences, linearisation
+from workbench.numerics.linearisation import Linearisation
 from workbench.numerics.overflow import may_overflow
 
 
@@ -21,7 +23,7 @@ from workbench.numerics.overflow import may_overflow
 @dataclass(frozen=True, eq=False)
 class FromControl(System):
     """A python-control system as it is: Python on floats. It runs, slower than equations that are compiled, and has no exact
-    derivative.
+    derivative: near a point it is what differences say.
     """
 
     sys: Any
@@ -53,6 +55,18 @@ class FromControl(System):
 
     def out(self, t: Scalar, x: Vector) -> list:
         return self._called(self.sys.output, t, x, [0.0] * self.sys.ninputs, self.sys.noutputs)
+
+    @property
+    def derivatives(self) -> tuple[str, str]:
+        """Strength of what rests on its derivatives, and where they come from."""
+        return "sampled", f"differences of {self.name}, which provides no derivatives"
+
+    def linearised(self, x: Vector, u: Vector, inputs: Sequence[str]) -> Linearisation:
+        """About states x and inputs u, by these inputs. Raises InputError where differences find no derivative."""
+        flow = lambda t, x, u: np.array([*self.rhs(t, x, u), *self.out(t, x)])
+        check_timeless(self.name, flow, x, u)
+        J = differences(self.name, self, flow, x, u)
+        return linearisation(self.name, self, flow, J, x, u, inputs)
 
     def _called(self, f: Callable, t: Scalar, x: Vector, u: Vector, count: int) -> list:
         """What a function of the system gives; not a number where its arithmetic overflows, as a run that diverges does."""
