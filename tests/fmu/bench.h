@@ -2,7 +2,7 @@
  *
  *   dq/dt = v,  dv/dt = (F + D - d v - k q)/m,  y = 1000 q (mm),  v+ = -e v where q reaches `stop`
  *
- * mood: 1 crashes, 2 hangs, 3 answers with an error, each after 50 ms. */
+ * mood: 1 crashes, 2 hangs, 3 answers with an error, each after 50 ms; 4 takes no command any more after 1 s. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,8 +34,9 @@ static int moody(Bench *b) {
 
 static void refresh(Bench *b) {
   double *r = b->r;
+  double F_now = (int)r[MOOD] == 4 && r[TIME] > 1.0 ? 0.0 : r[F];
   r[DQ] = r[V];
-  r[DV] = (r[F] + r[D] - r[DAMP] * r[V] - r[K] * r[Q]) / r[M];
+  r[DV] = (F_now + r[D] - r[DAMP] * r[V] - r[K] * r[Q]) / r[M];
   r[Y] = 1000.0 * r[Q];
 }
 

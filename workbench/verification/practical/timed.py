@@ -7,7 +7,8 @@ A run shows what a loop does until its end. What depends on time beyond its refe
 is evaluated at many instants within the run, and at many after it, up to a day and to a thousand times its length. Where a value
 leaves the range that it had within the run, nothing that the run showed is said of then: undecided. What repeats (a sine in the
 law, a pump seen piston by piston) stays in its range, and so does what ends within the run (a soft start). f is the flow and the
-jump of a traced loop, the flow of a plant on floats and the step of a law called from Python (`called_clock`).
+jump of a traced loop, the flow of a plant on floats and the step of a law called from Python (`called_clock`). A plant that
+has no flow, an FMU by co-simulation, is run on (`run_on`).
 
 A number that a law counts up sample by sample, whatever it measures, is a clock as well, and is set on together with time. So are
 numbers of its memory that run on at the end of its run (`traced_memory`, `called_clock`).
@@ -24,6 +25,7 @@ from workbench.contract.errors import InputError
 from workbench.contract.system import names
 from workbench.contract.units import format_quantity as say
 from workbench.numerics.calculus import Traced, trace
+from workbench.verification.practical.run_on import of_run_on
 from workbench.verification.practical.starts import SPREAD, sizes
 from workbench.verification.run import Run
 from workbench.verification.verdict import STABILITY, Verdict
@@ -163,8 +165,8 @@ def of_plant(run: Run) -> str:
         return _first(
             run, (_plant_answer(run, row) for row in _rows(run)), names(run.loop.plant.states)
         )
-    except InputError:  # no flow that could be asked: a row on linear stability says so
-        return ""
+    except InputError:  # no flow that could be asked
+        return of_run_on(run)
 
 
 def _plant_answer(run: Run, row: int) -> Callable:
