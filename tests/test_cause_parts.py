@@ -585,6 +585,14 @@ def test_what_goes_away_in_any_loop_speaks_for_nothing(monkeypatch):
     assert weighed(monkeypatch, [slower, other], [0.5, 0.6]).words == "first"
 
 
+def test_a_slower_path_is_told_with_the_stronger_machine_that_would_do_as_well(monkeypatch):
+    slower = replace(trial("reference", "slower", 0.2), free=0.6)
+    valve = trial("machine", "valve", 0.0)
+    found = weighed(monkeypatch, [slower, valve], [0.2, 0.8])
+    assert found.kind == "reference" and found.words == "slower; or valve"
+    assert weighed(monkeypatch, [slower, valve], [0.2, 1.0]).words == "slower"
+
+
 @pytest.mark.parametrize("why", [IndexError, KeyError, ZeroDivisionError])
 def test_a_trial_that_cannot_be_run_leaves_the_others(monkeypatch, why):
     """A sample time with other memory, an odd number in a user's own code: whatever it raises."""

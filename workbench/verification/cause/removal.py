@@ -48,7 +48,8 @@ def removal(run: Run) -> Cause | None:
     if shares[best] < HELPS:
         return None
     told = dict.fromkeys([tried[best].words])
-    if " " in tried[best].kind:  # one of many numbers that were tried in turn
+    # One of many numbers that were tried in turn; or a slower path, which heals what a stronger machine would heal, too.
+    if " " in tried[best].kind or tried[best].kind == "reference":
         alike = [k for k, share in enumerate(shares) if share >= ALIKE * shares[best]]
         alike.sort(key=lambda k: -weights[k])
         told |= dict.fromkeys(tried[k].words for k in alike)
