@@ -6,7 +6,10 @@ import pytest
 
 from workbench.verification.tube.checker.affine import linearised
 from workbench.verification.tube.checker.interval import Interval
+from workbench.verification.tube.checker.program import as_it_is
+from workbench.verification.tube.checker.series import Series
 from workbench.verification.tube.checker.spread import Spread
+from workbench.verification.tube.checker.steps import Runs, as_series, flowed
 from workbench.verification.tube.programs import program
 
 x, y, w = (ca.SX.sym(name) for name in "xyw")
@@ -46,7 +49,7 @@ def sets(size: float, ball: bool) -> tuple:
     whole = np.abs(Γ).sum(axis=2) + np.abs(B).sum(axis=2) + more
     box = whole * RNG.uniform(0.7, 1.1, (rows, 1))
     points = []
-    for k in range(40):
+    for k in range(20):
         draw = RNG.choice if k % 2 else lambda ends, n: RNG.uniform(-1, 1, n)
         ζ, a = draw([-1.0, 1.0], (rows, 2)), draw([-1.0, 1.0], (rows, 2))
         e = np.einsum("rij,rj->ri", Γ, ζ) + a * more
@@ -112,6 +115,10 @@ def test_the_sides_of_a_kink_share_what_they_leave_open():
         assert A == pytest.approx(np.tile([1.0, -1.0], (3, 1))) and (rest < 1e-12).all()
     _, rest, _ = asked(ca.fmax(d, 0) / 2 + ca.fmin(d, 0) / 3, c, spread)
     assert rest == pytest.approx(0.5 / 6)
+    A, rest, _ = asked(
+        ca.fmax(d, 0) ** 2, c, spread
+    )  # 0 at the run, 1 where d is: what is open bends on, too
+    assert (rest + A @ [0.5, -0.5] >= 1).all() and (rest < 1.001).all()
 
 
 def test_a_kink_that_the_run_is_away_from_opens_less():
@@ -144,3 +151,60 @@ def test_the_narrowest_of_box_segments_and_ball_bounds_a_row():
     assert spread.over(np.eye(2)[None]) == pytest.approx(
         np.array([[2.0, 0.55]])
     )  # before the stage
+
+
+# ---- steps of a flow from a set that is narrow across --------------------------------------------------------------------
+def swing(x1, x2):
+    """A pendulum with a rubber stop and friction that grows with the square: a kink, and terms that bend."""
+    return [x2, -40 * ca.sin(x1) - 30 * ca.fmax(x1, 0.1) - 0.8 * x2 * ca.fabs(x2)]
+
+
+def runs_beside(c: np.ndarray, points: list, h: float, steps: int, many: int = 16) -> tuple:
+    """(centres, deviations) after every step, by a classical Runge–Kutta method with many small steps."""
+    s = ca.SX.sym("s", 2)
+    f = ca.Function("f", [s], [ca.vertcat(*swing(s[0], s[1]))])
+    z, d = s, h / many
+    k1 = f(z)
+    k2 = f(z + d / 2 * k1)
+    k3 = f(z + d / 2 * k2)
+    one = ca.Function("one", [s], [z + d / 6 * (k1 + 2 * k2 + 2 * k3 + f(z + d * k3))])
+    every = np.concatenate([c, *(c + e for e in points)]).T
+    step = one.fold(many).map(every.shape[1])
+    found = []
+    for _ in range(steps):
+        every = np.array(step(every))
+        found.append(every.T.reshape(-1, *c.shape))
+    return [x[0] for x in found], [x[1:] - x[0] for x in found]
+
+
+@pytest.mark.parametrize("size", (1e-4, 3e-2))
+def test_steps_hold_every_run_of_a_thin_set(size):
+    """Step after step: inside the box over the step, within what is added of the matrix times where they began."""
+    h, steps = 4e-3, 4
+    _, spread, points = sets(size, ball=True)
+    c = np.stack([RNG.uniform(0.05, 0.15, MANY), RNG.uniform(-1.5, 1.5, MANY)], axis=-1)
+    (Γ, B) = (spread.lines[:, :, part] for part in spread.places[0])
+    reaches = np.repeat(spread.box[:, None], steps + 1, axis=1)
+    free = np.full((MANY, 2), np.inf)
+    centres, away = runs_beside(c, points, h, steps)
+    for s in range(steps):
+        reaches[:, s + 1] = 1.05 * np.maximum(np.abs(away[s]).max(axis=0), 0.02 * size)
+    runs = Runs([Interval(c[:, i]) for i in range(2)], reaches, (-free, free), Γ, B, spread.more)
+    s = ca.SX.sym("s", 2)
+    flow = program(ca.Function("f", [ca.SX.sym("t"), s], [ca.vertcat(*swing(s[0], s[1]))]))
+    before = np.array(points)
+
+    def given(x: list) -> list:
+        return [(as_series if isinstance(x[0], Series) else as_it_is)(Interval(0.0)), *x]
+
+    for k in range(steps):
+        flowed(flow, runs, given, h, 4)
+        Φ, added = runs.maps[-1], runs.errors[-1]
+        off = np.abs(away[k] - np.einsum("rij,mrj->mri", Φ, before))
+        assert np.isfinite(added).all() and (off <= added + 1e-10 * size).all()
+        for i, centre in enumerate(runs.centre):
+            assert (np.abs(centres[k][:, i] - centre.mid) <= centre.rad + 1e-9).all()
+        assert (runs.low <= centres[k] + away[k]).all() and (
+            centres[k] + away[k] <= runs.high
+        ).all()
+        before = away[k]

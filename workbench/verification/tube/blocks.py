@@ -114,7 +114,8 @@ def carried(c: Tube, rows: Rows, Z: Deviations, turns: bool) -> tuple:
     for r, k in enumerate(rows.node):
         Z.merged()
         share[r] = Z.within(c.segments[k], c.balls[k], X[r])
-        fits[r] = fitted(Z, fits.shape[-1], BESIDE)[0] if turns else grown(fits[r], Z, share[r])
+        free = turns or not np.isfinite(share[r])
+        fits[r] = fitted(Z, fits.shape[-1], BESIDE)[0] if free else grown(fits[r], Z, share[r])
         need[r] = stages(Z, rows, r, c.stages_of(int(c.finer[k])))
         if not np.isfinite(need[r]).all():
             need[r:] = np.inf

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.verification.tube.blocks import BESIDE, LEAST, crossed, filled, fitted
+from workbench.verification.tube.blocks import BESIDE, LEAST, TURNS, crossed, filled, fitted
 from workbench.verification.tube.checker.data import Tube
 from workbench.verification.tube.checker.frame import FAST
 from workbench.verification.tube.checker.judge import Seen, followed
@@ -239,7 +239,7 @@ def sized(ready: Ready, part: float, progress: Share) -> Result:
         replace(c, splits=crossed(seen, held, every)), seen.need, ready.linear, held, ready.course
     )
     progress.step()
-    for _ in range(ROUNDS):
+    for k in range(ROUNDS):
         fits = Fits(c)
         seen = ready.followed(c, fits.take)
         progress.step()
@@ -250,7 +250,8 @@ def sized(ready: Ready, part: float, progress: Share) -> Result:
         needed = ball(seen, c.σ) if c.after[-1] >= 0 else c.σ
         if (largest(seen.need) > 1e6 * largest(c.reach)).any() or not np.isfinite(needed):
             return ended("the tube grows without end")
-        c = fits.put(c, np.flatnonzero(laps(c) | ~(seen.share <= 1)))
+        nodes = np.flatnonzero(laps(c) | ~(seen.share <= 1))
+        c = fits.put(c, nodes, None if k < TURNS else seen.share)
         c.balls[:] *= needed / c.σ
         c = replace(c, reach=wider(c, seen), σ=needed, splits=crossed(seen, held, every))
     return ended("the tube grows with every round")
@@ -266,10 +267,14 @@ class Fits:
     def take(self, k: int, Z: Deviations) -> None:
         self.segments[k], self.balls[k] = fitted(Z, self.segments.shape[-1], BESIDE)
 
-    def put(self, c: Tube, nodes: np.ndarray) -> Tube:
-        """The tube with those of these nodes."""
+    def put(self, c: Tube, nodes: np.ndarray, share: np.ndarray | None = None) -> Tube:
+        """The tube with those of these nodes. share: of V that was needed: axes do not turn, but grow where that was too much."""
+        n = c.z.shape[1]
         segments, balls = c.segments.copy(), c.balls.copy()
         segments[nodes], balls[nodes] = self.segments[nodes], self.balls[nodes]
+        if share is not None:
+            own = nodes[np.isfinite(share[nodes])]
+            segments[own, :, -n:] = longer(c, share).segments[own, :, -n:]
         return replace(c, segments=segments, balls=balls)
 
 
@@ -301,15 +306,25 @@ def ball(seen: Seen, σ: float) -> float:
 
 
 def settled(c: Tube, seen: Seen, ready: Ready) -> Result:
-    """The reaches that are needed instead of those that suffice, where the checker bears them out, too."""
+    """Around laps the reaches that are needed instead of those that suffice, where the checker bears them out, too."""
+    if c.after[-1] < 0:
+        return Result(c, seen, None, ready=ready)
     less = replace(c, reach=np.minimum(c.reach, CLOSE * seen.need + LEAST))
     for _ in range(SMALLER):
         found = ready.followed(less)
         if found.failed is None and max(found.enters, found.returns) <= less.σ:
             return Result(less, found, None, ready=ready)
         wider = np.maximum(less.reach, CLOSE * found.need)
-        less = replace(less, reach=np.minimum(c.reach, wider))
+        less = replace(longer(less, found.share), reach=np.minimum(c.reach, wider))
     return Result(c, seen, None, ready=ready)
+
+
+def longer(c: Tube, share: np.ndarray) -> Tube:
+    """The tube with longer parallelotopes where more than these was needed."""
+    more = np.where((share > 1) & np.isfinite(share), BESIDE * share, 1.0)
+    segments = c.segments.copy()
+    segments[..., -c.z.shape[1] :] *= more[:, None, None]
+    return replace(c, segments=segments)
 
 
 def turning(c: Tube) -> np.ndarray:

@@ -10,8 +10,8 @@ The sum is bounded over the whole set at once, so that what cancels in a does so
     max      Δmax(f, g) = m Δf + (1 − m) Δg + κ,  min + max = f + g,  |f| = 2 max(f, 0) − f
 
 At a kink d = f − g, |Δd| ≤ r, and max(d, 0) has slopes between c/r and 1 from a d(c) = c > 0, between 0 and 1 − |c|/r from
-a c < 0. What that leaves open is one number κ for maximum, minimum and size of a pair: of opposite signs in the first two, so that
-a law that divides them by its valve's two sizes leaves open the difference alone. Why this is so: docs/theory/tube.md.
+a c < 0. What that leaves open is one number κ for maximum, minimum and size of a pair: of opposite signs in the first two, so
+that a law that divides them by its valve's two sizes leaves open the difference alone. Why this is so: docs/theory/tube.md.
 
 Coefficients are sums of products of floats: those stored are off by no more than γ times the same sums of sizes (`size`),
 γ = 4 n 2⁻⁵² for n operations.
