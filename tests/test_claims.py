@@ -253,6 +253,18 @@ def test_99_is_violated_with_its_cause(loop, scenario, cause):
     )
 
 
+def test_power_enters_at_the_tip_and_leaves_no_cut_open():
+    """An outer cut has one side; so has an inner one of which a side was forgotten, which is refused."""
+    pushed = ran(continuous(CRANE), replace(SHORT, disturbances={"f_Dy": 500.0}))
+    verdict = check_power_flows(C.PowerFlows(), pushed)
+    assert (
+        verdict.holds and verdict.data["cut"] != "tip" and len(pushed.balance.sides()["tip"]) == 1
+    )
+    one = next(key for key in pushed.balance.flows if key[2] == "joint lift.B4")
+    del pushed.balance.flows[one]
+    assert check_power_flows(C.PowerFlows(), pushed).holds is False
+
+
 def test_99_is_a_norm_and_its_verdict_says_whether_it_is_met():
     """The sentence is the same whether it holds or not; below the machine's own floor it is neither."""
     still, off = (ran(continuous(CRANE), replace(SHORT, offset=o)) for o in ({}, {"q_1": 0.004}))

@@ -9,7 +9,7 @@ import pytest
 
 from workbench.verification.ledger.rates import certified_rate, largest_rate, matrices
 from workbench.verification.linear import frozen_time, norms
-from workbench.verification.linear.frozen_time import TracedPoints, doubted
+from workbench.verification.linear.frozen_time import TracedPoints, common_modes, doubted
 from workbench.verification.linear.modes import Place
 from workbench.verification.linear.systems import LinearSystem
 from workbench.verification.tube import beside, lap
@@ -21,6 +21,7 @@ class Known:
 
     s: complex
     bound: float
+    rounding: float = 0.0
 
 
 # ---- cuts and crossings ----------------------------------------------------------------------------------------------------
@@ -243,6 +244,7 @@ def test_a_mode_is_doubted_by_what_another_step_says_of_it():
     fine = replace(fine, modes=tuple(near))
     found = doubted(fine, rough).modes
     assert [m.bound for m in found] == pytest.approx([1.0, 0.9])
+    assert [m.rounding for m in found] == pytest.approx([1.0, 0.2])
     lost = doubted(fine, SimpleNamespace(modes=[])).modes
     assert all(m.bound == np.inf for m in lost)
 
@@ -251,8 +253,9 @@ def test_directions_in_which_pressures_change_and_no_force_does(monkeypatch):
     """A_a Δp_a = A_b Δp_b: (A_b, A_a) over its length, at the places of the two."""
     cylinder = SimpleNamespace(A_a=4.0, A_b=3.0)
     monkeypatch.setattr(frozen_time, "chambers", lambda plant, state: {"p_a": ("p_b", cylinder)})
-    points = SimpleNamespace(loop=SimpleNamespace(plant=None), state=["q", "p_b", "p_a"])
-    assert TracedPoints.common_modes(points) == pytest.approx(np.array([[0.0, 0.8, 0.6]]))
+    states = [SimpleNamespace(name=name) for name in ("q", "p_b", "p_a")]
+    loop = SimpleNamespace(plant=None, states=states)
+    assert common_modes(loop) == pytest.approx(np.array([[0.0, 0.8, 0.6]]))
 
 
 def test_gains_and_masses_of_every_body_in_its_own_frame():

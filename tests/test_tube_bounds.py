@@ -10,8 +10,8 @@ from workbench.verification.tube.checker import balls, steps, stiff, zonotope
 from workbench.verification.tube.checker.balls import UNIT, Balls
 from workbench.verification.tube.checker.frame import Frame, framed
 from workbench.verification.tube.checker.interval import Interval
+from workbench.verification.tube.checker.runs import Runs
 from workbench.verification.tube.checker.series import Series
-from workbench.verification.tube.checker.steps import Runs
 from workbench.verification.tube.checker.stiff import Nominal
 from workbench.verification.tube.checker.zonotope import Deviations
 

@@ -7,9 +7,10 @@ import pytest
 from workbench.verification.tube.checker.affine import linearised
 from workbench.verification.tube.checker.interval import Interval
 from workbench.verification.tube.checker.program import as_it_is
+from workbench.verification.tube.checker.runs import Runs
 from workbench.verification.tube.checker.series import Series
 from workbench.verification.tube.checker.spread import Spread
-from workbench.verification.tube.checker.steps import Runs, as_series, flowed
+from workbench.verification.tube.checker.steps import as_series, flowed
 from workbench.verification.tube.programs import program
 
 x, y, w = (ca.SX.sym(name) for name in "xyw")

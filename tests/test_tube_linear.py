@@ -13,7 +13,7 @@ from workbench.verification import claims as C
 from workbench.verification.run import run
 from workbench.verification.tube.claim import check_tube, widths
 from workbench.verification.tube.end import narrowed
-from workbench.verification.tube.posed import begins, repeats
+from workbench.verification.tube.posed import repeats
 
 STEP = Scenario(reference=Hold("output", (0.1,)), duration=0.6)
 WIDE = C.Tube(starts={"p": 1e4, "y": 1e4}, substeps=1)
@@ -84,21 +84,6 @@ def test_a_tube_up_to_the_end_of_a_run_says_something_of_stability_only_where_it
 def test_starts_without_a_width_are_refused():
     with pytest.raises(InputError, match="starts: no state may start elsewhere"):
         widths(replace(WIDE, starts={"p": 0.0}), late(0.0))
-
-
-def test_a_lap_begins_where_the_run_has_settled_on_what_repeats():
-    """Not before a fast transient is over, however long the run; one that never is leaves the last period alone."""
-    t = np.arange(1600) / 200
-    lap = np.sin(2 * np.pi * t)[:, None]
-    quick = lap + 0.3 * np.exp(-9 * t)[:, None]
-    first = begins(quick, 200)
-    missed = np.abs(quick[200:] - quick[:-200])[:, 0]
-    assert 400 <= first < 700 and missed[first:].max() < 1e-10 < missed[first - 200]
-    assert begins(lap, 200) == 400 and 200 < begins(quick[:600], 200) <= 400
-    slow = lap + np.exp(-0.5 * t)[:, None]
-    missed = np.abs(slow[200:] - slow[:-200])[:, 0]
-    first = begins(slow, 200)
-    assert 1000 < first <= 1400 and missed[first] <= 2 * missed[-50:].max()
 
 
 def test_what_repeats_is_seen_twice():

@@ -19,9 +19,10 @@ from workbench.verification.tube.checker.balls import Balls
 from workbench.verification.tube.checker.frame import framed
 from workbench.verification.tube.checker.interval import Interval
 from workbench.verification.tube.checker.judge import judge
+from workbench.verification.tube.checker.runs import Runs
 from workbench.verification.tube.checker.section import Refused
 from workbench.verification.tube.checker.series import Series
-from workbench.verification.tube.checker.steps import Runs, as_series
+from workbench.verification.tube.checker.steps import as_series
 from workbench.verification.tube.checker.stiff import Nominal, propagator, remainder, stiffly
 from workbench.verification.tube.claim import check_tube
 from workbench.verification.tube.programs import program

@@ -237,7 +237,7 @@ def _unseen(run: Run, b: Balance, most: float, bad: np.ndarray, top: float) -> s
 
 def outer(cut: str) -> bool:
     """Whether a cut is towards the outside: the base or the tip. Any other has two sides, or one was forgotten."""
-    return cut.startswith(("base ", "tip "))
+    return cut.split(" ")[0] in ("base", "tip")
 
 
 def per_structure_excess(b: Balance) -> dict[str, np.ndarray]:

@@ -43,6 +43,24 @@ def _unwrapped(controller):
     return controller
 
 
+def common_modes(loop: ClosedLoop) -> np.ndarray:
+    """Directions (scaled, orthonormal rows) in which pressures change and no force does."""
+    state = names(loop.states)
+    rows = []
+    for first, (second, cylinder) in chambers(loop.plant, state).items():
+        row = np.zeros(len(state))
+        row[[state.index(first), state.index(second)]] = cylinder.A_b, cylinder.A_a
+        rows.append(row / np.linalg.norm(row))
+    return np.array(rows).reshape(-1, len(state))
+
+
+def refuse_timed(matrices: Matrices) -> None:
+    """Raise InputError where the flow's slopes depend on time, as of a pump seen piston by piston."""
+    timed = matrices.traced.flow_is_timed
+    if timed and matrices.jac["flow"].jac_sparsity(0, 0).nnz():
+        raise InputError(f"the plant {TURNS}", mend="ask this of the averaged plant")
+
+
 class TracedPoints:
     """A loop whose law is an expression."""
 
@@ -63,7 +81,7 @@ class TracedPoints:
         scenario = self.run.scenario
         self.demand = Demand(self.loop, scenario, start_state(self.loop, scenario))
         self.matrices = Matrices(self.loop, trace(self.loop, self.demand.live))
-        self.commons = self.common_modes()
+        self.commons = common_modes(self.loop)
         slope = self.matrices.slope("flow", 0.0, self.x[0], self.w(0))
         # Speeds: the flow of one state is another state itself.
         rows = [row for row in slope if (row != 0).sum() == 1 and row.max() == 1.0]
@@ -93,28 +111,19 @@ class TracedPoints:
 
     def still(self, k: int, where: str) -> list[Place]:
         """At rest at the state of row k; nothing where that is no equilibrium."""
-        self.steady()
+        refuse_timed(self.matrices)
         found = standing(self.loop, self.scenario, self.x[k].copy(), alike=True)
         found = [loc for loc in found if np.isfinite(loc.A).all()]
         if not min((loc.residual for loc in found), default=np.inf) <= STILL:
             return []
         return [self.place(k, where + _sides(loc), True, loc.A, loc.states) for loc in found]
 
-    def steady(self) -> None:
-        """Raise InputError where the flow's slopes depend on time, as of a pump seen piston by piston."""
-        timed = self.matrices.traced.flow_is_timed
-        if timed and self.matrices.jac["flow"].jac_sparsity(0, 0).nnz():
-            raise InputError(
-                f"the plant {TURNS}",
-                mend="ask this of the averaged plant",
-            )
-
     def moving(self, k: int) -> list[Place]:
         """At row k with every speed at `SPEED`, as is wanted of it.
 
         Valves are where the law wants them, bristles bent as in steady sliding.
         """
-        self.steady()
+        refuse_timed(self.matrices)
         loop = self.matrices
         x = self.x[k].copy()
         w = self.w(k)
@@ -140,7 +149,7 @@ class TracedPoints:
 
     def frozen(self, k: int) -> list[Place]:
         """At row k of the log; what grows counts where it does for as long as growing takes."""
-        self.steady()
+        refuse_timed(self.matrices)
         found = self.visited(k)
         if found.fastest is not None and not self.lasts(k, found.fastest.s.real):
             kept = tuple(m for m in found.modes if not m.grows)
@@ -193,15 +202,6 @@ class TracedPoints:
             raise InputError(f"at {when}: no derivative there", mend="look at another instant")
         where = rests or f"on the way, {when}"
         return self.place(k, where, bool(rests), M, self.state, self.commons)
-
-    def common_modes(self) -> np.ndarray:
-        """Directions (scaled, orthonormal rows) in which pressures change and no force does."""
-        rows = []
-        for first, (second, cylinder) in chambers(self.loop.plant, self.state).items():
-            row = np.zeros(len(self.state))
-            row[[self.state.index(first), self.state.index(second)]] = cylinder.A_b, cylinder.A_a
-            rows.append(row / np.linalg.norm(row))
-        return np.array(rows).reshape(-1, len(self.state))
 
     def place(self, k, where, rests, M, states, commons=None) -> Place:
         T = None if self.loop.period is None else float(self.loop.period)

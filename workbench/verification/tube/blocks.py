@@ -131,3 +131,32 @@ def crossed(seen: Seen | Rows, held: np.ndarray, nodes: np.ndarray) -> np.ndarra
         crossing = (seen.low[:, i] < 0) & (seen.high[:, i] > 0)
         rows += [(k, i, 0.0) for k in nodes[crossing]]
     return np.array(sorted(rows), float).reshape(-1, 3)
+
+
+class Fits:
+    """What would hold the sets of every node, as they pass by."""
+
+    def __init__(self, c: Tube):
+        self.segments = c.segments.copy()
+        self.balls = c.balls.copy()
+
+    def take(self, k: int, Z: Deviations) -> None:
+        self.segments[k], self.balls[k] = fitted(Z, self.segments.shape[-1], BESIDE)
+
+    def put(self, c: Tube, nodes: np.ndarray, share: np.ndarray | None = None) -> Tube:
+        """The tube with those of these nodes. share: of V that was needed: axes do not turn, but grow where that was too much."""
+        n = c.z.shape[1]
+        segments, balls = c.segments.copy(), c.balls.copy()
+        segments[nodes], balls[nodes] = self.segments[nodes], self.balls[nodes]
+        if share is not None:
+            own = nodes[np.isfinite(share[nodes])]
+            segments[own, :, -n:] = longer(c, share).segments[own, :, -n:]
+        return replace(c, segments=segments, balls=balls)
+
+
+def longer(c: Tube, share: np.ndarray) -> Tube:
+    """The tube with longer parallelotopes where more than these was needed."""
+    more = np.where((share > 1) & np.isfinite(share), BESIDE * share, 1.0)
+    segments = c.segments.copy()
+    segments[..., -c.z.shape[1] :] *= more[:, None, None]
+    return replace(c, segments=segments)

@@ -18,11 +18,13 @@ from workbench.verification.tube.checker.frame import FAST, Frame, framed
 from workbench.verification.tube.checker.interval import Interval
 from workbench.verification.tube.checker.program import NAMES
 from workbench.verification.tube.checker.samples import as_it_is, constants
+from workbench.verification.tube.checker.section import released
 from workbench.verification.tube.checker.series import Series
 from workbench.verification.tube.checker.steps import as_series
 
 SWEEPS = 7
-LOOKED = 60  # nodes at which fast modes are looked for
+TOUCH = 1e-6  # of a held command's largest value: how near to its change of sign the flow's kinks are looked at
+LOOKED = 60  # nodes at which fast modes, and kinks of the flow, are looked for
 
 
 class Path:
@@ -160,4 +162,23 @@ def polynomials(c: Tube, nodes: np.ndarray, finer: int) -> list[np.ndarray]:
         for _ in range(many):
             C, x = path.step(x, float(span / many))
             found.append(C)
+    return found
+
+
+def turning(c: Tube) -> np.ndarray:
+    """States whose change of sign turns a kink of the flow round, wherever the nominal run is."""
+    nodes = np.unique(np.linspace(0, len(c.z) - 1, LOOKED).astype(int))
+    path = Path(c, nodes)
+    x = starts(path)
+    found = np.zeros(c.states, bool)
+    for i in np.flatnonzero(c.flow.still()[: c.states]):
+        sides = []
+        for sign in (1.0, -1.0):
+            at = x.copy()
+            at[:, i] = sign * TOUCH * np.abs(x[:, i]).max()
+            sides.append(path.sides(at))
+        found[i] = any((a != b).any() for a, b in zip(*sides))
+    if c.lag > 0:
+        later = released(c) & found
+        found |= c.release.depends()[: c.states][later, 1 : 1 + c.states].any(axis=0)
     return found

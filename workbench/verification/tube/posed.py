@@ -15,10 +15,7 @@ from workbench.verification.tube.programs import program
 
 SAME = 1e-11  # relative difference of a reference's numbers from one period to the next
 ORDER = 4
-ALIKE = (
-    2.0  # times what a run misses of its repetition at its end: it repeats where it misses no more
-)
-NOTHING = 1e-12  # of what a state is along the run
+STEPS = ("jump", "release", "flow", "start")  # programs of the state
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,12 +36,8 @@ def posed(run: Any, half: dict[str, float], substeps: int = 1) -> Posed:
     check(loop, run)
     traced = trace(loop, run.demand.live)
     n = traced.n_states
-    programs = {
-        "prelude": program(traced.prelude),
-        **{
-            name: program(getattr(traced, name), n) for name in ("jump", "release", "flow", "start")
-        },
-    }
+    programs = {name: program(getattr(traced, name), n) for name in STEPS}
+    programs["prelude"] = program(traced.prelude)
     reads = programs["jump"].depends()[:, 1 : 1 + n].any(axis=0)
     section = np.flatnonzero(reads)
     times = run.log.time
@@ -170,21 +163,10 @@ def ending(w: np.ndarray, Z: np.ndarray, times: np.ndarray) -> tuple:
         return "rest", nodes, following, np.zeros(w.shape[1])
     period = repeats(w, size)
     if period:
-        first = begins(Z, period)
-        following[first + period - 1] = first
-        kept = first + period
-        return "period", nodes[:kept], following[:kept], SAME * size
+        following[-1] = N - period
+        return "period", nodes, following, SAME * size
     following[-1] = -1
     return "horizon", nodes, following, np.zeros(w.shape[1])
-
-
-def begins(Z: np.ndarray, period: int) -> int:
-    """From which node on, at the latest one period before its end, the run repeats as closely as it ever does."""
-    N = len(Z)
-    apart = (np.abs(Z[period:] - Z[:-period]) / scales(Z)).max(axis=1)
-    close = ALIKE * max(apart[-max(1, period // 4) :].max(), NOTHING)
-    far = np.flatnonzero(apart > close)
-    return min(N - period, max(N // 4, int(far[-1]) + 1 if len(far) else 0))
 
 
 def repeats(w: np.ndarray, size: np.ndarray) -> int:

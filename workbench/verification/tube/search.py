@@ -12,15 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from workbench.verification.tube.blocks import BESIDE, LEAST, TURNS, crossed, filled, fitted
+from workbench.verification.tube.blocks import LEAST, TURNS, Fits, crossed, filled, longer
 from workbench.verification.tube.checker.data import Tube
 from workbench.verification.tube.checker.frame import FAST
 from workbench.verification.tube.checker.judge import Seen, followed
 from workbench.verification.tube.checker.samples import Rows, begun, walked
 from workbench.verification.tube.checker.section import released
-from workbench.verification.tube.checker.zonotope import Deviations
 from workbench.verification.tube.lap import shaped
-from workbench.verification.tube.paths import LOOKED, Path, fastest, longest, pathed, starts
+from workbench.verification.tube.paths import fastest, longest, pathed, turning
 from workbench.verification.tube.posed import Posed
 from workbench.verification.tube.progress import Share
 from workbench.verification.tube.rate import rate
@@ -38,7 +37,6 @@ ROOM = 1.2  # by which reaches are first larger than those of the linear loop
 MORE = 1.1  # and then than what was needed
 LAP = 1.5  # times what a lap adds to the ball where laps begin, for want of a smaller one
 CLOSE = 1.01  # by which the last reaches are larger than what is needed
-TOUCH = 1e-6  # of a held command's largest value: how near to its change of sign the flow's kinks are looked at
 NOTHING = 1e-12  # of what a state is along the run: a width that is none
 
 
@@ -257,27 +255,6 @@ def sized(ready: Ready, part: float, progress: Share) -> Result:
     return ended("the tube grows with every round")
 
 
-class Fits:
-    """What would hold the sets of every node, as they pass by."""
-
-    def __init__(self, c: Tube):
-        self.segments = c.segments.copy()
-        self.balls = c.balls.copy()
-
-    def take(self, k: int, Z: Deviations) -> None:
-        self.segments[k], self.balls[k] = fitted(Z, self.segments.shape[-1], BESIDE)
-
-    def put(self, c: Tube, nodes: np.ndarray, share: np.ndarray | None = None) -> Tube:
-        """The tube with those of these nodes. share: of V that was needed: axes do not turn, but grow where that was too much."""
-        n = c.z.shape[1]
-        segments, balls = c.segments.copy(), c.balls.copy()
-        segments[nodes], balls[nodes] = self.segments[nodes], self.balls[nodes]
-        if share is not None:
-            own = nodes[np.isfinite(share[nodes])]
-            segments[own, :, -n:] = longer(c, share).segments[own, :, -n:]
-        return replace(c, segments=segments, balls=balls)
-
-
 def laps(c: Tube) -> np.ndarray:
     """Nodes of the part that repeats."""
     return (np.arange(len(c.z)) >= c.after[-1]) & (c.after[-1] >= 0)
@@ -317,30 +294,3 @@ def settled(c: Tube, seen: Seen, ready: Ready) -> Result:
         wider = np.maximum(less.reach, CLOSE * found.need)
         less = replace(longer(less, found.share), reach=np.minimum(c.reach, wider))
     return Result(c, seen, None, ready=ready)
-
-
-def longer(c: Tube, share: np.ndarray) -> Tube:
-    """The tube with longer parallelotopes where more than these was needed."""
-    more = np.where((share > 1) & np.isfinite(share), BESIDE * share, 1.0)
-    segments = c.segments.copy()
-    segments[..., -c.z.shape[1] :] *= more[:, None, None]
-    return replace(c, segments=segments)
-
-
-def turning(c: Tube) -> np.ndarray:
-    """States whose change of sign turns a kink of the flow round, wherever the nominal run is."""
-    nodes = np.unique(np.linspace(0, len(c.z) - 1, LOOKED).astype(int))
-    path = Path(c, nodes)
-    x = starts(path)
-    found = np.zeros(c.states, bool)
-    for i in np.flatnonzero(c.flow.still()[: c.states]):
-        sides = []
-        for sign in (1.0, -1.0):
-            at = x.copy()
-            at[:, i] = sign * TOUCH * np.abs(x[:, i]).max()
-            sides.append(path.sides(at))
-        found[i] = any((a != b).any() for a, b in zip(*sides))
-    if c.lag > 0:
-        later = released(c) & found
-        found |= c.release.depends()[: c.states][later, 1 : 1 + c.states].any(axis=0)
-    return found

@@ -6,7 +6,8 @@ import numpy as np
 
 from . import form
 from .balls import up
-from .form import Form, Kinks
+from .form import Form
+from .kinks import Kinks
 from .program import Program
 from .spread import Spread
 

@@ -18,31 +18,8 @@ class Refused(Exception):
 def check_shape(c: Tube) -> None:
     """Raises Refused unless every array fits the others."""
     K, n = c.z.shape if c.z.ndim == 2 else (0, 0)
-    constants = len(c.prelude.outputs)
-    wide = 1 + c.states + c.w.shape[-1] + constants
-    expected = {
-        "section": (n,),
-        "R": (n, n),
-        "reach": (K, c.stages + 1, c.states),
-        "segments": (K, n, max(n, c.segments.shape[-1])),
-        "balls": (K, n, n),
-        "w": (K, c.w.shape[-1]),
-        "slack": (c.w.shape[-1],),
-        "after": (K,),
-        "finer": (K,),
-        "x0": (c.states,),
-        "half": (c.states,),
-        "low": (c.states,),
-        "high": (c.states,),
-        "substeps": (2,),
-        "names": (c.states,),
-        "pairs": (len(c.error), 2),
-        "error": (len(c.error),),
-    }
-    if c.paths.size:
-        most = int(c.substeps.sum()) * int(c.finer.max(initial=1))
-        expected["paths"] = (K, most, c.order + 1, c.states)
-    for name, shape in expected.items():
+    wide = 1 + c.states + c.w.shape[-1] + len(c.prelude.outputs)
+    for name, shape in shapes(c, K, n).items():
         if getattr(c, name).shape != shape:
             raise Refused(f"{name}: shape {getattr(c, name).shape}, expected {shape}")
     for name in (
@@ -77,6 +54,33 @@ def check_shape(c: Tube) -> None:
     if c.prelude.inputs != len(c.parameters):
         raise Refused("prelude: one input a parameter expected")
     check_numbers(c)
+
+
+def shapes(c: Tube, K: int, n: int) -> dict[str, tuple]:
+    """Shapes of the arrays of a certificate of K nodes with n states of the section."""
+    expected = {
+        "section": (n,),
+        "R": (n, n),
+        "reach": (K, c.stages + 1, c.states),
+        "segments": (K, n, max(n, c.segments.shape[-1])),
+        "balls": (K, n, n),
+        "w": (K, c.w.shape[-1]),
+        "slack": (c.w.shape[-1],),
+        "after": (K,),
+        "finer": (K,),
+        "x0": (c.states,),
+        "half": (c.states,),
+        "low": (c.states,),
+        "high": (c.states,),
+        "substeps": (2,),
+        "names": (c.states,),
+        "pairs": (len(c.error), 2),
+        "error": (len(c.error),),
+    }
+    if c.paths.size:
+        most = int(c.substeps.sum()) * int(c.finer.max(initial=1))
+        expected["paths"] = (K, most, c.order + 1, c.states)
+    return expected
 
 
 def check_numbers(c: Tube) -> None:
