@@ -94,7 +94,9 @@ def test_contract(plant):
     signals = [*plant.states, *plant.inputs, *plant.outputs, *plant.monitors]
     for group in (plant.states, plant.inputs, plant.outputs, plant.monitors):
         assert len(set(names(group))) == len(group)
-    assert {s.kind for s in signals} <= {"", "disturbance"} and all(s.meaning for s in signals)
+    assert {s.kind for s in signals} <= {"", "disturbance", "friction"} and all(
+        s.meaning for s in signals
+    )
     for s in signals:
         quantity(f"1 {s.unit}" if s.unit != "1" else 1.0, s.unit)  # a unit pint knows
     assert set(plant.defaults()) <= set(names(plant.inputs)) and set(plant.stiff) <= set(

@@ -125,7 +125,8 @@ def test_random_states_lie_around_the_runs(monkeypatch, known):
         "n": "1",
     }
     spread = {"z_1": 1e-5, "dq": 0.3, "v": 0.1, "p": 1e6, "u": 2.0, "n": 0.0}
-    signals = tuple(Signal(name, unit) for name, unit in units.items())
+    kinds = {"z_1": "friction"}
+    signals = tuple(Signal(n, unit, kind=kinds.get(n, "")) for n, unit in units.items())
     values = np.tile([0.5, 0.3, 2e-5, 1.0, 0.2, 5e6, 1.0, 7.0], (3, 1))
     values[2, :2] = 0.6, 0.35
     ranges = [(0.45, 0.56), (0.0, 9.0)]
