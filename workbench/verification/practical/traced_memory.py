@@ -5,7 +5,8 @@ set on together with time, everything else held; what is compared is by how much
 
     g(t) = u(t, x + δ, z(t)) − u(t, x, z(t)),      z(t) = z(t_end) + ż (t − t_end)
 
-States of wrappers (held and late commands, filters) are no memory of the law.
+States of wrappers (held and late commands, filters) are no memory of the law. A command that z(t) brings to its limit says nothing
+of the law's gains: what limits do is asked elsewhere, and its g is that of the run's end.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import numpy as np
 
 from workbench.contract.system import innermost, names
 from workbench.numerics.calculus import Traced, trace
+from workbench.verification.observed.shares import command_limits
 from workbench.verification.practical.disturbed import longest
 from workbench.verification.practical.running_on import (
     ASKED,
@@ -60,13 +62,23 @@ class _Gains:
         self.moved = moved(run)
         self.constants = traced.constants(run.loop)
         self.command = _command(run, traced)
+        known = command_limits(run.loop)
+        commands = names(run.loop.controller.commands)
+        self.limits = np.array([known.get(name, (-np.inf, np.inf)) for name in commands]).T
+        self.last, _ = self.gains(self.end)
 
     def __call__(self, t: float) -> np.ndarray:
+        gains, limited = self.gains(t)
+        return np.where(limited, self.last, gains)
+
+    def gains(self, t: float) -> tuple[np.ndarray, np.ndarray]:
+        """(g, whether the command is at its limit) of every command."""
         x = self.x.copy()
         for i, rate in self.rates.items():
             x[i] += rate * (t - self.end)
-        there, here = (self.command(t, at, self.w, self.constants) for at in (x + self.moved, x))
-        return there - here
+        both = [self.command(t, at, self.w, self.constants) for at in (x + self.moved, x)]
+        low, high = self.limits
+        return both[0] - both[1], np.any([(u <= low) | (u >= high) for u in both], axis=0)
 
 
 def _command(run: Run, traced: Traced) -> Callable[..., np.ndarray]:
