@@ -49,6 +49,7 @@ def test_the_loop_on_it_is_the_loop_that_it_came_from(files, version):
     assert np.ptp(own.array("x")) > 1e-5
 
 
+@pytest.mark.long
 def test_its_verdicts_are_those_of_the_case_it_came_from(files):
     asked = (
         C.Tracking(error=2e-3, settle=0.05),

@@ -174,6 +174,7 @@ def test_proofs_are_undecided(files):
         assert found.holds is None and found.worst, found
 
 
+@pytest.mark.long
 def test_practical_stability_needs_other_starts(files):
     asked = (C.PracticalStability(runs=2, duration=0.8, settle=0.2, longest=0.8),)
     settled = Scenario(0.8, reference=Waypoints("output", ("start", (0.05,)), 0.2))

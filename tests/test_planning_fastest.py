@@ -201,6 +201,7 @@ def test_the_limits_hold_as_the_other_planners_count_them(found):
         assert energy(replace(t, crane=hasty, p_max=None, Q_max=Q_max), one.plan.q_3) >= BIG
 
 
+@pytest.mark.long
 def test_the_pressure_is_that_of_the_cranes_forces(found):
     """Speeds and accelerations of the extension by differences in time, forces by the crane itself."""
     one, rng, h = found["pressure"], np.random.default_rng(4), 1e-4
