@@ -12,6 +12,7 @@ from faults.keepers import keeper
 
 from workbench import ClosedLoop, Hold, InputError, Sampled, Scenario, Signal, Sine, System, verify
 from workbench.contract.system import Controller, Plain
+from workbench.contract.wrappers import Saturated
 from workbench.interop.export.compiled import Compiled
 from workbench.interop.export.law_graph import law_graph
 from workbench.interop.export.package import export_law
@@ -210,6 +211,15 @@ def test_memory_of_an_expression_that_runs_on_is_followed_too(how, at):
 def test_memory_of_an_expression_that_is_forgotten_or_never_reaches_its_end_is_no_matter(how, at):
     verdict = judged(Heating(PLANT, how, at), point=SWINGING)
     assert verdict.holds, verdict.worst
+
+
+@pytest.mark.parametrize("limit", [0.62, 0.7, 50.0])
+def test_a_gain_that_runs_on_is_seen_where_the_command_soon_meets_its_limit(limit):
+    """u is 0.6 at the end of the run: what the gain does until the limit is what it goes on to do."""
+    limited = lambda how: Saturated(Heating(PLANT, how, 10.0), -limit, limit)
+    verdict = judged(limited("adapts"), point=0.8)
+    assert verdict.holds is None and "has run on" in verdict.worst
+    assert judged(limited("leaks"), point=0.8).holds
 
 
 @pytest.mark.parametrize("law", [keeper("record", 5.0, 0), Drifting(T, 5.0, "leaks", 10.0)])

@@ -35,6 +35,7 @@ from workbench.verification.practical.running_on import (
     ASKED,
     LEAST,
     LOOKS,
+    OFF,
     RUNS_ON,
     running_on,
 )
@@ -42,7 +43,6 @@ from workbench.verification.practical.timed import straight, stray
 from workbench.verification.run import Run
 
 ALL = "fiu"  # kinds of numbers: floats, whole numbers
-OFF = 1e-3  # of what a measurement covered, or of its size: what it is off by, to see a gain
 CLOCKS = ("time", "datetime")
 
 

@@ -6,7 +6,7 @@ set on together with time, everything else held; what is compared is by how much
     g(t) = u(t, x + δ, z(t)) − u(t, x, z(t)),      z(t) = z(t_end) + ż (t − t_end)
 
 States of wrappers (held and late commands, filters) are no memory of the law. A command that z(t) brings to its limit says nothing
-of the law's gains: what limits do is asked elsewhere, and its g is that of the run's end.
+of the law's gains: what limits do is asked elsewhere, and its g goes on as it went until there.
 """
 
 from __future__ import annotations
@@ -23,11 +23,14 @@ from workbench.verification.practical.running_on import (
     ASKED,
     LEAST,
     LOOKS,
+    OFF,
     RUNS_ON,
     running_on,
 )
 from workbench.verification.practical.timed import moved, stray
 from workbench.verification.run import Run
+
+HALVINGS = 40  # of the time from a run's end to an instant at which a command is at its limit
 
 
 def of_memory(run: Run) -> str:
@@ -59,17 +62,34 @@ class _Gains:
         self.end = float(run.log.time[-1])
         self.x = np.array([run.log.array(n)[-1] for n in names(run.loop.states)])
         self.w = run.demand.at(run.log.time[[-1]])[0]
-        self.moved = moved(run)
+        self.moved = OFF * moved(run)
         self.constants = traced.constants(run.loop)
         self.command = _command(run, traced)
         known = command_limits(run.loop)
         commands = names(run.loop.controller.commands)
         self.limits = np.array([known.get(name, (-np.inf, np.inf)) for name in commands]).T
-        self.last, _ = self.gains(self.end)
 
     def __call__(self, t: float) -> np.ndarray:
         gains, limited = self.gains(t)
-        return np.where(limited, self.last, gains)
+        if not limited.any():
+            return gains
+        last, _ = self.gains(self.end)
+        until = self.before_limits(t)
+        if until == self.end:
+            return np.where(limited, last, gains)
+        change = (self.gains(until)[0] - last) / (until - self.end)
+        return np.where(limited, last + change * (t - self.end), gains)
+
+    def before_limits(self, t: float) -> float:
+        """The instant between the run's end and t from which on a command is at its limit, just before that."""
+        inside, beyond = self.end, t
+        for _ in range(HALVINGS):
+            middle = 0.5 * (inside + beyond)
+            if self.gains(middle)[1].any():
+                beyond = middle
+            else:
+                inside = middle
+        return inside
 
     def gains(self, t: float) -> tuple[np.ndarray, np.ndarray]:
         """(g, whether the command is at its limit) of every command."""
