@@ -137,12 +137,12 @@ def test_every_sample_solved(monkeypatch):
 
 @pytest.mark.parametrize("share, holds", [(0.0, False), (0.74, False), (0.75, True), (0.8, True)])
 def test_samples_that_were_not_solved(monkeypatch, share, holds):
-    """Infeasible with the last plan, two of an unknown status: three of four, the first at half a second."""
+    """Infeasible with the last solution, two of an unknown status: three of four, the first at half a second."""
     found = solves(monkeypatch, solved((1, -1, 7, 7), (0, 1, 0, 0)), share)
     assert found.holds is holds and found.margin == pytest.approx(share - 0.75)
     assert found.limit == share
-    assert found.data["not_optimal"] == {"infeasible": 1, "status 7": 2, "last plan": 1}
-    assert found.worst == "infeasible: 1, status 7: 2, last plan: 1; the first at t = 0.5 s"
+    assert found.data["not_optimal"] == {"infeasible": 1, "status 7": 2, "last solution": 1}
+    assert found.worst == "infeasible: 1, status 7: 2, last solution: 1; the first at t = 0.5 s"
     if share:
         assert found.claim.startswith(f"at most {100 * share:g} % of the samples")
 

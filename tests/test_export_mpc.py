@@ -82,7 +82,7 @@ def test_status_and_fallback_are_those_of_the_law(both, size):
 
 
 def test_the_stand_ins_were_tried(both):
-    """Where limits are hard, samples without a solution are among those above: the plan stands in, then the terminal law."""
+    """Where limits are hard, samples without a solution are among those above: the last one stands in, then the terminal law."""
     law, graph, _, compiled = both
     if not law.limits or law.limits[0].soft:
         pytest.skip("its limits are soft, or those of commands alone")

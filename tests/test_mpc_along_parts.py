@@ -82,8 +82,8 @@ def test_the_path_to_linearise_along_is_the_last_plan_one_sample_on():
     X, U, rounds = sequence._path(law, first, x)
     assert X.tolist() == [[9.0, 8.0]] * 4 and U.tolist() == [[0.5]] * 3 and rounds == sequence.FIRST
     assert sequence._path(SimpleNamespace(N=3, iterations=7), first, x)[2] == 7
-    plan = np.arange(8.0).reshape(4, 2), np.array([[1.0], [2.0], [3.0]])
-    X, U, rounds = sequence._path(law, SimpleNamespace(path=plan), x)
+    path = np.arange(8.0).reshape(4, 2), np.array([[1.0], [2.0], [3.0]])
+    X, U, rounds = sequence._path(law, SimpleNamespace(path=path), x)
     assert X.tolist() == [[9.0, 8.0], [4.0, 5.0], [6.0, 7.0], [6.0, 7.0]] and rounds == 2
     assert U.tolist() == [[2.0], [3.0], [3.0]]
 

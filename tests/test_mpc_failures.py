@@ -13,7 +13,7 @@ from workbench.contract.errors import InputError
 
 
 def test_infeasible_falls_back_and_says_so():
-    """A push that the model does not know throws the output over a hard limit: plan, then law, both within the limits."""
+    """A push that the model does not know throws the output over a hard limit: last solution, then law, both within the limits."""
     law = mpc(limits=(Limit("Y", -1e-4, 1e-4),), known=(), N=8)
 
     class Kick:
@@ -38,12 +38,12 @@ def test_fallback_is_the_plan_shifted():
     law = mpc(limits=(Limit("Y", -1e-4, 1e-4),), N=6, known=())
     r = [5e-5] * 7
     z, _ = law.step(0.0, law.start(0.0, law.initial(), [2e-5], r), [2e-5], r)
-    plan = z.plan * X_MAX
+    predicted = z.solved * X_MAX
     for k in range(1, 6):
         z, u = law.step(k * 1e-3, z, [3e-3], r)
-        assert z.last.fallback == 1 and np.isclose(u[0], plan[k], rtol=1e-9, atol=1e-12)
+        assert z.last.fallback == 1 and np.isclose(u[0], predicted[k], rtol=1e-9, atol=1e-12)
     z, u = law.step(6e-3, z, [3e-3], r)
-    assert z.last.fallback == 2 and abs(u[0] - plan[5]) <= SLEW * 1e-3 * (1 + 1e-9)
+    assert z.last.fallback == 2 and abs(u[0] - predicted[5]) <= SLEW * 1e-3 * (1 + 1e-9)
     assert law.monitor(6e-3, z, [3e-3], r)[4] == 2.0 and law.monitor(6e-3, z, [3e-3], r)[0] < 0
 
 

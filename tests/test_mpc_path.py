@@ -209,7 +209,7 @@ def test_gone_over_often_it_solves_the_nonlinear_programme():
     far = linear.step(
         0.0, linear.start(0.0, linear.initial(), [0.31, -0.2], [r]), [0.31, -0.2], [r]
     )[0]
-    assert np.abs(far.plan * 3.0 - best).max() > 5 * np.abs(planned - best).max()
+    assert np.abs(far.solved * 3.0 - best).max() > 5 * np.abs(planned - best).max()
 
 
 def test_it_beats_a_fixed_model_on_a_bent_plant():
@@ -255,7 +255,9 @@ def test_a_sample_without_solution_falls_back_says_so_and_shows_in_the_verdict()
     assert fallback[-1] == 0 and abs(e[-1]) < 1e-7
     (verdict,) = verify(ClosedLoop(Actuator(), law), scenario, [Solves()])
     assert (
-        verdict.holds is False and "last plan" in verdict.worst and "terminal law" in verdict.worst
+        verdict.holds is False
+        and "last solution" in verdict.worst
+        and "terminal law" in verdict.worst
     )
     (sound,) = verify(
         ClosedLoop(Actuator(), law), Scenario(0.1, Hold("output", (5e-5,))), [Solves()]
@@ -275,7 +277,7 @@ def test_without_a_finite_model_the_last_plan_then_the_last_command_stand():
     law = mpc(Brittle(), known=(), N=3, relinearise=True)
     r = [2e-5] * 4
     z, u = law.step(0.0, law.start(0.0, law.initial(), [0.0], r), [0.0], r)
-    plan = z.plan * X_MAX
+    predicted = z.solved * X_MAX
     for k, fallback in enumerate((1, 1, 3, 3), 1):
         z = z._replace(
             x=np.array([0.0, 0.0, 0.0, 0.0, -5e-4, 0.0])
@@ -284,7 +286,7 @@ def test_without_a_finite_model_the_last_plan_then_the_last_command_stand():
         logged = law.monitor(k * 1e-3, z, [-5e-4], r)
         assert logged[0] == -10.0 and logged[4] == fallback and np.isfinite(u).all()
         if fallback == 1:
-            assert np.isclose(u[0], plan[k], rtol=1e-9)
+            assert np.isclose(u[0], predicted[k], rtol=1e-9)
     with pytest.raises(InputError, match="no finite derivative"):
         mpc(Brittle(), known=(), relinearise=True, x_0=(0.0, 0.0, 0.0, 0.0, -5e-4))
 

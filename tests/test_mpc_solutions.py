@@ -85,8 +85,8 @@ def test_the_value_without_limits_is_least_at_the_gain():
 
 
 # ---- what stands in for a solution --------------------------------------------------
-def memory(plan=None, age=0, u=(0.4, -0.2)):
-    return Memory(np.zeros(n), None, np.array(u), plan, age, None, None)
+def memory(solved=None, age=0, u=(0.4, -0.2)):
+    return Memory(np.zeros(n), None, np.array(u), solved, age, None, None)
 
 
 def failed(status=-1):
@@ -94,17 +94,17 @@ def failed(status=-1):
 
 
 def test_each_stand_in_has_its_number():
-    """1 the plan while it lasts, 2 the terminal law about the steady state at the horizon's end, 3 the last command."""
+    """1 the solution while it lasts, 2 the terminal law about the steady state at the horizon's end, 3 the last command."""
     rng = np.random.default_rng(40)
     inf = np.full(m, np.inf)
     q = small(rng, slew=inf, u_min=-inf, u_max=inf)
     θ, given, z = drawn(rng, q)
     run = gone(q, given, z)
-    u, plan, age, number = loop.decided(q, θ, Solution(z, 1, 3, None), memory())
-    assert (age, number) == (0, 0) and u == pytest.approx(run.u[0]) and plan is z
+    u, solved, age, number = loop.decided(q, θ, Solution(z, 1, 3, None), memory())
+    assert (age, number) == (0, 0) and u == pytest.approx(run.u[0]) and solved is z
     assert loop.decided(q, θ, Solution(z, 2, 3, None), memory())[3] == 0
-    u, plan, age, number = loop.decided(q, θ, Solution(z, 4, 3, None), memory(z, 0))
-    assert (age, number) == (1, 1) and u == pytest.approx(run.u[1]) and plan is z
+    u, solved, age, number = loop.decided(q, θ, Solution(z, 4, 3, None), memory(z, 0))
+    assert (age, number) == (1, 1) and u == pytest.approx(run.u[1]) and solved is z
     u, _, age, number = loop.decided(q, θ, failed(), memory(z, N - 2))
     assert (age, number) == (N - 1, 1) and u == pytest.approx(run.u[-1])
     u, _, age, number = loop.decided(q, θ, failed(), memory(z, N - 1))

@@ -301,7 +301,7 @@ def test_samples_that_were_not_solved_are_named():
     assert {name: list(t) for name, t in found["events"].items()} == {
         "infeasible": [log.time[3]],
         "inaccurate": [log.time[7]],
-        "fallback: last plan": [log.time[3]],
+        "fallback: last solution": [log.time[3]],
         "fallback: command held": [log.time[7]],
     }
     assert found["optimal"] == 1 - 2 / len(log.time)

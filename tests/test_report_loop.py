@@ -132,7 +132,7 @@ def an_analysis(t):
             "active": 4 * at,
             "slack": 0 * t,
             "optimal": 0.9975,
-            "events": {"infeasible": t[[40]], "fallback: last plan": t[[40, 41]]},
+            "events": {"infeasible": t[[40]], "fallback: last solution": t[[40, 41]]},
         },
         "hypotheses": [("full state measured", False), ("terminal set as a constraint", True)],
         "model": {
@@ -254,7 +254,7 @@ def test_the_report_says_all_of_it():
         "at most 50 mm",
         "99.75 % of 801 samples",
         "infeasible: 1",
-        "fallback: last plan: 2",
+        "fallback: last solution: 2",
         "Region of attraction",
         "projection",
         "0.21 … 3.2 (10.1 dB)",

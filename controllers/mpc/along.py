@@ -93,7 +93,7 @@ class Held:
         return found
 
     def acting(self, x: np.ndarray, u: np.ndarray) -> np.ndarray:
-        """Commands that reach the plant (N, m) for planned ones u (N, m), those on their way being in x."""
+        """Commands that reach the plant (N, m) for predicted ones u (N, m), those on their way being in x."""
         m, (d, _) = self.commands, self.split
         n = len(self.size_x)
         past = [x[n + self.length * np.arange(m) + d - 1 - k] for k in range(d)]

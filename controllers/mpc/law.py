@@ -52,7 +52,7 @@ class MPC(AskedOfMPC):
                 for targets within `room` of the middle of every range
     extra       function of the problem's symbols that adds convex constraints and cost terms (`controllers.mpc.convex`);
                 solved by a general solver then, some milliseconds a sample
-    A solve that is not optimal falls back to the last plan, shifted, then to the terminal law within the limits, then to
+    A solve that is not optimal falls back to the last solution, shifted, then to the terminal law within the limits, then to
     the last command; the log has status, iterations, cost, slack, fallback, active limits and residual of every sample.
     Raises ValueError for counts and bounds, InputError for what contradicts itself or has no solution.
 
@@ -168,11 +168,11 @@ class MPC(AskedOfMPC):
         q = made.problem
         θ = assembled(made, x, z.u, r)
         solution = z.solver.solve(θ)
-        u, plan, age, fallback = decided(q, θ, solution, z)
+        u, solved, age, fallback = decided(q, θ, solution, z)
         ahead = x.copy()
         ahead[: len(q.model.A)] = made.next_θ @ θ + q.model.B @ u
         return Memory(
-            ahead, None, u, plan, age, z.solver, Last(θ, solution, u, fallback, made.dense)
+            ahead, None, u, solved, age, z.solver, Last(θ, solution, u, fallback, made.dense)
         ), u
 
     def monitor(self, t, z: Memory, y, r) -> list[float]:

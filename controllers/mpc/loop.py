@@ -128,7 +128,7 @@ class Slow:
 
 
 class Last(NamedTuple):
-    """The last sample, for the log: θ, solution, command, which fallback gave it (0 none, 1 plan, 2 law, 3 held), the QP."""
+    """The last sample, for the log: θ, solution, command, which fallback gave it (0 none, 1 solution, 2 law, 3 held), the QP."""
 
     θ: np.ndarray
     solution: Solution
@@ -138,16 +138,16 @@ class Last(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """Estimate (x, d) predicted for the next sample, its covariance where it is carried along, last command, last plan.
+    """Estimate (x, d) predicted for the next sample, its covariance where it is carried along, last command, last solution.
 
-    plan: z of the last solution, age: how many samples ago; solver: keeps the active set from sample to sample
+    solved: z of the last solution, age: how many samples ago; solver: keeps the active set from sample to sample
     path: states (N+1, n) and commands (N, m) predicted last, where the law linearises along them
     """
 
     x: np.ndarray
     covariance: Any
     u: np.ndarray
-    plan: Any
+    solved: Any
     age: int
     solver: Any
     last: Last | None
@@ -168,13 +168,13 @@ def assembled(prepared, x: np.ndarray, u: np.ndarray, r) -> np.ndarray:
 
 
 def decided(q: Problem, θ: np.ndarray, solution: Solution, memory: Memory):
-    """(command, plan, age, fallback): the solution's first move, or what stands in for it; without θ no law can."""
+    """(command, last solution, age, fallback): the solution's first move, or what stands in for it; without θ no law can."""
     m = len(memory.u)
     if solution.status in (1, 2) and np.isfinite(solution.z[:m]).all():
         return solution.z[:m] * q.stroke, solution.z, 0, 0
     age = memory.age + 1
-    if memory.plan is not None and age < q.N:
-        u = commands_of(q, memory.plan, age)[0]
+    if memory.solved is not None and age < q.N:
+        u = commands_of(q, memory.solved, age)[0]
         fallback = 1
     elif q.K is not None and θ is not None:
         x_s, u_s = (M[:, : q.n_θ] @ θ for M in q.steady(q.N))
@@ -185,11 +185,11 @@ def decided(q: Problem, θ: np.ndarray, solution: Solution, memory: Memory):
         u = memory.u
         fallback = 3
     u = np.clip(np.clip(u, memory.u - q.slew, memory.u + q.slew), q.u_min, q.u_max)
-    return u, memory.plan, age, fallback
+    return u, memory.solved, age, fallback
 
 
 def commands_of(q: Problem, z: np.ndarray, age: int = 0) -> np.ndarray:
-    """Commands (N, m) that a solution of `age` samples ago plans from now on, its last one held."""
+    """Commands (N, m) that a solution of `age` samples ago predicts from now on, its last one held."""
     at = np.minimum(np.arange(q.N) + age, q.N - 1)
     of = np.repeat(np.arange(len(q.blocks)), q.blocks)[at]
     return z[: len(q.blocks) * len(q.stroke)].reshape(len(q.blocks), -1)[of] * q.stroke

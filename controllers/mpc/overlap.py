@@ -1,6 +1,6 @@
 """What a predictive controller's model leaves to others: overlap of valves, and the steepest part of friction.
 
-It plans openings, and the overlap is added to what it commands:
+It predicts openings, and the overlap is added to what it commands:
 
     u = v + u_d clip(v/w, −1, 1),   v in [u_min + u_d, u_max − u_d]
 

@@ -1,7 +1,7 @@
 """One sample of predictive control that linearises along its own prediction (real-time iteration with a warm start).
 
     estimate x̂, d̂ by the extended Kalman filter
-    path: the last plan and its states, one sample on (at first x̂ and the last command, gone over FIRST times)
+    path: the last commands predicted and their states, one sample on (at first x̂ and the last command, gone over FIRST times)
     models along the path (`mpc_along`), QP, DAQP;  the path it predicts is the next one
 
 A sample whose model is not finite, or whose QP has no solution, falls back as `mpc_loop.decided` says, and the path goes on with
@@ -57,25 +57,25 @@ def _step(law, z: Memory, y, r) -> tuple[Memory, np.ndarray]:
             X = made.path(U)
     if made is None:
         nothing = Solution(np.full(q.n_z, np.nan), NO_MODEL, 0, np.zeros(0))
-        u, plan, age, fallback = decided(q, None, nothing, z)
+        u, solved, age, fallback = decided(q, None, nothing, z)
         ahead = Memory(
             x,
             None if P is None else P + base.W,
             u,
-            plan,
+            solved,
             age,
             None,
             Last(None, nothing, u, fallback, base.dense),
             None,
         )
         return ahead, u
-    u, plan, age, fallback = decided(made, θ, solution, z)
-    U = commands_of(made, plan, age) if fallback < 2 else np.tile(u, (q.N, 1))
-    U[0] = u  # within the limits, which a shifted plan need not be
+    u, solved, age, fallback = decided(made, θ, solution, z)
+    U = commands_of(made, solved, age) if fallback < 2 else np.tile(u, (q.N, 1))
+    U[0] = u  # within the limits, which a shifted solution need not be
     X = made.path(U)
     ahead = np.concatenate([X[1], x[n:]])
     P = predicted_covariance(made.steps, P, base.W)
-    return Memory(ahead, P, u, plan, age, None, Last(θ, solution, u, fallback, dense), (X, U)), u
+    return Memory(ahead, P, u, solved, age, None, Last(θ, solution, u, fallback, dense), (X, U)), u
 
 
 def _given(q, r, d) -> Given:

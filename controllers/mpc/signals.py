@@ -88,7 +88,7 @@ class MPCSignals(LawData):
             Signal("mpc_iterations", "1", "iterations"),
             Signal("mpc_cost", "1", "lowest cost V"),
             Signal("mpc_slack", "1", "largest excess over a soft limit"),
-            Signal("mpc_fallback", "1", "0 none, 1 last plan, 2 terminal law, 3 last command"),
+            Signal("mpc_fallback", "1", "0 none, 1 last solution, 2 terminal law, 3 last command"),
             Signal("mpc_active", "1", "active limits"),
             Signal(
                 "mpc_residual", "1", "violation of the optimality conditions, nan where not known"

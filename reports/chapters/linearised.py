@@ -35,15 +35,17 @@ def of_the_linearised(log: Log | None, plant, analysis) -> Figures:
     def titled(given):
         return {signals.actuator(plant, name): value for name, value in (given or {}).items()}
 
-    plan = {}
+    figures = {}
     if analysis.get("eigenvalues") is not None:
-        plan["eigenvalues"] = lambda: linear.eigenvalues(analysis["eigenvalues"], was_sampled(log))
+        figures["eigenvalues"] = lambda: linear.eigenvalues(
+            analysis["eigenvalues"], was_sampled(log)
+        )
     loops = titled(analysis.get("loops"))
     sensitivity = titled(analysis.get("sensitivity"))
     loops |= {
         name: (part["ω"], part["L"]) for name, part in sensitivity.items() if name in loops
     }  # finer near resonances
-    return plan | {
+    return figures | {
         "bode": lambda: linear.bode(loops),
         "nyquist": lambda: linear.nyquist(loops, sensitivity),
         "sensitivities": lambda: linear.sensitivities(sensitivity),

@@ -47,15 +47,15 @@ class Run(Chapter):
 def of_the_run(log: Log, plant, analysis: Mapping) -> Figures:
     """What is drawn of a run, in this order."""
     beside = signals.wanted_path(log, plant) is not None
-    plan = {"path": lambda: run.path(log, plant)}
+    figures = {"path": lambda: run.path(log, plant)}
     if tracked := analysis.get("tracking"):
-        plan["under_load"] = lambda: loop.under_load(
+        figures["under_load"] = lambda: loop.under_load(
             tracked, analysis.get("previews"), log.status.completed
         )
     else:
-        plan["tracking"] = lambda: run.tracking(log, beside)
-        plan |= {} if beside else {"followed": lambda: run.followed(log)}
-    plan |= {
+        figures["tracking"] = lambda: run.tracking(log, beside)
+        figures |= {} if beside else {"followed": lambda: run.followed(log)}
+    figures |= {
         "forces": lambda: run.forces(log, plant),
         "pressures": lambda: run.pressures(log, plant),
     }
@@ -65,13 +65,13 @@ def of_the_run(log: Log, plant, analysis: Mapping) -> Figures:
         behind_valves
         and all(entry["kind"] == "command" and not entry["share"] for entry in limited)
     ):
-        plan["limits"] = lambda: loop.limits(limited)
+        figures["limits"] = lambda: loop.limits(limited)
     if not behind_valves and not any(entry["kind"] == "command" for entry in limited or ()):
-        plan["voltages"] = lambda: run.voltages(log, plant)
-    plan["friction"] = lambda: friction.rubbed(log, plant)
+        figures["voltages"] = lambda: run.voltages(log, plant)
+    figures["friction"] = lambda: friction.rubbed(log, plant)
     if solved := analysis.get("solver"):
-        plan["solver"] = lambda: loop.solver(solved)
-    return plan | {
+        figures["solver"] = lambda: loop.solver(solved)
+    return figures | {
         "work_cycle": lambda: mechanism.work_cycle(log),
     }
 

@@ -217,8 +217,8 @@ def _requirements(about: _Loop, size: float, unasked: list) -> list:
     if about.metered:
         found.append(run_claims.NoCavitation())
     if about.closed and plant.limits():
-        planned = law is not None and not about.jointed  # a predictive law plans for its limits
-        found.append(run_claims.Saturation(counted=not planned))
+        predictive = law is not None and not about.jointed  # it keeps the limits in its prediction
+        found.append(run_claims.Saturation(counted=not predictive))
     if about.closed:
         floor = {"floor": as_shown(STILL * size, unit)} if size and not about.jointed else {}
         found.append(run_claims.Settled(**floor, rest=law is None))

@@ -33,7 +33,7 @@ class LinearCore:
 
     @property
     def initial(self) -> np.ndarray:
-        """The model's start, nothing commanded, no plan."""
+        """The model's start, nothing commanded, no solution."""
         start = np.asarray(self.law.prepared.start_x, float)
         return np.concatenate([start, np.zeros(len(self.memory) - len(start))])
 
@@ -51,8 +51,8 @@ class LinearCore:
             *states,
             *(Signal(f"disturbance_{i}", "", "estimated") for i in range(offs)),
             *(Signal(f"{s.name}_before", s.unit, f"last {s.name}") for s in law.commands),
-            *(Signal(f"plan_{i}", "1", "last solution") for i in range(n_z)),
-            Signal("plan_age", "1", "samples since it was found, and one; 0: there is none"),
+            *(Signal(f"solution_{i}", "1", "last solution") for i in range(n_z)),
+            Signal("solution_age", "1", "samples since it was found, and one; 0: there is none"),
             *(
                 Signal(f"active_{i}", "1", "number of an active limit, < 0 a lower one, 0 none")
                 for i in range(n_z + 1)
@@ -61,7 +61,7 @@ class LinearCore:
                 "status", "1", "of the last solve: 1 optimal, 2 soft limits exceeded, else none"
             ),
             Signal("iterations", "1", "of the last solve"),
-            Signal("fallback", "1", "0 none, 1 the last plan, 2 the terminal law, 3 held"),
+            Signal("fallback", "1", "0 none, 1 the last solution, 2 the terminal law, 3 held"),
         )
 
     @cached_property

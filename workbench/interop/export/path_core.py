@@ -78,7 +78,7 @@ class PathCore:
 
     @property
     def initial(self) -> np.ndarray:
-        """The model's start and its covariance, nothing commanded, no plan, no path."""
+        """The model's start and its covariance, nothing commanded, no solution, no path."""
         made = self.law.prepared
         start = np.asarray(made.start_x, float)
         cov = np.asarray(made.kalman_start, float).ravel() if self.observed else np.zeros(0)
@@ -207,8 +207,8 @@ def _remembered(core: PathCore) -> tuple[Signal, ...]:
         *(Signal(f"disturbance_{i}", "", "estimated") for i in range(at["d"])),
         *(Signal(name, "", "of the estimate") for name in cov),
         *(Signal(f"{s.name}_before", s.unit, f"last {s.name}") for s in commands),
-        *(Signal(f"plan_{i}", "1", "last solution") for i in range(at["z"])),
-        Signal("plan_age", "1", "samples since it was found, and one; 0: there is none"),
+        *(Signal(f"solution_{i}", "1", "last solution") for i in range(at["z"])),
+        Signal("solution_age", "1", "samples since it was found, and one; 0: there is none"),
         Signal("path_known", "1", "whether there is a path"),
         *(
             Signal(f"path_{k}_{name}", "", "predicted")
@@ -216,13 +216,13 @@ def _remembered(core: PathCore) -> tuple[Signal, ...]:
             for name in states
         ),
         *(
-            Signal(f"path_{k}_{s.name}", s.unit, "planned")
+            Signal(f"path_{k}_{s.name}", s.unit, "predicted")
             for k in range(at["n"])
             for s in commands
         ),
         Signal("status", "1", "of the last solve: 1 optimal, -10: no finite derivative, else none"),
         Signal("iterations", "1", "of the last solve"),
-        Signal("fallback", "1", "0 none, 1 the last plan, 3 held"),
+        Signal("fallback", "1", "0 none, 1 the last solution, 3 held"),
     )
 
 

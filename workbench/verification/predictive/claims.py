@@ -37,11 +37,11 @@ def mpc_stability(t: TerminalIngredients, what: str = "the predictive controller
     seeing = sees_state(t)
     parts = _hypotheses(t, cost, kept, seeing is not None)
     solver = Assumption(
-        "the solver returns the minimiser (or a feasible plan no worse than the last one, shifted)",
+        "the solver returns the minimiser (or a feasible solution no worse than the last one, shifted)",
         None,
     )
     claim = f"{what} stays feasible, its cost falls by the stage cost, and the state goes to 0"
-    key, source = "mpc-stability", "shifted plan; exact LDLᵀ and dual certificates"
+    key, source = "mpc-stability", "shifted solution; exact LDLᵀ and dual certificates"
     gone = [f"{a.text} ({a.worst})" if a.worst else a.text for a in parts if a.holds is not True]
     if gone or seeing is None:
         parts.append(solver)
@@ -84,7 +84,7 @@ def _hypotheses(
         *(Assumption(text, False) for text in t.lost),
     ]
     if t.blocks is not None and max(t.blocks) > 1:
-        shifted = "the last plan, shifted, is no plan any more"
+        shifted = "the last solution, shifted, is no longer feasible"
         parts.append(Assumption("every sample has its own move", False, worst=shifted))
     return parts
 

@@ -132,7 +132,7 @@ def _outside_beyond(loop: Ball, spectrum) -> bool:
 
 
 def critical_level(t: TerminalIngredients, X: Ball, W: np.ndarray) -> tuple[float, int | None]:
-    """(a proven c: on {xᵀWx ≤ c} the plan U = X x keeps every limit and the terminal set; the row that decides)."""
+    """(a proven c: on {xᵀWx ≤ c} the sequence U = X x keeps every limit and the terminal set; the row that decides)."""
     n = len(t.P)
     whole = blocks([[Ball.of(np.eye(n))], [X]])
     *steps, (end, _) = predictions(t)

@@ -46,7 +46,7 @@ def check_mpc_stability(claim: Any, run: Any) -> Verdict:
         return said(
             None,
             worst=f"the theorem's hypotheses that are not met: {'; '.join(given.lost)}{decides}",
-            source="shifted plan",
+            source="shifted solution",
             assumptions=tuple(Assumption(t, False) for t in given.lost),
         )
     cost, kept, found = mpc_stability(given)
@@ -54,7 +54,7 @@ def check_mpc_stability(claim: Any, run: Any) -> Verdict:
     if restless:
         alone = f"{', '.join(restless)} moves although no command drives it"
         worst = f"{alone}, which the argument leaves out: start at rest"
-        return said(None, worst=worst, source="shifted plan")
+        return said(None, worst=worst, source="shifted solution")
     notes = tuple(
         Assumption(f"{name} at rest: nothing but itself drives it", True) for name in left
     )
@@ -131,7 +131,7 @@ STATUS = {
 }
 
 
-FALLBACK = {1: "last plan", 2: "terminal law", 3: "command held"}
+FALLBACK = {1: "last solution", 2: "terminal law", 3: "command held"}
 
 
 def _solves(run: Any) -> tuple[np.ndarray, np.ndarray, str, dict]:
