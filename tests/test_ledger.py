@@ -414,6 +414,18 @@ def test_a_rod_force_of_the_wrong_sign(interpreted, logged, monkeypatch):
     assert "lift.B3" in flows.worst and "lift.actuator 1" in flows.worst
 
 
+def test_a_rod_force_that_is_lost_while_nothing_moves(interpreted, monkeypatch):
+    """At rest nothing flows through any cut: states around the run's tell that one side is missing."""
+    still = run(sampled(REAL), Scenario(duration=0.01), compiled=False)
+    assert all(np.abs(values).max() < 1e-9 for values in still.balance.flows.values())
+    lost = lambda e: replace(
+        e, flows={k: 0.0 if k == "joint lift.B4" else v for k, v in e.flows.items()}
+    )
+    assert answers(still)[1].holds is True
+    rows_changed(monkeypatch, lost, "_drives")
+    assert answers(still)[1].holds is False
+
+
 def test_numbers_that_are_none_do_not_pass(logged):
     """A NaN in the ledger is a failure, at identity and cuts alike."""
     again = Run(logged.loop, logged.scenario, logged.log)
