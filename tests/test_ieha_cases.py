@@ -20,7 +20,7 @@ from workbench.contract.errors import InputError
 from workbench.contract.system import innermost
 from workbench.verification import claims as C
 from workbench.verification import examine, run_claims, verify
-from workbench.verification.linear.claims import margins, predictive
+from workbench.verification.linear.claims import margins
 from workbench.verification.linear.loop import (
     closed,
     closed_matrix,
@@ -30,6 +30,7 @@ from workbench.verification.linear.loop import (
     point,
 )
 from workbench.verification.linear.loop_family import family_of
+from workbench.verification.predictive.of_run import predictive
 from workbench.verification.predictive.run_claims import check_cost_decrease
 from workbench.verification.rigorous.recheck import recheck
 from workbench.verification.run import Run, run

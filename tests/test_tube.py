@@ -170,7 +170,7 @@ def test_starts_too_wide_name_the_instant_and_what_does_hold():
 
 
 def test_what_cannot_be_asked_is_refused_by_its_key():
-    from workbench.verification.linear.claims import check_asked
+    from workbench.verification.asked import check_asked
 
     for claim, key in [
         (replace(ASKED, starts={"q": 1.0}), "starts.q"),

@@ -106,6 +106,7 @@ class PracticalStability(_Checked):
     """
 
     check: ClassVar[str] = "practical.claim.check_practical"
+    asked: ClassVar[str] = "practical.claim.bound_asked"
     reach: ClassVar[str] = "storage"
     takes: ClassVar[tuple[str, ...]] = ("allowed", "tick")
     work: ClassVar[int] = 8

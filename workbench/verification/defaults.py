@@ -90,7 +90,7 @@ class _Loop:
 
     @property
     def predictive(self):
-        from workbench.verification.linear.claims import predictive
+        from workbench.verification.predictive.of_run import predictive
 
         return predictive(self.loop)
 

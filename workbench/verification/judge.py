@@ -16,6 +16,7 @@ from workbench.run.scenario import Scenario
 from workbench.verification import claims as C
 from workbench.verification import run_claims
 from workbench.verification.accuracy import within_accuracy
+from workbench.verification.asked import function
 from workbench.verification.beside import beside
 from workbench.verification.ledger.balance import has_ledger
 from workbench.verification.observed.reachable import put_in_reach, too_wide
@@ -167,8 +168,6 @@ def _with_energy(run, verdicts):
 
 def _check(claim, run: Run, known: dict, bar, look: Callable[[], None] | None = None) -> Verdict:
     """The verdict on one claim. look: called at every tick; what it raises ends the check."""
-    from importlib import import_module
-
     what = type(claim).__name__
     asked = claim
     if claim.needs_ledger and not has_ledger(run.loop):
@@ -185,8 +184,7 @@ def _check(claim, run: Run, known: dict, bar, look: Callable[[], None] | None = 
             look()
 
     given = {**known, "tick": tick}
-    module, _, function = claim.check.rpartition(".")
-    check = getattr(import_module(f"workbench.verification.{module}"), function)
+    check = function(claim.check)
     claim, seen = moving(claim, run) if claim.needs_motion else (claim, run)
     another = seen is not run
     if claim.at_steps:

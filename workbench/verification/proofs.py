@@ -21,6 +21,8 @@ class Checked:
     A subclass declares what the judge must know of it. Numbers outside their bounds are refused when it is built.
 
         check          "module.function" of `workbench.verification`: (claim, run, *takes) → Verdict
+        asked          "module.function" likewise: (claim, loop), raises InputError where the loop cannot be asked this; "":
+                       any loop can
         takes          what else the function is given: "allowed" (the tracking error that the claims allow), "bound"
                        (of v, from the practical claim), "practical" (that claim's verdict), "claims" (all that are asked),
                        "tick" (progress)
@@ -37,6 +39,7 @@ class Checked:
     """
 
     check: ClassVar[str]
+    asked: ClassVar[str] = ""
     takes: ClassVar[tuple[str, ...]] = ()
     work: ClassVar[int] = 1
     at_steps: ClassVar[bool] = False
@@ -62,6 +65,7 @@ class LinearStability(Checked):
     """
 
     check: ClassVar[str] = "linear.claims.check_linear_stability"
+    asked: ClassVar[str] = "linear.claims.place_asked"
     says_stable: ClassVar[bool] = True
 
     at: Mapping[str, Number] = field(default_factory=dict)
@@ -78,6 +82,7 @@ class RobustStability(Checked):
     """
 
     check: ClassVar[str] = "linear.claims.check_robust"
+    asked: ClassVar[str] = "linear.claims.box_asked"
     says_stable: ClassVar[bool] = True
 
     box: Mapping[str, tuple[Number, Number]]
@@ -98,6 +103,7 @@ class MPCStability(Checked):
     """Terminal set invariant, recursively feasible, cost falls: the loop with the predictive controller is stable (proof)."""
 
     check: ClassVar[str] = "predictive.run_claims.check_mpc_stability"
+    asked: ClassVar[str] = "predictive.of_run.cost_asked"
     says_stable: ClassVar[bool] = True
 
     counted: bool = True
@@ -109,6 +115,7 @@ class CostDecrease(Checked):
     """V(x⁺) ≤ V(x) − ℓ at every sample of the run; for a constant reference without disturbances."""
 
     check: ClassVar[str] = "predictive.run_claims.check_cost_decrease"
+    asked: ClassVar[str] = "predictive.of_run.cost_asked"
 
     floor: Annotated[
         float, Unit("1"), "noise of the solver, as a share of the largest cost", nonnegative
@@ -122,6 +129,7 @@ class Solves(Checked):
     """The predictive controller's problem is solved to optimality; statuses and fallbacks are listed."""
 
     check: ClassVar[str] = "predictive.run_claims.check_solves"
+    asked: ClassVar[str] = "predictive.of_run.cost_asked"
 
     share: Annotated[
         float, Unit("1"), "largest acceptable share of samples that are not", fraction
@@ -141,6 +149,7 @@ class Sector(Checked):
     """
 
     check: ClassVar[str] = "rigorous.claims.check_sector"
+    asked: ClassVar[str] = "rigorous.claims.sector_asked"
     says_stable: ClassVar[bool] = True
 
     low: Annotated[float, Unit("1"), "smallest gain φ(u)/u"] = 0.5
@@ -176,6 +185,7 @@ class RegionOfAttraction(Checked):
     """
 
     check: ClassVar[str] = "regions.claims.check_region"
+    asked: ClassVar[str] = "rigorous.claims.region_asked"
     says_stable: ClassVar[bool] = True
 
     contains: Mapping[str, Number] | tuple[Mapping[str, Number], ...] = ()
@@ -239,6 +249,7 @@ class Supplied(Checked):
     """
 
     check: ClassVar[str] = "rigorous.claims.check_supplied"
+    asked: ClassVar[str] = "rigorous.claims.supplied_asked"
     says_stable: ClassVar[bool] = True
 
     V: str
@@ -271,6 +282,7 @@ class Tube(Checked):
     """
 
     check: ClassVar[str] = "tube.claim.check_tube"
+    asked: ClassVar[str] = "tube.claim.check_asked"
     reads_sizes: ClassVar[bool] = True
     takes: ClassVar[tuple[str, ...]] = ("tick",)
     work: ClassVar[int] = 10

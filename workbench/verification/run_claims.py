@@ -177,6 +177,7 @@ class Settled(_Checked):
     """No limit cycle of the joint errors and no chatter of the commands: in the settled half of the run, and at rest after it."""
 
     check: ClassVar[str] = "observed.settled.check_settled"
+    asked: ClassVar[str] = "observed.requirements.floor_asked"
     reach: ClassVar[str] = "settled"
     takes: ClassVar[tuple[str, ...]] = ("tick",)
     work: ClassVar[int] = 2

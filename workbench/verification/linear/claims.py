@@ -1,23 +1,19 @@
-"""Claims on linear loops and predictive controllers: the case's loop and run handed to the methods that prove things."""
+"""Claims on linear loops: the case's loop and run handed to the methods that prove things."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from workbench.contract.capabilities import LinearisesItself, Predictive, Varies
+from workbench.contract.capabilities import LinearisesItself
 from workbench.contract.errors import InputError
 from workbench.contract.numbers import nearest
 from workbench.contract.parameters import leaves
-from workbench.contract.system import Plain, innermost, names
+from workbench.contract.system import names
 from workbench.contract.units import format_quantity as say
 from workbench.contract.units import quantity
-from workbench.run.reference import Hold
-from workbench.run.targets import target_name
-from workbench.verification.ledger.balance import has_ledger
 from workbench.verification.linear.delay_margin import delay_margin
 from workbench.verification.linear.hidden import hidden_modes
 from workbench.verification.linear.local_claim import _or_zero as or_zero
@@ -27,6 +23,7 @@ from workbench.verification.linear.loop import (
     closed,
     constant_memory,
     flat,
+    in_names,
     is_linear,
     late_command,
     point,
@@ -36,53 +33,18 @@ from workbench.verification.linear.margins import disk_margin, loop_margins
 from workbench.verification.linear.quadratic import quadratic_certificate
 from workbench.verification.linear.robust import robust_stability
 from workbench.verification.linear.systems import break_loop
-from workbench.verification.observed.requirements import error_units, size_of
 from workbench.verification.verdict import Assumption, Verdict
 
 
-def predictive(loop: Any) -> Any:
-    """The loop's predictive controller, or None."""
-    law = innermost(loop.controller)
-    law = law.law if isinstance(law, Plain) else law
-    return law if isinstance(law, Predictive) else None
+def place_asked(claim: Any, loop: Any) -> None:
+    """InputError for a place where the plant cannot be linearised: signals it has not."""
+    point(loop.plant, claim.at)
 
 
-def check_asked(claim: Any, loop: Any) -> None:
-    """Raise InputError for a claim that this loop cannot be asked: no predictive controller, unknown numbers."""
-    kind = type(claim).__name__
-    if kind in ("Sector", "RegionOfAttraction", "Supplied"):
-        from workbench.verification.rigorous.claims import check_asked as certificate
-
-        certificate(claim, loop)
-    if kind == "Tube":
-        from workbench.verification.tube.claim import check_asked as tube
-
-        tube(claim, loop)
-    if kind == "PracticalStability" and claim.bound is not None and not has_ledger(loop):
-        raise InputError(
-            "bound: this controller states no accompanying function that it could bound",
-            key="bound",
-            mend="leave the bound out: the claim then asks whether the loop comes back from other starts",
-        )
-    if kind == "Settled":
-        size_of(claim, "floor", error_units(loop))
-    if kind in ("MPCStability", "CostDecrease", "Solves") and predictive(loop) is None:
-        raise InputError(
-            "this controller is not predictive: it has no cost and solves no problem",
-            mend="ask it of an MPC loop, or remove this line",
-        )
-    if kind in ("LinearStability", "RobustStability"):
-        point(loop.plant, claim.at)
-    if kind == "RobustStability":
-        ranges(loop, claim)
-    if kind in ("Probability", "Sensitivity"):
-        from workbench.verification.probability.draws import laws
-
-        laws(claim.over, loop.plant)
-    if kind == "Sensitivity":
-        from workbench.verification.sensitivity.check import groups
-
-        groups(loop.plant, claim.of)
+def box_asked(claim: Any, loop: Any) -> None:
+    """InputError likewise, and for numbers that the plant has not."""
+    place_asked(claim, loop)
+    ranges(loop, claim)
 
 
 def _where(claim: Any, run: Any) -> tuple[Point, bool]:
@@ -105,7 +67,7 @@ def check_linear_stability(claim: Any, run: Any) -> Verdict:
     f = abs(np.angle(λ[k])) / T if T else abs(λ[k].imag)
     where = f" at {f:.4g} rad/s ({f / 2 / np.pi:.3g} Hz)" if f else ""
     slowest = f"|λ| = {abs(λ[k]):.6g}" if T else f"Re λ = {λ[k].real:.6g} 1/s"
-    worst = f"{_named(found.worst, run.loop)}; slowest mode {slowest}{where}"
+    worst = f"{in_names(found.worst, run.loop)}; slowest mode {slowest}{where}"
     A, inputs, outputs = flat(run.loop, at)
     for mode in hidden_modes(A, inputs, outputs, names(run.loop.plant.states)):
         worst += f"; hidden mode: {mode.words}"
@@ -195,16 +157,6 @@ def _rounded_down(value: float) -> float:
     return float(np.floor(value / step * (1 + 1e-12)) * step)
 
 
-def _named(text: str, loop: Any) -> str:
-    """State names for x[0], x[1] …; what is not the plant's is the law's."""
-    own = names(loop.plant.states)
-    return re.sub(
-        r"x\[(\d+)\]",
-        lambda m: own[int(m[1])] if int(m[1]) < len(own) else "the law's memory",
-        text,
-    )
-
-
 def _no_matrix(key: Any, text: Any, why: Any, claim: Any) -> Verdict:
     return Verdict(
         key, text, None, worst=why.message, source="the loop as a linear one", counted=claim.counted
@@ -249,16 +201,3 @@ def ranges(loop: Any, claim: Any) -> dict[str, tuple[float, float]]:
             )
         found[name] = (low, high)
     return found
-
-
-# ---- predictive controllers -------------------------------------------------------------------------------------------------
-def constant(run: Any) -> tuple[np.ndarray | None, str]:
-    """(constant value of what the predictive controller tracks, why there is none)."""
-    law = predictive(run.loop)
-    wanted = [target_name(s.name, 0) for s in law.follows]
-    values = np.column_stack([run.log.array(name) for name in wanted])
-    if not isinstance(run.demand.reference, Hold) or np.ptp(values, axis=0).any():
-        return None, "the reference is constant"
-    if any(isinstance(v, Varies) or v != 0.0 for v in run.scenario.disturbances.values()):
-        return None, "no disturbance acts"
-    return values[0], ""

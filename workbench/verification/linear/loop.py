@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -273,3 +274,13 @@ def is_linear(plant) -> bool:
         return False
     at_rest = ca.Function("rest", [whole, t], [both])(np.zeros(whole.numel()), 0.0)
     return not np.array(at_rest).any()
+
+
+def in_names(text: str, loop: Any) -> str:
+    """State names for x[0], x[1] …; what is not the plant's is the law's."""
+    own = names(loop.plant.states)
+    return re.sub(
+        r"x\[(\d+)\]",
+        lambda m: own[int(m[1])] if int(m[1]) < len(own) else "the law's memory",
+        text,
+    )

@@ -188,6 +188,11 @@ def _between(sentence: Sentence, run: Run, lowest: np.ndarray, highest: np.ndarr
     return sentence.on(run.log.time, columns)
 
 
+def floor_asked(claim, loop) -> None:
+    """InputError for a floor that is no size in the unit of what follows a reference."""
+    size_of(claim, "floor", error_units(loop))
+
+
 def size_of(claim, field: str, units: Sequence[str]) -> float:
     """A size in SI: a number as it is, a text in the first of these units that suits it. Raises InputError."""
     value = getattr(claim, field)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from workbench.contract.errors import InputError
 from workbench.contract.units import format_quantity as say
 from workbench.verification.beside import beside
 from workbench.verification.ledger.balance import has_ledger
@@ -32,6 +33,16 @@ from workbench.verification.verdict import Verdict
 
 SOURCE = "runs from other starts over twice the duration, beside the undisturbed one"
 KEY = "practical-stability"
+
+
+def bound_asked(claim, loop) -> None:
+    """InputError for a bound of v where the law states none."""
+    if claim.bound is not None and not has_ledger(loop):
+        raise InputError(
+            "bound: this controller states no accompanying function that it could bound",
+            key="bound",
+            mend="leave the bound out: the claim then asks whether the loop comes back from other starts",
+        )
 
 
 def check_practical(

@@ -12,8 +12,8 @@ from workbench.contract.errors import InputError
 from workbench.contract.parameters import digest
 from workbench.contract.system import Plain
 from workbench.contract.wrappers import Delayed
-from workbench.verification.linear.claims import check_asked, constant, predictive
 from workbench.verification.linear.loop import is_linear
+from workbench.verification.predictive.of_run import constant, cost_asked, predictive
 from workbench.verification.verdict import Assumption, Verdict
 
 
@@ -22,7 +22,7 @@ def check_mpc_stability(claim: Any, run: Any) -> Verdict:
     from workbench.verification.predictive.claims import mpc_stability
     from workbench.verification.predictive.local import local_stability
 
-    check_asked(claim, run.loop)
+    cost_asked(claim, run.loop)
     law = predictive(run.loop)
     key = "mpc-stability"
     text = (
@@ -160,7 +160,7 @@ def check_solves(claim: Any, run: Any) -> Verdict:
     source = "solver statuses in the log"
     if claim.share:
         text = f"at most {100 * claim.share:g} % of the samples not solved to optimality"
-    check_asked(claim, run.loop)
+    cost_asked(claim, run.loop)
     status, fallback, words, counts = _solves(run)
     share = float(np.mean(~np.isin(status, (1, 2)) | (fallback != 0)))
     worst = (
@@ -196,7 +196,7 @@ def check_cost_decrease(claim: Any, run: Any) -> Verdict:
     """V falls by ℓ at every sample of the run; where it does not and the model is not the plant, undecided."""
     from workbench.verification.predictive.claims import cost_on_log
 
-    check_asked(claim, run.loop)
+    cost_asked(claim, run.loop)
     law = predictive(run.loop)
     key = "cost-decrease"
     text = "the predictive controller's cost falls by the stage cost at every sample of the run"

@@ -59,6 +59,7 @@ class Probability(_Checked):
     """
 
     check: ClassVar[str] = "probability.judge.check_probability"
+    asked: ClassVar[str] = "probability.draws.laws_asked"
     takes: ClassVar[tuple[str, ...]] = ("tick",)
     work: ClassVar[int] = 20
 

@@ -47,6 +47,11 @@ class Law:
         return np.exp(low + (high - low) * share)
 
 
+def laws_asked(claim: Any, loop: Any) -> None:
+    """InputError for numbers that the plant has not, or that cannot be drawn so."""
+    laws(claim.over, loop.plant)
+
+
 def laws(over: Mapping[str, Any], plant: Any) -> list[Law]:
     """How every number of `over` (name → Spread) is drawn. Raises InputError with the name of what cannot be drawn so."""
     return [_law(name, spread, plant) for name, spread in over.items()]

@@ -16,9 +16,15 @@ from workbench.contract.scalars import Scalar
 from workbench.contract.system import find, names
 from workbench.contract.units import quantity
 from workbench.run.simulate import start_state
-from workbench.verification.linear.claims import _named as named
 from workbench.verification.linear.limited_loop import limited
-from workbench.verification.linear.loop import Point, closed, is_linear, point, refuse_turning
+from workbench.verification.linear.loop import (
+    Point,
+    closed,
+    in_names,
+    is_linear,
+    point,
+    refuse_turning,
+)
 from workbench.verification.linear.systems import LinearSystem
 from workbench.verification.observed.expression import formula
 from workbench.verification.regions import sector as sectors
@@ -30,34 +36,33 @@ from workbench.verification.verdict import Assumption, Verdict
 ROUNDS = 9  # of the search for the widest sector
 
 
-def check_asked(claim: Any, loop: Any) -> None:
-    """Raise InputError for a claim that names what this loop has not; messages begin with the key they are about."""
-    kind = type(claim).__name__
-    if kind == "Sector":
-        point(loop.plant, claim.at)
-        _chosen(claim, loop)
-        _criteria(claim, loop)
-    if kind == "RegionOfAttraction":
-        check_starts(claim, loop.plant)
-    if kind == "Supplied":
-        try:
-            posed(**_question(claim, loop))
-        except InputError as why:
-            own = (
-                why.key
-                if why.key in {f.name for f in fields(claim)}
-                and not why.message.startswith(f"{why.key}:")
-                else ""
-            )
-            raise InputError(
-                f"{own}: {why.message}" if own else why.message, mend=why.mend
-            ) from None
+def sector_asked(claim: Any, loop: Any) -> None:
+    """InputError for a place, commands or a criterion that this loop has not; messages begin with the key they are about."""
+    point(loop.plant, claim.at)
+    _chosen(claim, loop)
+    _criteria(claim, loop)
+
+
+def region_asked(claim: Any, loop: Any) -> None:
+    """InputError for starts that are none of the plant."""
+    check_starts(claim, loop.plant)
+
+
+def supplied_asked(claim: Any, loop: Any) -> None:
+    """InputError for a certificate that does not fit the loop; the message begins with the claim's key where it is about one."""
+    try:
+        posed(**_question(claim, loop))
+    except InputError as why:
+        keys = {f.name for f in fields(claim)}
+        told = why.key in keys and not why.message.startswith(f"{why.key}:")
+        message = f"{why.key}: {why.message}" if told else why.message
+        raise InputError(message, mend=why.mend) from None
 
 
 # ---- a sector at the commands -------------------------------------------------------------------------------------------
 def check_sector(claim: Any, run: Any, tick: Any = None) -> Verdict:
     """The linear loop with a nonlinearity in a sector at its commands: the criterion asked for, or the first that proves it."""
-    check_asked(claim, run.loop)
+    sector_asked(claim, run.loop)
     at = point(run.loop.plant, claim.at)
     linear = is_linear(run.loop.plant)
     what = "the loop" if linear else f"the loop linearised at {at.words or 'the start'}"
@@ -102,7 +107,7 @@ def check_sector(claim: Any, run: Any, tick: Any = None) -> Verdict:
         if s.T is not None and s.slope is None and len(tried) == 1:
             worst += "; jury-lee needs the slope of the nonlinearity"
     else:
-        worst = named(found.worst, run.loop)
+        worst = in_names(found.worst, run.loop)
     notes += () if linear else (Assumption("near that motion", None, source="linearised"),)
     return replace(found, worst=worst, assumptions=(*found.assumptions, *notes), data=data)
 

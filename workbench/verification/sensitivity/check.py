@@ -142,6 +142,12 @@ def _better(one: Slope, ranged: Slope | None, rough: bool) -> Slope:
     return ranged if rough and ranged is not None and ranged.known else one
 
 
+def groups_asked(claim: Any, loop: Any) -> None:
+    """InputError for numbers that the plant has not, or that cannot be drawn so."""
+    laws(claim.over, loop.plant)
+    groups(loop.plant, claim.of)
+
+
 def groups(plant: Any, asked: Sequence[str]) -> dict[str, list[Leaf]]:
     """Name → numbers of the plant that are moved together: those asked for, else all, by the last two words of their paths."""
     if asked:

@@ -25,6 +25,7 @@ class Sensitivity(_Checked):
     """
 
     check: ClassVar[str] = "sensitivity.check.check_sensitivity"
+    asked: ClassVar[str] = "sensitivity.check.groups_asked"
     takes: ClassVar[tuple[str, ...]] = ("claims", "tick")
     work: ClassVar[int] = 14
 

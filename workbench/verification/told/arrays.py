@@ -215,7 +215,7 @@ def _previews(run: Run, settle: float) -> dict[str, dict]:
 
 def solver(run: Run) -> dict:
     """{t, iterations, active, slack (N,), optimal (share), events: words → times} of a predictive controller's solver."""
-    from workbench.verification.linear.claims import predictive
+    from workbench.verification.predictive.of_run import predictive
     from workbench.verification.predictive.run_claims import FALLBACK, STATUS
 
     log = run.log
@@ -241,8 +241,8 @@ def solver(run: Run) -> dict:
 
 def hypotheses(run: Run) -> list[tuple[str, bool]]:
     """(hypothesis, whether this loop has it) of the stability theorem for predictive control; [] for other laws."""
-    from workbench.verification.linear.claims import constant, predictive
     from workbench.verification.linear.loop import is_linear
+    from workbench.verification.predictive.of_run import constant, predictive
     from workbench.verification.predictive.run_claims import _around
 
     law = predictive(run.loop)

@@ -21,7 +21,7 @@ POINTS = 240  # of a frequency or step response
 
 def law_of(loop):
     """The control law itself, whatever is around it; a predictive one out of its host, a user's own code as its host."""
-    from workbench.verification.linear.claims import predictive
+    from workbench.verification.predictive.of_run import predictive
 
     return predictive(loop) or innermost(loop.controller)
 
