@@ -30,7 +30,7 @@ from workbench.numerics.calculus import trace
 from workbench.numerics.compiler import library
 from workbench.numerics.mapped import Mapped
 from workbench.run.demand import Demand
-from workbench.run.simulate import start_state
+from workbench.run.start import start_state
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 LAWS = (

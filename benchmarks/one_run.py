@@ -25,7 +25,7 @@ from workbench.numerics.native import NUMBERS, Loop, address, generated, renamed
 from workbench.run.demand import Demand
 from workbench.run.fused import Fused
 from workbench.run.pace import Pace
-from workbench.run.simulate import start_state
+from workbench.run.start import start_state
 
 SECONDS = 10.0
 BY_HAND = """

@@ -15,7 +15,7 @@ class Callables:
         from workbench.numerics.calculus import trace
         from workbench.numerics.mapped import Mapped
         from workbench.run.demand import Demand
-        from workbench.run.simulate import start_state
+        from workbench.run.start import start_state
 
         x0 = start_state(loop, scenario)
         demand = Demand(loop, scenario, x0)

@@ -23,8 +23,8 @@ from workbench import (
 )
 from workbench.contract.system import Controller, names
 from workbench.run.demand import Demand
-from workbench.run.simulate import start_state
 from workbench.run.spaces import pushed, task_values, to_joints
+from workbench.run.start import start_state
 from workbench.run.targets import padded, parse, target_name, width
 
 SPACES = ("joint", "piston", "cartesian")

@@ -16,8 +16,8 @@ from workbench.contract.system import Controller
 from workbench.contract.wrappers import Delayed, Sampled
 from workbench.interop.export.building import built
 from workbench.interop.export.checking import against_run, sanitized
-from workbench.interop.export.command import worst
 from workbench.interop.export.compiled import Compiled
+from workbench.interop.export.heading import worst
 from workbench.interop.export.identifiers import identifiers
 from workbench.interop.export.languages import DOUBLE, SINGLE, statements
 from workbench.interop.export.law_graph import law_graph

@@ -24,7 +24,7 @@ from workbench import (
 from workbench.commands.cli import main
 from workbench.contract.parameters import digest
 from workbench.contract.wrappers import Noisy
-from workbench.run.simulate import described
+from workbench.run.provenance import described
 from workbench.sweep.counterexample import counterexample
 from workbench.verification import default_claims
 from workbench.verification.defaults import DRAWS

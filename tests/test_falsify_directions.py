@@ -14,7 +14,7 @@ from workbench.cases.file import loads
 from workbench.contract.parameters import digest
 from workbench.contract.wrappers import Delayed
 from workbench.run.deviated import Deviated
-from workbench.run.simulate import described
+from workbench.run.provenance import described
 from workbench.sweep.counterexample import counterexample
 from workbench.verification.run import run
 from workbench.verification.search.claim import Falsify

@@ -352,7 +352,7 @@ def test_a_block_is_compiled_once():
     """Loops of one structure share the compiled lanes, whatever their numbers."""
     from workbench.run.demand import Demand
     from workbench.run.fused import Fused
-    from workbench.run.simulate import start_state
+    from workbench.run.start import start_state
 
     found = set()
     for loop, scenario in swings(3):

@@ -24,8 +24,8 @@ from workbench import (
 )
 from workbench.contract.system import names
 from workbench.run.demand import Demand
-from workbench.run.simulate import start_state
 from workbench.run.spaces import task_values
+from workbench.run.start import start_state
 
 CRANE = machine("hiab-xs031").plant.locked(extension=0.37)
 PLANTS = {

@@ -19,7 +19,7 @@ from workbench import ClosedLoop, InputError, Sampled, Scenario, Waypoints, simu
 from workbench.contract.system import names
 from workbench.numerics.calculus import directional
 from workbench.run.demand import Demand
-from workbench.run.simulate import start_state
+from workbench.run.start import start_state
 from workbench.verification.ledger.rates import joint_jacobians
 from workbench.verification.run import Run
 

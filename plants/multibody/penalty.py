@@ -35,8 +35,9 @@ from workbench.numerics.native import address, generated, library, renamed
 from workbench.run.columns import signals_of
 from workbench.run.demand import Demand
 from workbench.run.log import Log, Status
+from workbench.run.provenance import provenance
 from workbench.run.scenario import Scenario
-from workbench.run.simulate import provenance, start_state
+from workbench.run.start import start_state
 
 ITERATIONS = Signal("iterations", "1", "Newton iterations of the step that ended here")
 

@@ -26,7 +26,7 @@ from workbench import Scenario, simulate
 from workbench.contract.errors import InputError
 from workbench.run.demand import Demand
 from workbench.run.log import Log
-from workbench.run.simulate import start_state
+from workbench.run.start import start_state
 from workbench.verification.observed.requirements import joint_errors
 from workbench.verification.run import Run
 

@@ -60,7 +60,7 @@ def check(loop: ClosedLoop, scenario: Scenario) -> None:
     from workbench.run.demand import Demand
     from workbench.run.grid import grid
     from workbench.run.room import check_inputs
-    from workbench.run.simulate import start_state
+    from workbench.run.start import start_state
 
     g = grid(loop, scenario)
     demand = Demand(loop, scenario, start_state(loop, scenario))

@@ -28,7 +28,7 @@ from workbench.contract.own_laws import Stepped
 from workbench.contract.parameters import leaves
 from workbench.contract.system import ClosedLoop, Plain, innermost, rewrapped
 from workbench.numerics.mapped import Mapped
-from workbench.run.simulate import described
+from workbench.run.provenance import described
 from workbench.verification.judge import examine
 from workbench.verification.observed.response import swings
 from workbench.verification.observed.settled import comes_to_rest

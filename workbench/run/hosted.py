@@ -24,13 +24,14 @@ from workbench.contract.source_text import source_hash
 from workbench.contract.system import ClosedLoop, Plain, Signal, innermost, names, rewrapped
 from workbench.run.columns import Columns
 from workbench.run.demand import Demand
+from workbench.run.ending import finish
 from workbench.run.fused import CHUNK, at_its_pace, longest_of
 from workbench.run.grid import Grid, Rows, grid, logging
 from workbench.run.held_plant import HeldPlant
 from workbench.run.log import Log
 from workbench.run.pace import Attempt, Pace, at_first, modes, modes_at
 from workbench.run.scenario import Scenario
-from workbench.run.simulate import finish, start_state
+from workbench.run.start import start_state
 
 
 def simulate_hosted(

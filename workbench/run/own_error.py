@@ -28,7 +28,7 @@ from workbench.run.grid import grid
 from workbench.run.log import Log
 from workbench.run.pace import Pace
 from workbench.run.scenario import Scenario
-from workbench.run.simulate import start_state
+from workbench.run.start import start_state
 
 SHARE = 0.02  # of a run's samples, in all windows
 SHORTEST = 24  # samples of a window, where the run has as many

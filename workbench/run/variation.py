@@ -26,7 +26,7 @@ from workbench.run.log import Log
 from workbench.run.many import has_lane
 from workbench.run.pace import Pace
 from workbench.run.scenario import Scenario
-from workbench.run.simulate import start_state
+from workbench.run.start import start_state
 
 Job = tuple[System, Scenario]
 SAME = 1e-6  # of a signal's largest value: what the pair's own run may differ by from the run

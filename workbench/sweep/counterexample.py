@@ -18,8 +18,8 @@ from workbench.cases.node import Node
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import digest
 from workbench.contract.system import ClosedLoop, innermost
+from workbench.run.provenance import described
 from workbench.run.scenario import Scenario
-from workbench.run.simulate import described
 from workbench.sweep.cases import LAYOUT
 from workbench.sweep.places import node_of, placed
 from workbench.verification.search.direction import Direction

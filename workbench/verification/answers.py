@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from workbench.contract.parameters import digest
-from workbench.run.simulate import described
+from workbench.run.provenance import described
 
 Job = tuple[Any, Any]  # loop, scenario
 Numbers = list[float]

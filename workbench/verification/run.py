@@ -24,7 +24,8 @@ from workbench.run.energy import EnergyAccount, energy_account
 from workbench.run.grid import as_asked, at_samples
 from workbench.run.log import Log
 from workbench.run.scenario import Scenario
-from workbench.run.simulate import simulate, start_state
+from workbench.run.simulate import simulate
+from workbench.run.start import start_state
 from workbench.run.targets import parse, target_name
 from workbench.run.workers import Workers
 from workbench.verification.ledger.balance import Balance, has_ledger, ledger_function

@@ -13,6 +13,7 @@ from workbench.interop.export.checking import Finding, checked, in_words
 from workbench.interop.export.compiled import Compiled
 from workbench.interop.export.fmu.model import check_law, law_model
 from workbench.interop.export.fmu.writing import write_fmu
+from workbench.interop.export.heading import NAMES, ROOM, header, text_of, worst
 from workbench.interop.export.identifiers import identifier
 from workbench.interop.export.judging import judged
 from workbench.interop.export.laws import Graph, graph_of, run_of
@@ -26,10 +27,7 @@ from workbench.interop.export.system_command import run_system_export
 from workbench.verification.judge import examine
 from workbench.verification.verdict import Verdict, exit_code
 
-ROUNDS = "The loop was verified with doubles, and this code has floats: --check and --judge tell what that changes."
-NAMES = {"controller": "law", "plant": "plant", "loop": "loop"}  # of parts in what is written
 JUDGED = "claims asked of the compiled code"
-ROOM = 110  # columns of the verdicts in the header
 
 
 def run_export(options: Any, case: Any, today: str, report: Write | None = None) -> int:
@@ -90,11 +88,6 @@ def run_export(options: Any, case: Any, today: str, report: Write | None = None)
     return worst(code, *map(code_of, findings))
 
 
-def worst(*codes: int) -> int:
-    """The exit code of several: 1 where one is violated, else 2 where one is undecided."""
-    return next((code for code in (1, 2) if code in codes), 0)
-
-
 def _about_code(options: Any) -> bool:
     return bool(options.check or options.judge or options.processor)
 
@@ -151,32 +144,6 @@ def _structured(options: Any, graph: Graph, about: Sequence[str]) -> None:
     name = identifier(options.name)
     text = StructuredText(graph, name, about, law_digest(graph, single=False)).text()
     write_atomic(options.st, lambda stream: stream.write(text.encode()))
-
-
-def header(case: Any, options: Any, today: str, table: str, code: int) -> list[str]:
-    """The comment that a header begins with: what the law is, and what was verified of the loop that it is from."""
-    from workbench import __version__
-
-    return [
-        f"{terminal.title(case)}: its {NAMES[options.part]}, exported {today} by fluidproof {__version__}.",
-        f"exit {code}: "
-        + ("every counted claim holds" if code == 0 else "NOT every counted claim holds"),
-        *(f"Set beside what case.yaml says: {text}" for text in options.set),
-        *([ROUNDS] if options.float else []),
-        "",
-        "Verdicts on the loop of the case file (case.yaml), its law on its plant; they are of these numbers alone:",
-        "",
-        *table.splitlines(),
-    ]
-
-
-def text_of(case: Any) -> str:
-    """The case file as it is; empty for a case that has none."""
-    try:
-        with open(case.path, encoding="utf-8") as stream:
-            return stream.read()
-    except (OSError, TypeError, UnicodeDecodeError):
-        return ""
 
 
 def _say(options: Any, text: str) -> None:

@@ -16,7 +16,8 @@ from workbench.run.demand import Demand
 from workbench.run.fused import integrator
 from workbench.run.log import Log
 from workbench.run.scenario import Scenario
-from workbench.run.simulate import simulate, start_state
+from workbench.run.simulate import simulate
+from workbench.run.start import start_state
 
 
 @dataclass(frozen=True)

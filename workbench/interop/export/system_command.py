@@ -10,6 +10,7 @@ from workbench.contract.errors import InputError
 from workbench.interop.export.checking import Finding, in_words, linted, sanitized
 from workbench.interop.export.fmu.model import system_model
 from workbench.interop.export.fmu.writing import write_fmu
+from workbench.interop.export.heading import ROOM, header, text_of, worst
 from workbench.interop.export.identifiers import identifier
 from workbench.interop.export.law_graph import law_graph
 from workbench.interop.export.reporting import Write, told, with_export
@@ -28,8 +29,6 @@ def run_system_export(options: Any, case: Any, today: str, report: Write | None 
 
     Raises InputError for a part that cannot be exported and for targets that are there already; nothing is written then.
     """
-    from workbench.interop.export.command import ROOM, header, text_of, worst
-
     _check_options(options)
     if options.part == "loop":
         with case.located("controller"):

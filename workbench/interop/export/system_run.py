@@ -17,7 +17,7 @@ from workbench.run.demand import Demand
 from workbench.run.grid import Grid
 from workbench.run.log import Log
 from workbench.run.scenario import Scenario
-from workbench.run.simulate import start_state
+from workbench.run.start import start_state
 
 ALONE = "export --part controller, or give a plant whose equations are written in its text"
 

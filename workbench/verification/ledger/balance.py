@@ -28,7 +28,7 @@ from workbench.numerics.kept_graphs import Graphs, kept
 from workbench.numerics.mapped import Mapped
 from workbench.run.demand import Demand
 from workbench.run.log import Log
-from workbench.run.simulate import start_state
+from workbench.run.start import start_state
 from workbench.run.targets import parse, target_name
 from workbench.verification.ledger.ends import both_ends
 

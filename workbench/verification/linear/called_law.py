@@ -29,7 +29,7 @@ from workbench.contract.system import innermost, names
 from workbench.contract.wrappers import Delayed
 from workbench.run.demand import Demand
 from workbench.run.hosted import running
-from workbench.run.simulate import start_state
+from workbench.run.start import start_state
 from workbench.verification.linear.loop import Point, flat
 from workbench.verification.linear.sampled_data import sampled
 from workbench.verification.practical.called_kept import without_records

@@ -15,7 +15,7 @@ from workbench.contract.wrappers import Noisy, Quantised
 from workbench.numerics.calculus import trace
 from workbench.run.demand import Demand
 from workbench.run.reference import Hold
-from workbench.run.simulate import start_state
+from workbench.run.start import start_state
 from workbench.verification.ledger.ends import coarse
 from workbench.verification.linear.called_law import Asked, asked_of
 from workbench.verification.linear.local import _sizes, chambers, standing

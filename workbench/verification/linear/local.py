@@ -57,7 +57,7 @@ _jacobians: dict = {}
 
 def linearised(run: Run) -> list[Local]:
     """The loop at its start, at rest, for every combination of valve sides; once a run. Raises InputError, with the reason."""
-    from workbench.run.simulate import start_state
+    from workbench.run.start import start_state
 
     if "linearised" not in run.kept:
         # At rest where the run starts, whatever the run then does; disturbances at what they are by default.

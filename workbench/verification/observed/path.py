@@ -10,7 +10,7 @@ from workbench.contract.errors import InputError
 from workbench.run.demand import Demand
 from workbench.run.deviated import undeviated
 from workbench.run.reference import Hold, Sine, Waypoints
-from workbench.run.simulate import start_state
+from workbench.run.start import start_state
 from workbench.verification.run import error_unit
 from workbench.verification.scales import scales
 

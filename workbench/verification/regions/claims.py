@@ -13,7 +13,7 @@ from workbench.contract.scalars import Scalar, Vector
 from workbench.contract.system import find, names
 from workbench.contract.units import format_quantity as say
 from workbench.contract.units import quantity
-from workbench.run.simulate import start_state
+from workbench.run.start import start_state
 from workbench.verification.linear.data_margin import NEUTRAL, borne, largest_change, refused
 from workbench.verification.linear.limited import Limited
 from workbench.verification.linear.limited_loop import limited

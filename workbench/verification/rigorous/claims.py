@@ -15,7 +15,7 @@ from workbench.contract.parameters import leaves
 from workbench.contract.scalars import Scalar
 from workbench.contract.system import find, names
 from workbench.contract.units import quantity
-from workbench.run.simulate import start_state
+from workbench.run.start import start_state
 from workbench.verification.linear.limited_loop import limited
 from workbench.verification.linear.loop import (
     Point,

@@ -21,8 +21,9 @@ from workbench.contract.units import format_quantity as say
 from workbench.contract.units import quantity
 from workbench.run.demand import Demand
 from workbench.run.deviated import Deviated
+from workbench.run.provenance import described
 from workbench.run.scenario import Scenario
-from workbench.run.simulate import described, start_state
+from workbench.run.start import start_state
 from workbench.run.steps import Steps
 from workbench.run.targets import width
 from workbench.verification.search.direction import Direction, Kind, refusal

@@ -17,8 +17,8 @@ from workbench.cases.edit import exchanged
 from workbench.contract.capabilities import Posed, Varies
 from workbench.contract.parameters import leaves
 from workbench.contract.system import System
+from workbench.run.provenance import described
 from workbench.run.scenario import Scenario
-from workbench.run.simulate import described
 from workbench.verification.search.direction import Direction, Kind, nearest, refusal
 
 MOST_SEED = 2**31 - 1

@@ -14,7 +14,7 @@ from workbench.contract.errors import InputError
 from workbench.contract.parameters import digest
 from workbench.run.grid import at_samples
 from workbench.run.many import each_run
-from workbench.run.simulate import described
+from workbench.run.provenance import described
 from workbench.verification.run import Run
 from workbench.verification.search.direction import Direction
 from workbench.verification.search.directions import moved, settled

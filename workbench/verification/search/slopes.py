@@ -13,7 +13,7 @@ import numpy as np
 from workbench.contract.errors import InputError
 from workbench.numerics.overflow import may_overflow
 from workbench.run.demand import Demand
-from workbench.run.simulate import start_state
+from workbench.run.start import start_state
 from workbench.run.variation import Job, Varying, has_variation
 from workbench.verification.run import Run, of_log
 from workbench.verification.run import run as simulated

@@ -21,7 +21,7 @@ from workbench.contract.system import ClosedLoop
 from workbench.numerics.overflow import may_overflow
 from workbench.run.demand import Demand
 from workbench.run.log import Log
-from workbench.run.simulate import start_state
+from workbench.run.start import start_state
 from workbench.run.variation import Job, Varying, has_variation
 from workbench.verification.run import Run, of_log
 from workbench.verification.sensitivity.slopes import DERIVATIVE, Margins, Slope

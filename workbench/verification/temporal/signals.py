@@ -23,7 +23,7 @@ from workbench.run.columns import Columns
 from workbench.run.demand import Demand
 from workbench.run.log import Log
 from workbench.run.scenario import Scenario
-from workbench.run.simulate import start_state
+from workbench.run.start import start_state
 from workbench.verification.ledger.balance import has_ledger
 from workbench.verification.observed.overshoot import overshoot
 from workbench.verification.observed.requirements import joint_errors
