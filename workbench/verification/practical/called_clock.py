@@ -39,7 +39,7 @@ from workbench.verification.practical.running_on import (
     RUNS_ON,
     running_on,
 )
-from workbench.verification.practical.timed import straight, stray
+from workbench.verification.practical.stray import straight, stray
 from workbench.verification.run import Run
 
 ALL = "fiu"  # kinds of numbers: floats, whole numbers

@@ -23,55 +23,20 @@ import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.system import names
-from workbench.contract.units import format_quantity as say
 from workbench.numerics.calculus import Traced, trace
+from workbench.verification.practical.called_clock import of_called
 from workbench.verification.practical.run_on import of_run_on
-from workbench.verification.practical.starts import SPREAD, sizes
+from workbench.verification.practical.stray import moved, straight, stray
+from workbench.verification.practical.traced_memory import of_memory
 from workbench.verification.run import Run
 from workbench.verification.verdict import STABILITY, Verdict
 
-DAY = 86400.0  # s
-LENGTHS = 1e3  # of the run: as far as is looked, at least
-INSIDE = 400  # instants within the run
-LATER = 150  # instants after it
-SLACK = 0.05  # of the range within the run: by how much a value may leave it
-SAME = 1e-9  # of the largest value: what counts as no change
 ROWS = (
     0.05,
     0.5,
     1.0,
 )  # instants of the run at which everything else is held, shares of its length
 MEND = "run it for as long as that, or keep time and counters out of law and plant"
-STEADY = 1e-9  # share by which a clock may stray from a straight line
-
-
-def stray(
-    answer: Callable[[float], np.ndarray],
-    length: float,
-    what: Sequence[str],
-    within: int = INSIDE,
-    after: int = LATER,
-    least: float = SAME,
-) -> str:
-    """In words, the first instant after a run of this length (s) at which a value of `answer` leaves its range; "" for none.
-
-    what: whose values these are, again and again where there are more of them. within, after: how many instants are tried.
-    least: share of its largest size by which a value may change in any case.
-    """
-    rng = np.random.default_rng(1)
-    inside = np.array([answer(t) for t in (0.0, length, *length * rng.uniform(size=within))])
-    low, high = inside.min(axis=0), inside.max(axis=0)
-    room = SLACK * (high - low) + least * np.abs(inside).max(axis=0)
-    most = max(DAY, LENGTHS * length)
-    for t in np.sort(length * np.exp(rng.uniform(0.0, np.log(most / length), after))):
-        value = answer(float(t))
-        over = np.maximum(value - high, low - value) - room
-        over[~np.isfinite(over)] = np.inf
-        over[~np.isfinite(inside).all(axis=0)] = -np.inf
-        if (over > 0).any():
-            who = what[int(np.argmax(over)) % len(what)]
-            return f"at t = {say(float(t), 's', 3)} {who} does what it did at no time of the run"
-    return ""
 
 
 def timed(run: Run) -> str:
@@ -85,11 +50,7 @@ def _timed(run: Run) -> str:
     if not run.log.status.completed or len(run.log.time) < 2:
         return ""
     if not run.loop.hosted:
-        from workbench.verification.practical.traced_memory import of_memory
-
         return of_traced(run) or of_memory(run)
-    from workbench.verification.practical.called_clock import of_called
-
     return of_plant(run) or of_called(run)
 
 
@@ -149,16 +110,6 @@ def _clocks(run: Run, step) -> dict[int, tuple[float, float]]:
     return found
 
 
-def straight(time: np.ndarray, values: np.ndarray) -> tuple[float, float] | None:
-    """(value at t = 0, rate) of what runs on along a straight line; None of anything else, or of what stands."""
-    rate = (values[-1] - values[0]) / (time[-1] - time[0])
-    line = values[0] + rate * (time - time[0])
-    apart = np.abs(values - line).max()
-    if rate == 0 or not apart <= STEADY * np.abs(values).max():
-        return None
-    return float(values[0] - rate * time[0]), float(rate)
-
-
 def of_plant(run: Run) -> str:
     """Of a plant beside a law called from Python: its flow, where it has one."""
     try:
@@ -183,12 +134,6 @@ def _plant_answer(run: Run, row: int) -> Callable:
         return np.concatenate([here, np.array(plant.rhs(t, list(x + off), u), float) - here])
 
     return answer
-
-
-def moved(run: Run) -> np.ndarray:
-    """By how much every state is off in f(t, x + δ): as other starts have it; what the law keeps stays."""
-    amounts = sizes(run, SPREAD)
-    return np.array([amounts.get(s.name, 0.0) for s in run.loop.states])
 
 
 def _rows(run: Run) -> Iterable[int]:

@@ -27,7 +27,7 @@ from workbench.verification.practical.running_on import (
     RUNS_ON,
     running_on,
 )
-from workbench.verification.practical.timed import moved, stray
+from workbench.verification.practical.stray import moved, stray
 from workbench.verification.run import Run
 
 HALVINGS = 40  # of the time from a run's end to an instant at which a command is at its limit

@@ -1,0 +1,64 @@
+"""What leaves, after a run, the range that it had within it; and what runs on along a straight line, as a clock does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from workbench.contract.units import format_quantity as say
+from workbench.verification.practical.starts import SPREAD, sizes
+from workbench.verification.run import Run
+
+DAY = 86400.0  # s
+LENGTHS = 1e3  # of the run: as far as is looked, at least
+INSIDE = 400  # instants within the run
+LATER = 150  # instants after it
+SLACK = 0.05  # of the range within the run: by how much a value may leave it
+SAME = 1e-9  # of the largest value: what counts as no change
+STEADY = 1e-9  # share by which a clock may stray from a straight line
+
+
+def stray(
+    answer: Callable[[float], np.ndarray],
+    length: float,
+    what: Sequence[str],
+    within: int = INSIDE,
+    after: int = LATER,
+    least: float = SAME,
+) -> str:
+    """In words, the first instant after a run of this length (s) at which a value of `answer` leaves its range; "" for none.
+
+    what: whose values these are, again and again where there are more of them. within, after: how many instants are tried.
+    least: share of its largest size by which a value may change in any case.
+    """
+    rng = np.random.default_rng(1)
+    inside = np.array([answer(t) for t in (0.0, length, *length * rng.uniform(size=within))])
+    low, high = inside.min(axis=0), inside.max(axis=0)
+    room = SLACK * (high - low) + least * np.abs(inside).max(axis=0)
+    most = max(DAY, LENGTHS * length)
+    for t in np.sort(length * np.exp(rng.uniform(0.0, np.log(most / length), after))):
+        value = answer(float(t))
+        over = np.maximum(value - high, low - value) - room
+        over[~np.isfinite(over)] = np.inf
+        over[~np.isfinite(inside).all(axis=0)] = -np.inf
+        if (over > 0).any():
+            who = what[int(np.argmax(over)) % len(what)]
+            return f"at t = {say(float(t), 's', 3)} {who} does what it did at no time of the run"
+    return ""
+
+
+def straight(time: np.ndarray, values: np.ndarray) -> tuple[float, float] | None:
+    """(value at t = 0, rate) of what runs on along a straight line; None of anything else, or of what stands."""
+    rate = (values[-1] - values[0]) / (time[-1] - time[0])
+    line = values[0] + rate * (time - time[0])
+    apart = np.abs(values - line).max()
+    if rate == 0 or not apart <= STEADY * np.abs(values).max():
+        return None
+    return float(values[0] - rate * time[0]), float(rate)
+
+
+def moved(run: Run) -> np.ndarray:
+    """By how much every state is off in f(t, x + δ): as other starts have it; what the law keeps stays."""
+    amounts = sizes(run, SPREAD)
+    return np.array([amounts.get(s.name, 0.0) for s in run.loop.states])
