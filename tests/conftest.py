@@ -10,6 +10,7 @@ os.environ.setdefault("FLUIDPROOF_OPTIMISE", "-Og")
 os.environ.setdefault("FLUIDPROOF_OPTIMISE_LONG", "-O0")
 
 from dataclasses import replace  # noqa: E402
+from pathlib import Path  # noqa: E402
 
 import pytest  # noqa: E402
 
@@ -75,6 +76,12 @@ def pytest_xdist_make_scheduler(config, log):
     return LoadFileScheduling(config, log)
 
 
+def listed() -> set[str]:
+    """Tests, or single cases of them, that `long.txt` names."""
+    lines = (Path(__file__).parent / "long.txt").read_text("utf-8").splitlines()
+    return {line for line in lines if line and not line.startswith("#")}
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
     """Studies and notebooks are long, and come first: the longest files must not be the last ones that one worker still has.
@@ -96,4 +103,9 @@ def pytest_collection_modifyitems(items):
         if long(own[0]):
             for item in own:
                 item.add_marker("long")
+    slow = listed()
+    for item in items:
+        case = f"{item.path.name}::{item.name}"
+        if case in slow or case.partition("[")[0] in slow:
+            item.add_marker("long")
     items.sort(key=lambda item: not long(item))

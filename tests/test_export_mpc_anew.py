@@ -104,7 +104,14 @@ def exported(controller, folder, duration=1.6):
     return loop, graph, run, export_law(folder, graph, run)
 
 
-@pytest.fixture(scope="module", params=list(LAWS))
+CASES = [
+    "observer",
+    "states measured, blocks, slew",
+    pytest.param("disturbance at the output", marks=pytest.mark.long),
+]
+
+
+@pytest.fixture(scope="module", params=CASES)
 def made(request, tmp_path_factory):
     own = LAWS[request.param]
     return own, *exported(Sampled(own, own.T_s), tmp_path_factory.mktemp("anew") / "law")

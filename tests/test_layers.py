@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,8 @@ MAY = {
 }
 
 
-def imports(source: str) -> set[str]:
+@cache
+def imports(source: str) -> frozenset[str]:
     """Top-level packages a file imports, wherever in it (inside functions, under TYPE_CHECKING, by name)."""
     found = set()
     for node in ast.walk(ast.parse(source)):
@@ -41,7 +43,7 @@ def imports(source: str) -> set[str]:
             first = node.args[0]
             text = first.values[0] if isinstance(first, ast.JoinedStr) else first
             found.add(str(getattr(text, "value", "?")).split(".")[0])
-    return found
+    return frozenset(found)
 
 
 def files(package):
@@ -240,3 +242,13 @@ def test_what_plants_and_laws_have_is_declared_and_not_probed_for():
     beyond = ("workbench/verification/", "workbench/planning/", "reports/")
     assert sum(n for name, n in found.items() if name.startswith(beyond)) <= 5
     assert probes("hasattr(a, 'b') or getattr(a, 'b', 0) or getattr(a, 'b')") == 2
+
+
+def test_the_list_of_long_tests_names_tests_that_are_there():
+    lines = (ROOT / "tests" / "long.txt").read_text("utf-8").splitlines()
+    listed = [line for line in lines if not line.startswith("#")]
+    assert listed == sorted(set(listed))
+    for line in listed:
+        file, _, case = line.partition("::")
+        name = case.partition("[")[0]
+        assert f"def {name}(" in (ROOT / "tests" / file).read_text("utf-8"), line
