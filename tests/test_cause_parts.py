@@ -655,7 +655,7 @@ def saying(said, run):
 def likely(monkeypatch, **found):
     """The cause found where each of the searches says this."""
     searches = "rewired lets_go out_of_reach removal feedback hardly_decays"
-    for name in (*searches.split(), "largest_term", "jumping", "at_limits"):
+    for name in (*searches.split(), "largest_term", "jumping", "at_limits", "unfilled"):
         monkeypatch.setattr(causes, name, partial(saying, found.get(name)))
     monkeypatch.setattr(causes, "has_ledger", lambda loop: found.get("ledger", False))
     return causes.likely_cause(SimpleNamespace(loop=None))
@@ -684,6 +684,8 @@ SLOWER = Cause("reference", "slower", 0.9)
         ({"removal": SLOWER}, SLOWER),
         ({"hardly_decays": "s"}, Cause("mode", "s")),
         ({"largest_term": 1, "jumping": 2, "at_limits": 3}, 2),
+        ({"largest_term": 1, "jumping": 2, "unfilled": 4}, 2),
+        ({"largest_term": 1, "unfilled": 4, "at_limits": 3}, 4),
         ({"largest_term": 1, "at_limits": 3}, 1),
         ({"at_limits": 3}, 3),
         ({}, None),

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from workbench.contract.declared import Notched
+from workbench.verification.cause.filling import unfilled
 from workbench.verification.linear.frozen_time import ON_THE_WAY, SPEED, TracedPoints
 from workbench.verification.linear.modes import Mode, Modes, Place, modes_of, seen_again
-from workbench.verification.observed.pump import filled, steady
+from workbench.verification.observed.pump import fills, steady
 
 
 def mode(s, bound=1e-3, aside=False, where="at rest"):
@@ -148,16 +149,23 @@ def test_a_steady_speed_fills_and_empties_alike(f_p, o):
     assert float(steady(CYLINDER, np.array(0.0), f_p, p_s, p_r)) == p_s
 
 
-def asked(f_p, u, dx, p_s=1.6e7):
+def moved(f_p, u, dx, p_s=1.6e7, hollow=""):
+    """A run of one cylinder at a constant supply, and its chambers."""
     log = {"u_1": np.array(u, float), "dx_1": np.array(dx, float), "f_p1": np.array(f_p, float)}
     valve = SimpleNamespace(**vars(VALVE), opening=lambda u: np.asarray(u, float))
     c = SimpleNamespace(valve=valve, A_a=3e-3, A_b=2e-3)
     run = SimpleNamespace(
         log=SimpleNamespace(array=log.get, time=np.arange(float(len(u)))),
-        loop=SimpleNamespace(plant=SimpleNamespace(p_r=3e5)),
+        loop=SimpleNamespace(plant=SimpleNamespace(p_r=3e5, p_s=p_s, supply_names=())),
+        hollow=(1.0, hollow),
     )
-    one = Notched("1", c, "u_1", "", "dx_1", "f_p1")
-    return filled(run, one, np.full(len(u), p_s)), c
+    run.loop.plant.notched = (Notched("1", c, "u_1", "", "dx_1", "f_p1"),)
+    return run, c
+
+
+def asked(f_p, u, dx, p_s=1.6e7):
+    run, c = moved(f_p, u, dx, p_s)
+    return fills(run)[0], c
 
 
 def test_a_load_that_runs_away_from_the_oil():
@@ -216,3 +224,14 @@ def test_a_run_is_looked_at_where_it_begins_goes_and_ends():
     assert looked(slow) == [*ends, *frozen]
     assert looked(speeds, ()) == [*ends, *(("frozen", k) for k in dict.fromkeys((*way, 10)))]
     assert looked(speeds[7:8]) == [ends[0], ("frozen", 0)]
+
+
+def test_a_load_that_runs_away_from_the_oil_is_named_where_a_chamber_ran_empty():
+    lost, _ = moved([1e4, -9e4], [5.0, 5.0], [0.1, 0.1], hollow="p_a falls below vacuum")
+    cause = unfilled(lost)
+    assert cause.kind == "supply" and "supply fills cylinder 1" in cause.words
+    assert "higher supply pressure" in cause.words
+    full, _ = moved([1e4, -9e4], [5.0, 5.0], [0.1, 0.1])
+    assert unfilled(full) is None, "no chamber ran empty: the steady state was never reached"
+    held, _ = moved([1e4, 1e4], [5.0, 5.0], [0.1, 0.1], hollow="p_a falls below vacuum")
+    assert unfilled(held) is None, "the supply fills it: something else emptied the chamber"

@@ -287,3 +287,18 @@ def test_a_stroke_beyond_a_dead_point_is_refused_where_it_is():
     assert at == pytest.approx(farthest, rel=2e-3)
     stop = said.split("write 'longest: ")[1].split("'")[0]
     assert read(("longest: 1.3 m", f"longest: {stop}")).actuators[0].longest < farthest
+
+
+def test_a_stroke_between_two_dead_points_is_told_both_stops():
+    """The lift is shortest where its pins are in line on one side of the foot: at the difference of their distances."""
+    base, rod = np.hypot(0.4, 0.4), np.hypot(1.1, 0.05)
+    with pytest.raises(InputError) as caught:
+        read(("shortest: 0.8 m", "shortest: 0.5 m"), ("longest: 1.3 m", "longest: 1.9 m"))
+    said = str(caught.value)
+    points = said.split("passes dead points at ")[1].split(", where")[0]
+    nearest, farthest = (float(word.removesuffix(" m")) for word in points.split(" and "))
+    assert nearest == pytest.approx(rod - base, rel=2e-2)
+    assert farthest == pytest.approx(rod + base, rel=2e-3)
+    short, long = (said.split(f"'{side}: ")[1].split("'")[0] for side in ("shortest", "longest"))
+    lift = read(("shortest: 0.8 m", f"shortest: {short}"), ("longest: 1.3 m", f"longest: {long}"))
+    assert lift.actuators[0].shortest > nearest and lift.actuators[0].longest < farthest

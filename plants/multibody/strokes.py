@@ -68,16 +68,25 @@ def check_strokes(mechanism) -> None:
 
 
 def _refuse(mechanism, stroke: Stroke) -> None:
-    at = stroke.dead_at[0]
+    """InputError with every dead point of the stroke, and the stops that would keep the cylinder from them."""
     actuator = next(a for a in mechanism.actuators if a.name == stroke.name)
     low, high = actuator.span
     start = float(_lengths(mechanism, mechanism.assembly.z)[0][_index(mechanism, stroke.name)])
-    side = "longest" if at > start else "shortest"
-    raise InputError(
-        f"actuators.{stroke.name}: its stroke, {low:.4g} … {high:.4g} m, passes a dead point at {at:.4g} m, where it has no "
-        f"lever arm (it is {start:.4g} m long at the start)",
-        mend=f"move its pins, or write '{side}: {_inside(at, start):.4g} m' beside its 'between', where a stop is",
+    points = " and ".join(f"{at:.4g} m" for at in stroke.dead_at)
+    passed = "a dead point" if len(stroke.dead_at) == 1 else "dead points"
+    stops = " and ".join(
+        f"'{_side(at, start)}: {_inside(at, start):.4g} m'" for at in stroke.dead_at
     )
+    raise InputError(
+        f"actuators.{stroke.name}: its stroke, {low:.4g} … {high:.4g} m, passes {passed} at {points}, where it has no "
+        f"lever arm (it is {start:.4g} m long at the start)",
+        mend=f"move its pins, or write {stops} beside its 'between', where a stop is",
+    )
+
+
+def _side(at: float, start: float) -> str:
+    """The key of the stop that keeps a cylinder from a dead point."""
+    return "longest" if at > start else "shortest"
 
 
 def _inside(at: float, start: float) -> float:

@@ -9,6 +9,7 @@ Asked only where a counted claim is violated, or practical stability undecided; 
                out), the same scenario is run again, shorter; how much better it goes is weighed with how odd the number was
                (`cause.trials`, `cause.removal`)
     modes      what hardly decays in the linearised loop
+    supply     a cylinder that its supply fills more slowly than its load empties it (`cause.filling`)
     ledger     the named perturbation that is the largest share of what v lives on
 
 A cause is a guess with evidence, no verdict: it changes words and data, never an answer.
@@ -27,6 +28,7 @@ from workbench.contract.units import format_quantity as say
 from workbench.run.steps import Steps
 from workbench.verification.cause.badness import share_at_limits
 from workbench.verification.cause.feedback import feedback
+from workbench.verification.cause.filling import unfilled
 from workbench.verification.cause.free import left_alone
 from workbench.verification.cause.linear import WITHIN, hardly_decays, lets_go, out_of_reach
 from workbench.verification.cause.removal import removal
@@ -131,7 +133,7 @@ def likely_cause(run: Run, violated: bool = True) -> Cause | None:
         slow = _guess(hardly_decays, run)
         if slow:
             return Cause("mode", slow)
-    return found or jumping(run) or largest_term(run) or at_limits(run)
+    return found or jumping(run) or _guess(unfilled, run) or largest_term(run) or at_limits(run)
 
 
 def _guess(find: Callable, run: Run):

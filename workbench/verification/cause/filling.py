@@ -1,0 +1,23 @@
+"""A supply that does not fill a cylinder as fast as its load empties it, as the cause: a chamber then falls below vacuum."""
+
+from __future__ import annotations
+
+from workbench.verification.cause.trial import Cause
+from workbench.verification.observed.pump import fills
+from workbench.verification.run import Run
+
+MEND = "a higher supply pressure mends it, or a valve that is narrower towards the return"
+
+
+def unfilled(run: Run) -> Cause | None:
+    """The cylinder that its supply fills least, where a chamber fell below vacuum; None where none did.
+
+    The pressure at which the chamber would come to rest is that of `observed.pump`; it does not depend on the speed.
+    """
+    if not run.hollow[1]:
+        return None
+    lost = [a for a in fills(run) if a.holds is False]
+    if not lost:
+        return None
+    least = min(lost, key=lambda a: a.margin)
+    return Cause("supply", f"it is not so that the {least.text}: {least.worst}; {MEND}")
