@@ -44,3 +44,17 @@ def test_claims_and_sections(capsys):
 def test_unknown_words_get_the_nearest(capsys, path, hint):
     assert main(["explain", path]) == 3
     assert hint in capsys.readouterr().err
+
+
+def test_a_part_is_found_by_its_name(capsys):
+    text = said(capsys, "LoadSensing")
+    assert text.startswith("LoadSensing: A pump") and "margin" in text and "20 bar" in text
+    assert said(capsys, "drive.IEHADrive").startswith("IEHADrive: Integrated")
+    assert main(["explain", "LoadSensin"]) == 3
+    assert "did you mean LoadSensing" in capsys.readouterr().err
+
+
+def test_examples_can_stand_in_a_file(capsys):
+    assert "example: supply: {p_s: …, p_r: …, Q_max: …}" in said(capsys, "plant.supply")
+    assert "example: friction: " in said(capsys, "ServoCylinder.cylinder.friction")
+    assert "example" not in said(capsys, "Cylinder.valve").split("\n\n")[0], "a name says nothing"

@@ -123,7 +123,7 @@ def test_the_keys_of_a_drawing_are_in_the_schema_with_their_units():
         d["properties"] for d in schema["$defs"].values() if "I_zz" in d.get("properties", {})
     ]
     body = bodies[0]
-    assert "kg m^2" in body["I_zz"]["description"] and "body.pin" in body["at"]["description"]
+    assert "kg m^2" in body["I_zz"]["description"] and "ground.foot" in body["at"]["description"]
     assert "in m" in str(schema["$defs"]["Pin (named)"]["properties"]["point"]["description"])
 
 
@@ -302,3 +302,10 @@ def test_a_stroke_between_two_dead_points_is_told_both_stops():
     short, long = (said.split(f"'{side}: ")[1].split("'")[0] for side in ("shortest", "longest"))
     lift = read(("shortest: 0.8 m", f"shortest: {short}"), ("longest: 1.3 m", f"longest: {long}"))
     assert lift.actuators[0].shortest > nearest and lift.actuators[0].longest < farthest
+
+
+def test_a_joint_at_coordinates_is_told_that_it_sits_at_a_pin():
+    with pytest.raises(InputError) as caught:
+        read(("at: ground.foot", "at: [0.1, 0.6]"))
+    assert "bodies.boom.at: expected text, got a list" in str(caught.value)
+    assert "such as ground.foot" in caught.value.mend

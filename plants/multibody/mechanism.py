@@ -45,8 +45,8 @@ class Mechanism(Abilities, Told, Paths):
     Inputs: those of the drives. Outputs: lengths s_… and rates ds_… of the actuators, then positions and rates of all joints
     (q_…, dq_… revolute; x_…, dx_… prismatic; e_…_0 to 3, ω_…_x to z spherical), then the states of drives and supply. Logged
     besides: forces f_… of the actuators, how far each loop is open, what drives and supply log. gravity in the ground's axes.
-    pins: those of the ground, by name; tcp: the pin that does the work. With moving_ground and tool_wrench, what the surroundings
-    do comes in as disturbances (`plants.multibody.surroundings`).
+    pins: those of the ground by name, {foot: [0.1, 0.6]}; tcp: the pin that does the work. With moving_ground and
+    tool_wrench, what the surroundings do comes in as disturbances (`plants.multibody.surroundings`).
 
     Raises InputError for names that do not exist, loops that cannot be closed, motion without mass, singular starts,
     cylinders out of their range.
@@ -64,7 +64,9 @@ class Mechanism(Abilities, Told, Paths):
     supply: SupplyKind | Supply | None = None
     name: str = "mechanism"
     pins: PinTable | tuple[NamedPoint, ...] = ()
-    tcp: Annotated[str | Pin | None, "tool centre point: a pin, body.pin, or body and point"] = None
+    tcp: Annotated[
+        str | Pin | None, "tool centre point: a pin such as bucket.teeth, or body and point"
+    ] = None
     moving_ground: Annotated[bool, "whether motion of the ground is a disturbance input"] = False
     tool_wrench: Annotated[bool, "whether the wrench on the tool is a disturbance input"] = False
     kept: tuple[int, ...] = field(

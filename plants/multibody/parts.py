@@ -46,8 +46,8 @@ class Body:
     of mass: xx, yy, zz, xy, xz, yz, with the signs of the tensor) are in the body's own frame. damping: torque or force per
     rate of the joint. start: position the assembly begins its search from (60 deg, 0.2 m; a rotation vector for a spherical
     joint); with hold it is kept exactly. rate: the same for the velocity, which is projected onto what the loops allow.
-    pins: points by name, in the body's frame; at: the pin of another body that the joint is at, "boom.tip", which gives parent
-    and point (`plants.multibody.pins`).
+    pins: points by name in the body's frame, {tip: [1.8, 0]}; at: the pin of another body that the joint is at, "boom.tip",
+    which gives parent and point (`plants.multibody.pins`).
 
     Raises ValueError for numbers that belong to no body or joint.
     """
@@ -79,7 +79,7 @@ class Body:
         str | float | tuple[str | float, ...], Unit("1"), "velocity to start with, rad/s or m/s"
     ] = 0.0
     hold: bool = False
-    at: Annotated[str, "pin the joint is at, body.pin: it gives parent and point"] = ""
+    at: Annotated[str, "pin the joint is at, such as ground.foot: it gives parent and point"] = ""
     pins: PinTable | tuple[NamedPoint, ...] = ()
     joint_name: Annotated[str, "name of the joint in drawings"] = ""
     carried: Annotated[bool, "a load, which control gives no K_I"] = False
@@ -177,7 +177,9 @@ class Loop:
     a: Place | None = None
     b: Place | None = None
     joint: Literal["revolute", "spherical", "prismatic"] = "revolute"
-    between: Annotated[tuple[str, ...], "two pins, body.pin, instead of a and b"] = ()
+    between: Annotated[
+        tuple[str, ...], "two pins, such as [ground.lift, boom.rod], instead of a and b"
+    ] = ()
 
     def __post_init__(self):
         check_bounds(self)
@@ -229,7 +231,9 @@ class Actuator:
     joint: str = ""
     shortest: Annotated[float | None, Unit("m"), "length when retracted"] = None
     longest: Annotated[float | None, Unit("m"), "length when extended"] = None
-    between: Annotated[tuple[str, ...], "two pins, body.pin, instead of a and b"] = ()
+    between: Annotated[
+        tuple[str, ...], "two pins, such as [ground.lift, boom.rod], instead of a and b"
+    ] = ()
 
     def __post_init__(self):
         check_bounds(self)

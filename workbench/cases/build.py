@@ -150,7 +150,8 @@ class _Builder:
         raise node.error(
             f"expected {shape.expectation(wanted)}, got a list",
             key=path,
-            mend="write one value, without brackets",
+            mend="write one value, without brackets"
+            + (f": {wanted.meaning}" if wanted.meaning else ""),
         )
 
     def from_scalar(self, wanted: shape.Hint, node: Node, path: str) -> Any:

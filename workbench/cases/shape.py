@@ -190,18 +190,15 @@ def bound_words(bound: Bound) -> str:
 
 
 def written(classes: Sequence[type]) -> str:
-    """What to write for the first of these classes: the keys it needs (all, where it needs none)."""
-    for keys in map(entries, classes):
-        return (
-            "write its keys: {"
-            + ", ".join(
-                f"{k}: …"
-                for k, e in keys.items()
-                if e.required or not any(other.required for other in keys.values())
-            )
-            + "}"
-        )
-    return ""
+    """What to write for the first of these classes, as a sentence; "" for none."""
+    return f"write its keys: {filled_in(classes[0])}" if classes else ""
+
+
+def filled_in(cls: type) -> str:
+    """A class as a file holds it, with gaps for values: the keys it needs (all, where it needs none)."""
+    keys = entries(cls)
+    needed = [key for key, entry in keys.items() if entry.required] or list(keys)
+    return "{" + ", ".join(f"{key}: …" for key in needed) + "}"
 
 
 def expectation(wanted: Hint) -> str:

@@ -72,7 +72,7 @@ def sections(
 
 
 def find(words: list[str], known: Mapping[str, Mapping[str, type]]) -> list[Key | type]:
-    """The keys and classes that the words lead to.
+    """The keys and classes that the words lead to: a section's classes, and parts such as a drive, by their names.
 
     Raises InputError where the last word is neither, with the nearest ones.
     """
@@ -83,14 +83,20 @@ def find(words: list[str], known: Mapping[str, Mapping[str, type]]) -> list[Key 
         known[section] if section else {k: v for part in known.values() for k, v in part.items()}
     )
     start = [((part,), cls) for part, classes in parts.items() for cls in classes.values()]
-    everything = list(_below(start))
+    whole = everything = list(_below(start))
     for word in way:
         everything = _narrowed(everything, word, roots)
     named = [cls for name, cls in roots.items() if name == last and not way]
+    named = named or list(dict.fromkeys(_called(last, whole)))
     keys = [key for key in everything if last in _ways(key)]
     if not (named or keys):
         raise _unknown(last, words, everything, roots)
     return [*named, *_nearest(keys)]
+
+
+def _called(name: str, keys: Iterable[Key]) -> Iterator[type]:
+    """The classes of that name that may stand at one of the keys: a drive, a supply, a friction law."""
+    return (cls for key in keys for cls in key.below if shape.called(cls) == name)
 
 
 def _below(level: list[tuple[tuple[str, ...], type]]) -> Iterator[Key]:
@@ -136,7 +142,8 @@ def _nearest(keys: list[Key]) -> list[Key]:
 
 
 def _unknown(last: str, words: list[str], keys: list[Key], roots: Mapping[str, type]) -> InputError:
-    known = list(dict.fromkeys([*roots, *(way for key in keys for way in _ways(key))]))
+    parts = [shape.called(cls) for key in keys for cls in key.below]
+    known = list(dict.fromkeys([*roots, *(way for key in keys for way in _ways(key)), *parts]))
     near = difflib.get_close_matches(last, known, 3)
     return InputError(
         f"there is no key {last!r}" + (f" in {'.'.join(words[:-1])}" if words[1:] else ""),
@@ -236,9 +243,13 @@ def _plain(value: object) -> bool:
 def sample(entry: shape.Entry) -> str:
     """A value that may stand at the key: its default, or one in its unit; "" where none is known."""
     shown = None if entry.required or entry.shorthand else default(entry)
+    wanted = shape.hint(entry.declared)
+    if [shown] == [shape.called(cls) for cls in wanted.classes]:
+        return (
+            ""  # the name of the only part that may stand there says nothing; its keys are listed
+        )
     if shown not in (None, "nothing", "see its keys"):
         return str(shown)
-    wanted = shape.hint(entry.declared)
     for option in wanted.options:
         if chosen := shape.choices(option):
             return str(chosen[0])
@@ -247,7 +258,7 @@ def sample(entry: shape.Entry) -> str:
         many = any(shape.items(option) for option in wanted.options)
         return f"[{value}, {value}]" if many else value
     if wanted.classes:
-        return "{" + shape.written(wanted.classes) + "}"
+        return shape.filled_in(wanted.classes[0])
     if bool in wanted.options:
         return "true"
     return ""

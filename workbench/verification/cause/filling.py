@@ -6,7 +6,7 @@ from workbench.verification.cause.trial import Cause
 from workbench.verification.observed.pump import fills
 from workbench.verification.run import Run
 
-MEND = "a higher supply pressure mends it, or a valve that is narrower towards the return"
+MEND = "a higher supply pressure (a load-sensing pump's margin or standby) mends it, or a valve that is narrower to the return"
 
 
 def unfilled(run: Run) -> Cause | None:
