@@ -121,6 +121,21 @@ def level(ax, value, name):
         )
 
 
+FAR = 4.0  # times its limit: a signal beyond leaves the axis, so that the limit can be seen
+AROUND = 0.4  # of the limit: what the axis then shows beyond it
+
+
+def beyond(seen: float, ends) -> bool:
+    """Whether a signal that reaches `seen` would squeeze its limits `ends` into one line."""
+    return seen > FAR * max(map(abs, ends)) > 0
+
+
+def around(ax, ends):
+    """A vertical axis that shows zero, the limits `ends`, and a little beyond them."""
+    room = AROUND * max(map(abs, ends))
+    ax.set_ylim(min(*ends, 0.0) - room, max(*ends, 0.0) + room)
+
+
 def unit_label(ax, unit: str):
     """The unit beside the vertical axis; nothing for a number without one."""
     ax.set_ylabel("" if unit == "1" else unit)

@@ -2,8 +2,9 @@
 
 A figure that does not fit on what is left of a page goes to the next one, and leaves white behind. In the order of the figures,
 each of these is tried at 82 % and at 70 % of its width, so that it fits after all, then as a float, at the head of its page with
-the text that follows it before. A change is kept where something moves to an earlier page by it, and no figure comes
-before one with a lower number. A figure that stands directly below a heading never floats: the heading would be empty.
+the text that follows it before, and last together with the figure above it, both smaller. A change is kept where something
+moves to an earlier page by it, and no figure comes before one with a lower number. A figure that stands directly below a heading
+never floats: the heading would be empty.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,11 +64,14 @@ class Layout:
         )
         return any(new[0] < old[0] for new, old in pairs)
 
-    def may_fit(self, k: int, how: str, room: float) -> bool:
-        """Whether figure k, made smaller, may fit into a room of so many mm; always where it floats."""
+    def may_fit(self, k: int, change: Mapping[str, str], room: float) -> bool:
+        """Whether figure k may fit into a room of so many mm after a change; always where it floats."""
+        how = change[str(k + 1)]
         if how == FLOAT or not self.heights:
             return True
-        return float(how) * self.heights[k] <= room
+        others = [int(name) - 1 for name in change if name != str(k + 1)]
+        won = sum((1.0 - float(change[str(i + 1)])) * self.heights[i] for i in others)
+        return float(how) * self.heights[k] <= room + won
 
     def begins_page(self, k: int) -> bool:
         """Whether figure k is the first thing on its page, after the first."""
@@ -97,12 +101,16 @@ def placed(files: Mapping[str, bytes]) -> dict[str, str]:
         heights = tuple(map(float, value["heights"]))
         return Layout(every["figures"], every["headings"], pair(value["end"]), heights)
 
+    def feet(changes: Mapping[str, str]) -> list[float]:
+        asked = inputs(changes) | SKIMMED  # as they were laid out: Typst remembers most of it
+        pictures = typst.compile(whole, format="png", ppi=COARSE, sys_inputs=asked, **fonts)
+        pages = [pictures] if isinstance(pictures, bytes) else pictures
+        return [foot(picture) for picture in pages]
+
     now = layout({})
     if not any(map(now.begins_page, range(len(now.figures)))):
         return inputs({})
-    asked = inputs({}) | SKIMMED  # as they were laid out: Typst remembers most of it
-    pictures = typst.compile(whole, format="png", ppi=COARSE, sys_inputs=asked, **fonts)
-    return inputs(chosen(layout, now, [foot(picture) for picture in pictures]))
+    return inputs(chosen(layout, now, feet))
 
 
 def outlined(files: Mapping[str, bytes]) -> dict[str, bytes]:
@@ -138,26 +146,34 @@ def inputs(changes: Mapping[str, str]) -> dict[str, str]:
     return {"placing": json.dumps(dict(changes))}
 
 
-def chosen(layout: Any, now: Layout, feet: Sequence[float]) -> dict[str, str]:
-    """What to change; layout(changes) → Layout, `now` that without any, feet: white at the foot of its pages."""
+def chosen(layout: Any, now: Layout, feet: Any) -> dict[str, str]:
+    """What to change; layout(changes) → Layout, `now` that without any, feet(changes) → white at the foot of its pages."""
     changes: dict[str, str] = {}
-    begun = now
+    whites = feet(changes)
     tries = 0
     for k in range(len(now.figures)):
-        before = begun.figures[k][0] - 2
-        same = now.figures[k] == begun.figures[k]
-        if not now.begins_page(k) or (same and feet[before] < LEFT):
+        if not now.begins_page(k) or whites[now.figures[k][0] - 2] < LEFT:
             continue
-        room = PAGE * feet[before] if same else PAGE
-        for how in (SMALLER, SMALLEST, FLOAT):
-            if tries == TRIES or (how == FLOAT and now.below_heading(k)):
-                break
-            tries += 1
-            if not now.may_fit(k, how, room):
+        room = PAGE * whites[now.figures[k][0] - 2]
+        for change in options(now, changes, k):
+            if not now.may_fit(k, change, room):
                 continue
-            tried = {**changes, str(k + 1): how}
-            new = layout(tried)
-            if new.ordered and new.gained(now, k, how):
-                changes, now = tried, new
+            if tries == TRIES:
+                return changes
+            tries += 1
+            new = layout(changes | change)
+            if new.ordered and new.gained(now, k, change[str(k + 1)]):
+                changes, now = changes | change, new
+                whites = feet(changes)
                 break
     return changes
+
+
+def options(now: Layout, changes: Mapping[str, str], k: int) -> list[dict[str, str]]:
+    """What may be done about figure k, in the order in which it is tried."""
+    own = str(k + 1)
+    found = [{own: SMALLER}, {own: SMALLEST}]
+    if not now.below_heading(k):
+        found.append({own: FLOAT})
+    above = k > 0 and now.figures[k - 1][0] == now.figures[k][0] - 1 and str(k) not in changes
+    return [*found, {str(k): SMALLER, own: SMALLEST}] if above else found

@@ -413,6 +413,19 @@ def test_a_limit_far_away_is_named_but_not_drawn():
     assert notes == ["never at its soft limit, at most 50 mm, beyond this axis"]
 
 
+def test_a_command_that_runs_far_beyond_its_limits_leaves_them_in_sight():
+    t = np.linspace(0.0, 10.0, 501)
+    entry = {"name": "u_boom", "kind": "command", "unit": "V", "t": t, "low": -10.0, "high": 10.0}
+    entry |= {"value": np.where(t > 9, 5.65e9, 3.0), "active": t > 9, "share": 0.1, "soft": False}
+    least = entry | {"value": np.where(t > 9, 39.0, 3.0)}
+    with style.drawing():
+        away, all_there = figures_loop.limits([entry, least]).axes
+    low, high = away.get_ylim()
+    assert -20.0 < low < -10.0 and 10.0 < high < 20.0 and "5.65" in away.texts[0].get_text()
+    assert away.get_ylabel() == "V" and away.yaxis.get_offset_text().get_text() == ""
+    assert all_there.get_ylim()[1] > 39.0 and "up to" not in all_there.texts[0].get_text()
+
+
 def test_a_quiet_solver_is_a_sentence():
     quiet = {
         "t": np.arange(5.0),

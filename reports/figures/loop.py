@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from reports import tables
-from reports.axes import level, time_axis, unit_label
+from reports.axes import around, beyond, level, time_axis, unit_label
 from reports.signals import unit_for
 from reports.style import (
     BLUE,
@@ -110,7 +110,8 @@ def _limited(ax, entry):
     ends = [v for v in (low, high) if np.isfinite(v)]
     seen = np.abs(value[np.isfinite(value)]).max(initial=0.0)
     near = seen > NARROW * min(abs(v) for v in ends)
-    unit, size = unit_for(entry["unit"], value, np.array(ends if near else []))
+    far = beyond(seen, ends)
+    unit, size = unit_for(entry["unit"], np.array(ends if near else []), *([] if far else [value]))
     line(ax, entry["t"], value / size, BLUE, lw=0.8)
     t, at = _stretches(entry["t"], entry["active"])
     ax.fill_between(
@@ -135,15 +136,16 @@ def _limited(ax, entry):
         if entry["share"]
         else f"never at its {limit}"
     )
-    _note(
-        ax,
-        share
-        if near
-        else f"{share}, {tables.range_of(low, high, entry['unit'])}, beyond this axis",
-    )
+    if far:
+        share += f", up to {tables.quantity(seen, entry['unit'], 3)}, beyond this axis"
+    elif not near:
+        share += f", {tables.range_of(low, high, entry['unit'])}, beyond this axis"
+    _note(ax, share)
     unit_label(ax, unit)
     ax.locator_params(axis="y", nbins=4)
     ax.margins(y=0.12)
+    if far:
+        around(ax, [end / size for end in ends])
 
 
 def _stretches(t, active):

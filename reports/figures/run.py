@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from reports import signals
-from reports.axes import level, time_axis, unit_label
+from reports.axes import around, beyond, level, time_axis, unit_label
 from reports.style import (
     BLUE,
     LIMIT,
@@ -166,6 +166,8 @@ def voltages(log: Log, plant=None):
             signals.title_of(plant, label) if label.lstrip("t").isdigit() else symbol(name)
         )
         _finish(ax, log, u)
+        if most and beyond(np.nanmax(np.abs(u)), (most,)):
+            around(ax, (-most, most))
     return time_axis(fig, axes)
 
 
