@@ -89,8 +89,9 @@ def forces(log: Log) -> list[tuple[str, str, str]]:
 def pressures(log: Log, plant=None) -> list[tuple[str, list[str]]]:
     """(label, pressures of its chambers); a plant without chamber pairs gives one group "": those it names, else all."""
     pairs = [(k, [f"p_a{k}", f"p_b{k}"]) for k in labels_of(log, "p_a") if f"p_b{k}" in log]
-    sides = [n.removeprefix("P_h_") for n in log.names if n.startswith("P_h_")]
-    pairs = pairs or [(k, [f"P_h_{k}", f"P_r_{k}"]) for k in sides if f"P_r_{k}" in log]
+    for a, b in (("p_a_", "p_b_"), ("P_h_", "P_r_")):
+        sides = [n.removeprefix(a) for n in log.names if n.startswith(a)]
+        pairs = pairs or [(k, [a + k, b + k]) for k in sides if b + k in log]
     if pairs:
         return pairs
     rest = [] if plant is None else [n for n in plant.pressure_names if n in log]
@@ -98,6 +99,11 @@ def pressures(log: Log, plant=None) -> list[tuple[str, list[str]]]:
         :6
     ]
     return [("", rest)] if rest else []
+
+
+def supplies(log: Log, plant) -> list[str]:
+    """Supply pressures that are logged because they are states, such as that of a load-sensing pump."""
+    return [] if plant is None else [n for n in plant.supply_names if n in log]
 
 
 def commands(log: Log, plant) -> list[tuple[str, str]]:

@@ -4,6 +4,7 @@ import io
 import json
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -470,6 +471,16 @@ def test_logs_of_any_loop_are_drawn():
     ):
         log = Log(t, values, signals_, {}, Status(True, "completed", 1.0))
         assert rendered(Content("T", "Q", (HOLDS,), log)).startswith(b"%PDF")
+
+
+def test_chambers_of_a_mechanism_are_paired_by_the_name_of_their_drive():
+    names = ["p_a_boom", "p_b_boom", "p_s", "p_a_arm", "p_b_arm", "p_a_alone"]
+    t = np.linspace(0.0, 1.0, 5)
+    log = Log(t, np.ones((5, 6)), tuple(Signal(n, "Pa") for n in names), {}, Status(True, "", 1.0))
+    pairs = [("boom", ["p_a_boom", "p_b_boom"]), ("arm", ["p_a_arm", "p_b_arm"])]
+    assert signals.pressures(log) == pairs
+    pumped = SimpleNamespace(supply_names=("p_s", "p_unlogged"))
+    assert signals.supplies(log, pumped) == ["p_s"] and signals.supplies(log, None) == []
 
 
 def test_signals_are_paired_by_name():

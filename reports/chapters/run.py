@@ -35,6 +35,7 @@ class Run(Chapter):
         statistics, _ = tables.energies_apart(analysis.get("statistics") or {}, drawn)
         return {
             "supply": plant is not None and isinstance(plant.p_s, float),
+            "supply_varies": bool(content.log and signals.supplies(content.log, plant)),
             "statistics": tables.statistics_rows(statistics),
             "loaded": bool(tracked.get("disturbances")),
             "load": load_rows(tracked, analysis.get("previews") or {}),

@@ -99,7 +99,9 @@ def energy(log: Log, plant):
     fig = figure(height)
     bottom = 0.42 / height
     top = 0.24 / height
-    _bars(fig.add_axes((0.125, bottom, 0.375, 1 - bottom - top)), bars)
+    longest = max(len(name) for name, _ in bars)
+    left = 0.06 + 0.0056 * min(longest, 20)  # of the width: room for the names at the bars
+    _bars(fig.add_axes((left, bottom, 0.5 - left, 1 - bottom - top)), bars)
     gap = 0.34 / height
     half = 0.5 * (1 - bottom - top - 0.34 / height)
     below = fig.add_axes((0.6, bottom, 0.39, half))

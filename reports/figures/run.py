@@ -111,9 +111,11 @@ def pressures(log: Log, plant=None):
     groups = signals.pressures(log, plant)
     if not groups:
         return None
-    fig, axes = panels(len(groups), 1, 0.95)
+    fig, axes = panels(len(groups), 1, 0.95 if len(groups) < 4 else 0.75)
     for ax, (label, names) in zip(axes[:, 0], groups):
         values = [log.array(n) / 1e5 for n in names]
+        for name in signals.supplies(log, plant):
+            line(ax, log.time, log.array(name) / 1e5, LIMIT, lw=0.7, label=symbol(name))
         for value, name, color in zip(
             values, names, (BLUE, RED, ORANGE, "#009E73", "#56B4E9", "#CC79A7")
         ):

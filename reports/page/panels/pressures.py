@@ -19,9 +19,10 @@ class Pressures(Panel):
         known = ((plant.p_s, "supply"), (plant.p_r, "return"))
         levels = [Level(p / BAR, name) for p, name in known if isinstance(p, float)]
         made = []
+        supplies = [Curve(n, log.array(n) / BAR) for n in signals.supplies(log, content.plant)]
         for label, names in signals.pressures(log, content.plant):
             values = [log.array(n) / BAR for n in names]
             title = signals.title_of(content.plant, label) if label else "chambers"
-            curves = [Curve(n, p) for n, p in zip(names, values)]
+            curves = [*(Curve(n, p) for n, p in zip(names, values)), *supplies]
             made.append(Plot(title, "bar", log.time, curves, levels, reach=ended(log, *values)))
         return made
