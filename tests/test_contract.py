@@ -189,6 +189,10 @@ def test_a_plant_that_breaks_the_contract(fault):
 
 
 LAWS = {
+    "a reference that nobody gives": (
+        {"references": (Signal("x_d", "m"),)},
+        r'the kind of x_d is \'\', expected (.|\n)*kind="reference"',
+    ),
     "no command": (
         {"command": lambda s, t, z, y, r: []},
         r"command returns 0 commands, expected 1 \(u\)",
@@ -291,6 +295,13 @@ def test_laws_called_from_python_are_called_rightly():
         Plain(Keeping()),
     ):
         assert ClosedLoop(Mass(), law).hosted
+
+
+def test_references_of_a_law_called_from_python_are_the_scenarios():
+    """A Signal that says nothing of its kind is one that the scenario gives, as a name is."""
+    for asked in ("x_d", Signal("x_d", "m"), Signal("x_d", "m", kind="reference")):
+        loop = ClosedLoop(Mass(), Plain(lambda t, y, r: [r[0]], references=(asked,)))
+        assert [(s.name, s.kind) for s in loop.controller.references] == [("x_d", "reference")]
 
 
 @pytest.mark.parametrize(

@@ -158,6 +158,7 @@ def moved(f_p, u, dx, p_s=1.6e7, hollow=""):
         log=SimpleNamespace(array=log.get, time=np.arange(float(len(u)))),
         loop=SimpleNamespace(plant=SimpleNamespace(p_r=3e5, p_s=p_s, supply_names=())),
         hollow=(1.0, hollow),
+        left=(math.inf, ""),
     )
     run.loop.plant.notched = (Notched("1", c, "u_1", "", "dx_1", "f_p1"),)
     return run, c
@@ -233,5 +234,8 @@ def test_a_load_that_runs_away_from_the_oil_is_named_where_a_chamber_ran_empty()
     assert "higher supply pressure" in cause.words
     full, _ = moved([1e4, -9e4], [5.0, 5.0], [0.1, 0.1])
     assert unfilled(full) is None, "no chamber ran empty: the steady state was never reached"
+    away, _ = moved([1e4, -9e4], [5.0, 5.0], [0.1, 0.1], hollow="p_a falls below vacuum")
+    away.left = (0.5, "x leaves its stroke")
+    assert unfilled(away) is None, "the motion itself is wrong"
     held, _ = moved([1e4, 1e4], [5.0, 5.0], [0.1, 0.1], hollow="p_a falls below vacuum")
     assert unfilled(held) is None, "the supply fills it: something else emptied the chamber"

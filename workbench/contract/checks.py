@@ -22,6 +22,7 @@ from workbench.contract.parameters import graph_key
 from workbench.contract.system import Controller, Signal, System, names
 
 _passed: set[str] = set()
+PROVIDED = ("reference", "noise")  # kinds of references: the scenario's, and draws
 
 
 def check_plant(plant: Any) -> None:
@@ -118,6 +119,7 @@ def _check_controller(law: Controller, plant: System) -> None:
     who = type(law).__name__
     for group in ("states", "measured", "commands", "references", "monitors"):
         _check_signals(who, group, _asked(who, group, partial(getattr, law, group)))
+    _check_references(who, law.references)
     y_all = dict(zip(names(plant.outputs), plant.out(0.0, [float(v) for v in plant.initial()])))
     lacking = [name for name in names(law.measured) if name not in y_all]
     if lacking:
@@ -164,6 +166,16 @@ def _check_controller(law: Controller, plant: System) -> None:
     for method, what, f, wanted in expected:
         if method in given or (method == "monitor" and wanted):
             _check_method(law, method, f, point, what, wanted)
+
+
+def _check_references(who: str, references: Sequence[Signal]) -> None:
+    """InputError for a reference that nobody provides: it would be 0 all the time."""
+    for s in references:
+        if s.kind not in PROVIDED:
+            raise InputError(
+                f"{who}.references: the kind of {s.name} is {s.kind!r}, expected {' or '.join(map(repr, PROVIDED))}",
+                mend=f'write Signal("{s.name}", "{s.unit}", kind="reference") for what the scenario gives',
+            )
 
 
 def _pair(who: str, method: str, found: Any) -> list:

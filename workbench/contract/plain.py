@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 from workbench.contract.declared import LawData
@@ -89,7 +89,8 @@ def plain(law: Any, plant: System) -> Plain:
         )
 
     own = tuple(
-        s if isinstance(s, Signal) else _reference(s, plant) for s in wanted("references") or ()
+        replace(s, kind=s.kind or "reference") if isinstance(s, Signal) else _reference(s, plant)
+        for s in wanted("references") or ()
     )
     return Plain(law, pick("measured", plant.outputs), pick("commands", controls(plant)), own)
 

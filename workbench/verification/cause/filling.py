@@ -12,9 +12,11 @@ MEND = "a higher supply pressure (a load-sensing pump's margin or standby) mends
 def unfilled(run: Run) -> Cause | None:
     """The cylinder that its supply fills least, where a chamber fell below vacuum; None where none did.
 
+    None also of a run in which a piston left its stroke: there the motion itself is wrong, and empty chambers follow from it.
+
     The pressure at which the chamber would come to rest is that of `observed.pump`; it does not depend on the speed.
     """
-    if not run.hollow[1]:
+    if not run.hollow[1] or run.left[1]:
         return None
     lost = [a for a in fills(run) if a.holds is False]
     if not lost:

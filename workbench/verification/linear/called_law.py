@@ -42,6 +42,7 @@ OFF = 1e-3  # of what a measurement covered: by how much it is off
 SMALL = 1e-6  # of a number's size, and at least of 1: what it is off by where it covered less
 SMOOTH = 1e-3  # share by which slopes to both sides may differ
 MEND = "verify it by runs"
+BENT = "give the law as equations (a Controller), or verify the one that exported code was made of"
 KEPT = "keep what the law remembers in floats, of a number that stays, in its memory z or in its attributes"
 
 
@@ -206,7 +207,7 @@ class Asked:
             return [_slope(answer, at, h * share) for share in (1.0, 0.5)]
         except InputError as why:
             if (own >= len(memory.wrapped)).any():
-                raise Unread(f"{why.message}, and remembers something", mend=KEPT) from None
+                raise Unread(f"{why.message}, and remembers something", mend=BENT) from None
             raise
 
     def _moving(self, memory: Memory, whole, y, h_y, row: int):
