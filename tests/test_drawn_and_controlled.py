@@ -114,3 +114,11 @@ def test_position_control_of_two_cylinders_on_one_joint_follows_lengths_of_a_pat
         error = log.array(name) - log.array(f"{name}_d")
         assert np.ptp(log.array(name)) > 0.02
         assert np.abs(error).max() < 0.01
+
+
+def test_lengths_are_followed_on_a_ball_joint_and_not_where_nothing_has_a_path():
+    """A plate on a ball joint has no joint that a path could follow; its three lengths are a space of their own."""
+    plant = load("examples/tilting-platform.yaml").loop.plant
+    assert "joint" not in plant.spaces
+    assert plant.followed_lengths == ["s_leg_a", "s_leg_b", "s_leg_c"]
+    assert replace(plant, method="penalty").followed_lengths == []

@@ -38,8 +38,12 @@ class Paths(Vocabulary):
 
     @property
     def followed_lengths(self) -> list[str]:
-        """Lengths of the driven actuators where joints have paths, also where several actuators move one joint."""
-        return coordinates.lengths_named(self) if "joint" in self.spaces else []
+        """Lengths of the driven actuators: where a path can be given in them, and where joints have paths.
+
+        Several actuators may move one joint; a ball joint has no path of its own.
+        """
+        followed = {"joint", "piston"}.intersection(self.spaces)
+        return coordinates.lengths_named(self) if followed else []
 
     @property
     def strokes(self) -> list[tuple[float, float]]:
