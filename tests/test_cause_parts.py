@@ -18,6 +18,7 @@ from workbench.contract.system import Signal
 from workbench.run.log import Log, Status
 from workbench.run.reference import Hold, Sine, Waypoints
 from workbench.run.steps import Steps
+from workbench.verification.cause import asked as cause_asked
 from workbench.verification.cause import badness
 from workbench.verification.cause import named as causes
 from workbench.verification.cause import removal as cause_removal
@@ -199,7 +200,7 @@ def paths(own):
         (
             Sampled(Quantised(LAW, 3e-6), 1e-3),
             "quantisation",
-            "resolution of 3e-06 of what is measured",
+            "quantisation, a resolution of 3e-06, of what is measured",
             {"controller.inner.resolution": 3e-9},
             0.7,
         ),
@@ -312,10 +313,10 @@ def test_what_is_wrong_of_one_kind_is_also_put_back_together():
 def test_slower_references():
     """Four times as slowly: longer legs, a lower frequency; what stands still has no pace."""
     path = Waypoints("output", ((0.0,), (1.0,)), 0.5)
-    assert cause_trials.slowed(path).leg == 2.0
-    assert cause_trials.slowed(replace(path, leg=(0.5,)), 2.0).leg == (1.0,)
-    assert cause_trials.slowed(Sine("output", (0.0,), (1.0,), 8.0)).frequency == 2.0
-    assert cause_trials.slowed(Hold("output", (0.0,))) is None and cause_trials.slowed(None) is None
+    assert cause_asked.slowed(path).leg == 2.0
+    assert cause_asked.slowed(replace(path, leg=(0.5,)), 2.0).leg == (1.0,)
+    assert cause_asked.slowed(Sine("output", (0.0,), (1.0,), 8.0)).frequency == 2.0
+    assert cause_asked.slowed(Hold("output", (0.0,))) is None and cause_asked.slowed(None) is None
 
 
 def test_disturbances_are_left_out_and_the_reference_walked_more_slowly():
@@ -330,7 +331,7 @@ def test_disturbances_are_left_out_and_the_reference_walked_more_slowly():
             live=("Y_d",), at=lambda t: np.zeros((len(t), 1)), wanted=(("Y", 0),), reference=sine
         ),
     )
-    push, slower, slowest = cause_trials._scenarios(run)
+    push, slower, slowest = cause_asked.scenario_trials(run)
     assert push.kind == "disturbance" and push.words == "disturbance F_ext"
     assert push.scenario == {"disturbances": {"X": 1.0}} and push.oddness == 0.6
     assert push.numbers == slower.numbers == {}
@@ -340,7 +341,7 @@ def test_disturbances_are_left_out_and_the_reference_walked_more_slowly():
     assert (slower.free, slowest.free) == pytest.approx((math.log10(4), math.log10(20)))
     quiet = SimpleNamespace(disturbances={}, reference=None)
     run.scenario = quiet
-    assert list(cause_trials._scenarios(run)) == []
+    assert list(cause_asked.scenario_trials(run)) == []
 
 
 @pytest.mark.parametrize("share, said", [(0.6, False), (0.8, True), (1.5, True)])
@@ -356,12 +357,12 @@ def test_a_reference_faster_than_the_machine(share, said):
             live=("Y_d", "dY_d"), at=lambda t: asked, wanted=(("Y", 0), ("Y", 1))
         ),
     )
-    found, words = cause_trials.asked_speed(run)
+    found, words = cause_asked.asked_speed(run)
     assert found == pytest.approx(share)
     assert ("the reference asks for" in words) is said
     assert words.endswith("nothing feeds its velocity forward (controller.feed: none)")
     run.loop = loop(Sampled(replace(LAW, feed="gain"), 1e-3))
-    assert "feeds" not in cause_trials.asked_speed(run)[1]
+    assert "feeds" not in cause_asked.asked_speed(run)[1]
 
 
 def test_what_belongs_to_the_hydraulics_of_another_build():
@@ -459,9 +460,9 @@ def test_a_larger_valve_has_all_its_orifices_wider():
 @pytest.mark.parametrize("share, oddness", [(0.6, 0.2), (0.75, 0.8)])
 def test_a_reference_that_the_machine_could_follow_is_hardly_odd(share, oddness, monkeypatch):
     """Walked more slowly any loop follows better: that alone speaks for no cause."""
-    monkeypatch.setattr(cause_trials, "asked_speed", lambda run: (share, "fast"))
+    monkeypatch.setattr(cause_asked, "asked_speed", lambda run: (share, "fast"))
     scenario = SimpleNamespace(disturbances={}, reference=Sine("output", "start", (1e-3,), 2.0))
-    slower, _ = cause_trials._scenarios(SimpleNamespace(loop=loop(), scenario=scenario))
+    slower, _ = cause_asked.scenario_trials(SimpleNamespace(loop=loop(), scenario=scenario))
     assert slower.oddness == pytest.approx(oddness)
     assert slower.free == pytest.approx(0.0 if share > 0.7 else math.log10(4))
 
@@ -557,7 +558,8 @@ def weighed(monkeypatch, tried, after, before=2.0, hosted=False):
     monkeypatch.setattr(cause_removal, "trials", lambda run: tried)
     monkeypatch.setattr(cause_removal, "_ranked", lambda run, tried: tried)
     monkeypatch.setattr(cause_removal, "shown", lambda run, hosted: (before, Shown()))
-    monkeypatch.setattr(cause_removal, "_judged", lambda jobs: after[: len(jobs)])
+    monkeypatch.setattr(cause_removal, "large_error", lambda run, scenario: 0.0)
+    monkeypatch.setattr(cause_removal, "_judged", lambda jobs, judge: after[: len(jobs)])
     return cause_removal.removal(SimpleNamespace(loop=SimpleNamespace(hosted=hosted)))
 
 
@@ -827,8 +829,9 @@ def test_an_error_counts_from_a_thousandth_of_the_stroke():
     found = badness.parts(logged(error=e, p=np.zeros(8)))
     assert found == pytest.approx([2e-3 / (1e-3 * 0.5), 0.0])
     run = logged(error=np.array([4.0, 1.0, 2.0, 3.0]), p=np.zeros(4))
-    run.error_unit = "1"  # no scale: its own largest
+    run.error_unit = "1"  # no scale: its own largest, or what is said to be large
     assert badness.parts(run)[0] == pytest.approx(3.0 / (1e-3 * 4.0))
+    assert badness.parts(run, 20.0)[0] == pytest.approx(3.0 / (1e-3 * 20.0))
     assert badness.parts(logged(error=np.zeros(2), p=np.zeros(2))) == [0.0]
     assert badness.parts(logged(error=np.array([0, 0, np.inf, 1.0]), p=np.zeros(4)))[0] == 1e6
 
@@ -837,7 +840,7 @@ def test_badness_of_a_run(monkeypatch):
     """One for every decade, 5 at most; 8 down to 5 for a run that ended, the later the better."""
     run = logged(u=np.zeros(8))
     for found, bad in (([], 0.0), ([9.0, 99.0], 3.0), ([9e9], 5.0), ([0.0], 0.0)):
-        monkeypatch.setattr(badness, "parts", lambda run, found=found: found)
+        monkeypatch.setattr(badness, "parts", lambda run, large, found=found: found)
         assert badness.badness(run) == pytest.approx(bad)
     for t_end, bad in ((0.0, 8.0), (2.0, 6.5), (4.0, 5.0), (9.0, 5.0), (-1.0, 8.0)):
         assert badness.badness(logged(False, t_end, u=np.zeros(8))) == pytest.approx(bad)

@@ -126,6 +126,11 @@ class Abilities(Oil):
         own = {} if self.supply is None else self.supply.limits()
         return acting.limits(self.actuators) | own
 
+    def as_shipped(self):
+        from plants.shipped import like  # which imports this file
+
+        return like(self)
+
     def scales(self):
         return scales.of_mechanism(self)
 

@@ -18,33 +18,41 @@ STRAY = 0.02  # pressure beyond that, a share of the supply's, that does not mat
 AT_LIMIT = 1e-6  # of a command's range: nearer to its end it is at its limit
 
 
-def badness(run: Run) -> float:
+def badness(run: Run, large: float = 0.0) -> float:
     """How badly a run went: 0 at its best, 5 to 8 where it diverged or left the machine, the earlier the more.
 
     A run that ends well has one for every decade that its error, saturation, chatter or pressures
-    are beyond what does not matter (`parts`), 5 at most.
+    are beyond what does not matter (`parts`), 5 at most. large: a large error, in the unit of the run's, of a machine that states
+    no such scale; 0: the largest of this run, by which no two runs can be compared.
     """
     if not run.log.status.completed or run.left[1]:
         early = min(run.log.status.t_end, run.left[0]) / run.scenario.length()
         return 8.0 - 3.0 * min(1.0, max(0.0, early))
-    return min(5.0, sum(math.log10(1.0 + part) for part in parts(run)))
+    return min(5.0, sum(math.log10(1.0 + part) for part in parts(run, large)))
 
 
 @may_overflow()
-def parts(run: Run) -> list[float]:
+def parts(run: Run, large: float = 0.0) -> list[float]:
     """Errors, commands and pressures of the second half of a run, each as a multiple of what would be negligible."""
     late = slice(len(run.log.time) // 2, None)
-    found = [*_error(run, late), *_commands(run, late), *_pressures(run, late)]
+    found = [*_error(run, late, large), *_commands(run, late), *_pressures(run, late)]
     return [part if math.isfinite(part) else 1e6 for part in found]
 
 
-def _error(run: Run, late: slice) -> list[float]:
-    """The largest error."""
+def largest_error(run: Run) -> float:
+    """The largest error of a run, in its unit; 0 for one that follows nothing or ends at once."""
+    e = run.tool_error
+    found = 0.0 if e is None or len(e) <= 2 else float(np.abs(e).max())
+    return found if math.isfinite(found) else 0.0
+
+
+def _error(run: Run, late: slice, large: float) -> list[float]:
+    """The largest error of the second half."""
     e = run.tool_error
     if e is None or len(e) <= 2:
         return []
     scale = scales(run.loop.plant).of_unit(run.error_unit)
-    size = scale.value if scale is not None else max(float(np.abs(e).max()), 1e-12)
+    size = scale.value if scale is not None else large or max(largest_error(run), 1e-12)
     return [float(np.nanmax(e[late])) / (PRECISE * size)]
 
 

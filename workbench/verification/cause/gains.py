@@ -14,6 +14,7 @@ from workbench.contract.parameters import leaves
 from workbench.contract.system import Controller, Plain, innermost
 from workbench.verification.cause.trial import Trial, against, law_path, odd
 
+RATES = (0.3, 3.0)  # 1/s: of integral action, over proportional
 FAR = 30.0  # times the default, from which on something between is tried, too
 
 
@@ -21,6 +22,7 @@ def gain_trials(loop, known) -> Iterator[Trial]:
     """Every trial of a gain; `known` has the loop's numbers by path."""
     yield from _gains(loop, known)
     yield from _tenths(loop, known)
+    yield from _integral(loop, known)
     yield from _fed(loop)
     yield from _weaker(loop)
     yield from _bounded(loop, known)
@@ -117,6 +119,17 @@ def _fed(loop) -> Iterator[Trial]:
     numbers = "; ".join(trial.words for trial in _gains(loop, {x.path: x for x in leaves(loop)}))
     whole = replace(usual, **own)
     yield Trial("feed", f"several settings together: {numbers}; {words}", {}, {}, 0.5, whole)
+
+
+def _integral(loop, known) -> Iterator[Trial]:
+    """Integral action where there is none, as slow as seconds: what only proportional action holds stands off."""
+    path = law_path(loop.controller)
+    pairs = {p: p.replace("K_i", "K_p") for p in known if p.startswith(path + "K_i")}
+    if not pairs or any(known[p].value or other not in known for p, other in pairs.items()):
+        return
+    for rate in RATES:
+        numbers = {p: rate * known[other].value for p, other in pairs.items()}
+        yield Trial("gain", "no integral action (controller.K_i: 0)", numbers, {}, 0.4)
 
 
 def _bounded(loop, known) -> Iterator[Trial]:

@@ -52,10 +52,10 @@ class Change:
 
 
 # ---- what stops the growth --------------------------------------------------------------------------------------------
-def lets_go(run: Run) -> tuple[str, float]:
+def lets_go(run: Run, wires: bool = True) -> tuple[str, float]:
     """(what makes the linearised loop grow, in words; decades of the change that stops it).
 
-    Words are empty where the loop does not grow, or where nothing alone stops it.
+    Words are empty where the loop does not grow, or where nothing alone stops it. wires: signs and crossings are tried, too.
     """
     own = around(run, run.loop)
     if own is None:
@@ -67,7 +67,7 @@ def lets_go(run: Run) -> tuple[str, float]:
     hidden = _hidden(run, own, edge)
     if hidden is not None:
         return f"hidden, unstable mode, which no law holds: {hidden.words}", 0.0
-    found = _smallest(changes(run, own), edge)
+    found = _smallest(changes(run, own) if wires else _numbers(run), edge)
     if not found:
         return "", math.inf
     told = "; or ".join(f"{c.of}{c.to}" for c in found[:4])

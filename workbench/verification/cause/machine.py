@@ -12,7 +12,8 @@ Q               flow of a metered machine's pump       tenfold
 u_b             bleed of it                            0
 P_hM, P_rM      reliefs of its chambers                double
 
-A valve that is larger has all its orifices WIDER times as wide (`wider`).
+A supply of less than half of USUAL, which no hydraulic machine is built for, is put there (`starved`). A valve that is larger has
+all its orifices WIDER times as wide (`wider`).
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ PLENTY = 10.0
 WIDER = (3.0, 10.0)
 NONE = ("c_i", "c_e", "dead_band", "u_b")
 DRY = ("F_c", "F_s")
+USUAL = 100e5  # Pa
+FED = ("p_s", "p_top", "P_M")
 DOUBLED = ("p_s", "p_top", "P_M", "P_hM", "P_rM")
 ORIFICES = ("c_p1", "c_n1", "c_p2", "c_n2", "c_ph", "c_pr", "c_th", "c_tr", "Q_n")
 LAGS = (".supply.τ", ".drive.τ")
@@ -46,6 +49,16 @@ def imperfect(known: Mapping[str, Leaf]) -> dict[str, tuple[float, float]]:
         better = _better(path, value)
         if better != value:
             found[path.removeprefix("plant.")] = (value, better)
+    return found
+
+
+def starved(known: Mapping[str, Leaf]) -> dict[str, tuple[float, float]]:
+    """Path below the plant → (pressure of a supply, USUAL), where that is more than double."""
+    found = {}
+    for path, leaf in known.items():
+        value = float(leaf.value)
+        if path.startswith("plant.") and path.rpartition(".")[2] in FED and 0 < 2.0 * value < USUAL:
+            found[path.removeprefix("plant.")] = (value, USUAL)
     return found
 
 

@@ -110,7 +110,7 @@ def likely_cause(run: Run, violated: bool = True) -> Cause | None:
     """
     alone = _guess(left_alone, run)
     if alone:
-        return Cause("joint", alone)
+        return _of_numbers(run) or Cause("joint", alone)
     sign = feedback if violated else partial(feedback, sized=False)
     wires = _guess(rewired, run)
     if wires:
@@ -134,6 +134,12 @@ def likely_cause(run: Run, violated: bool = True) -> Cause | None:
         if slow:
             return Cause("mode", slow)
     return found or jumping(run) or _guess(unfilled, run) or largest_term(run) or at_limits(run)
+
+
+def _of_numbers(run: Run) -> Cause | None:
+    """The number of the law, or between law and machine, that makes the linearised loop grow, and with it what is left alone."""
+    words, size = _guess(partial(lets_go, wires=False), run) or ("", math.inf)
+    return Cause("edge", words) if words and size <= WITHIN else None
 
 
 def _guess(find: Callable, run: Run):

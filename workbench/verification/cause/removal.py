@@ -6,19 +6,22 @@ How much better a run goes is weighed with how odd the number was (`cause.trials
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from workbench.contract.parameters import bind
 from workbench.contract.system import System
 from workbench.run.scenario import Scenario
-from workbench.verification.cause.badness import badness
+from workbench.verification.cause.badness import badness, largest_error
 from workbench.verification.cause.trial import Cause, Trial
 from workbench.verification.cause.trials import believed, trials
 from workbench.verification.ledger.balance import has_ledger
 from workbench.verification.practical.starts import SPREAD, drawn, scenario_from
 from workbench.verification.run import Run, run_many
+from workbench.verification.scales import scales
 
 MOST = 40  # trials of one loop
 HOSTED = 6  # trials of a loop whose law is called from Python, where a run takes seconds
@@ -38,10 +41,11 @@ def removal(run: Run) -> Cause | None:
     before, scenario = shown(run, hosted)
     if not tried or before < SOUND:
         return None
+    large = large_error(run, scenario)
     jobs = [(trial.on(run.loop), replace(scenario, **trial.scenario)) for trial in tried]
     shares = [
         max(0.0, (before - after - trial.free) / before)
-        for trial, after in zip(tried, _judged(jobs))
+        for trial, after in zip(tried, _judged(jobs, partial(badness, large=large)))
     ]
     weights = [share * (0.2 + trial.oddness) for share, trial in zip(shares, tried)]
     best = int(np.argmax(weights))
@@ -56,18 +60,18 @@ def removal(run: Run) -> Cause | None:
     return Cause(tried[best].kind, "; or ".join(list(told)[:3]), shares[best])
 
 
-def _judged(jobs) -> list[float]:
+def _judged(jobs, judge: Callable[[Run], float] = badness) -> list[float]:
     """Badness of every job; inf for one that cannot be run."""
     try:
-        return run_many(jobs, badness)
+        return run_many(jobs, judge)
     except Exception:  # noqa: BLE001 - one of them cannot be run
-        return [_alone(job) for job in jobs]
+        return [_alone(job, judge) for job in jobs]
 
 
-def _alone(job) -> float:
+def _alone(job, judge: Callable[[Run], float]) -> float:
     """Badness of one job; inf if it cannot be run."""
     try:
-        (found,) = run_many([job], badness)
+        (found,) = run_many([job], judge)
     except Exception:  # noqa: BLE001 - odd numbers in a user's law or plant raise what they like
         return math.inf
     return found
@@ -81,10 +85,18 @@ def shown(run: Run, hosted: bool) -> tuple[float, Scenario]:
     longest = HOSTED_SAMPLES * float(run.loop.period or 1e-3) if hosted else LONGEST
     brief = replace(run.scenario, duration=min(run.scenario.length(), longest), log_period=None)
     for scenario in (brief, *kicked(run, brief)):
-        (bad,) = _judged([(run.loop, scenario)])
+        bad = _alone((run.loop, scenario), badness)
         if bad >= SOUND:
             return (bad if math.isfinite(bad) else 10.0), scenario
     return bad, scenario
+
+
+def large_error(run: Run, scenario: Scenario) -> float:
+    """What a large error is: the largest of the loop as it is, where the machine states none; 0 where it does."""
+    if scales(run.loop.plant).of_unit(run.error_unit) is not None:
+        return 0.0
+    found = _alone((run.loop, scenario), largest_error)
+    return found if math.isfinite(found) else 0.0
 
 
 def kicked(run: Run, scenario: Scenario) -> list[Scenario]:

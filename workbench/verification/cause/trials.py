@@ -13,23 +13,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass, replace
 from typing import Any
-
-import numpy as np
 
 from workbench.contract.parameters import Leaf, leaves
 from workbench.contract.system import System, innermost
 from workbench.contract.wrappers import Delayed
-from workbench.run.targets import target_name
-from workbench.verification.cause.gains import feeds_forward, gain_trials
-from workbench.verification.cause.machine import imperfect, wider
+from workbench.verification.cause.asked import scenario_trials
+from workbench.verification.cause.gains import gain_trials
+from workbench.verification.cause.machine import imperfect, starved, wider
 from workbench.verification.cause.trial import Trial, against, law_path, odd
-from workbench.verification.scales import scales
 
 USUAL_SAMPLE = 1e-3  # s
-MUCH = 0.7  # of the speed that a machine has, from which on a reference is fast
-SLOWER = (4.0, 20.0)  # times as long: references that are walked more slowly
 WILD = 30.0  # a belief further off than this is not made into a machine
 ASIDE = ("pose", "pressures", "z_10", "F_0", "θ_0")  # where a machine starts is no matter of belief
 
@@ -43,7 +37,7 @@ def trials(run) -> list[Trial]:
         *_paths(loop, known),
         *gain_trials(loop, known),
         *_machine(loop, known),
-        *_scenarios(run),
+        *scenario_trials(run),
     ]
     return sorted([*found, *_together(found)], key=lambda trial: -trial.oddness)
 
@@ -170,7 +164,7 @@ def _wrapper(loop, around, path, known) -> Iterator[Trial]:
         words = f"noise of {around.σ:.4g} on {', '.join(around.signals) or 'what is measured'}"
         yield Trial("noise", words, {path + "σ": 0.0}, {}, 0.7)
     elif name == "Quantised":
-        words = f"resolution of {around.resolution:.4g} of {', '.join(around.signals) or 'what is measured'}"
+        words = f"quantisation, a resolution of {around.resolution:.4g}, of {', '.join(around.signals) or 'what is measured'}"
         yield Trial("quantisation", words, {path + "resolution": 1e-3 * around.resolution}, {}, 0.7)
     elif name == "Saturated":
         ranges = list(loop.plant.limits().values())
@@ -191,10 +185,7 @@ def _held_by(controller) -> float:
 def _machine(loop, known) -> Iterator[Trial]:
     usual = loop.plant.as_shipped()
     if usual is None:
-        better = "that of a better machine"
-        yield from _put_right(loop, known, imperfect(known), better, 0.5)
-        for larger in wider(known):  # a larger valve makes good for much, and is odd in nothing
-            yield from _put_right(loop, known, larger, better, 0.0, together=True)
+        yield from _better(loop, known)
         return
     shipped = {f"usual.{leaf.path}": leaf for leaf in leaves(usual)}
     same_build = {p for p in shipped} == {
@@ -206,6 +197,17 @@ def _machine(loop, known) -> Iterator[Trial]:
         if same_build or _hydraulic(key)
     }
     yield from _put_right(loop, known, differences, "that of the machine as shipped", 0.9)
+    if not same_build:
+        yield from _better(loop, known)
+
+
+def _better(loop, known) -> Iterator[Trial]:
+    """What makes the machine worse than it need be, put to that of a better one."""
+    whose = "that of a better machine"
+    yield from _put_right(loop, known, imperfect(known), whose, 0.5)
+    yield from _put_right(loop, known, starved(known), "what machines are fed with", 0.9)
+    for larger in wider(known):  # a larger valve makes good for much, and is odd in nothing
+        yield from _put_right(loop, known, larger, whose, 0.0, together=True)
 
 
 def _put_right(
@@ -234,66 +236,3 @@ def _hydraulic(key: str) -> bool:
         or key.startswith(("oil.", "pump.", "circuit.", "payload."))
         or ".cylinder." in key
     )
-
-
-# ---- what is asked of it --------------------------------------------------------------------------------------------
-def _scenarios(run) -> Iterator[Trial]:
-    loop = run.loop
-    scenario = run.scenario
-    pushes = {s.name for s in loop.inputs if s.kind == "disturbance"}
-    acting = {name: value for name, value in scenario.disturbances.items() if name in pushes}
-    if acting:
-        kept = {name: value for name, value in scenario.disturbances.items() if name not in acting}
-        yield Trial(
-            "disturbance", f"disturbance {', '.join(acting)}", {}, {"disturbances": kept}, 0.6
-        )
-    if slowed(scenario.reference) is not None:
-        yield from _slower(run)
-
-
-def _slower(run) -> Iterator[Trial]:
-    """The reference walked more slowly. Any loop follows that better: only what goes beyond it speaks for the cause."""
-    share, words = asked_speed(run)
-    asked = share if share > MUCH else 0.0
-    for factor in SLOWER:
-        given = {"reference": slowed(run.scenario.reference, factor)}
-        free = 0.0 if asked else math.log10(factor)
-        yield Trial("reference", words, {}, given, min(0.8, 0.2 + asked), free=free)
-
-
-def asked_speed(run) -> tuple[float, str]:
-    """(largest speed the reference asks for as a share of what the machine has, in words); share 0 where it has no such number."""
-    own = scales(run.loop.plant)
-    found = [(0.0, "the reference is faster than this loop can follow")]
-    units = {s.name: s.unit for s in (*run.loop.plant.states, *run.loop.plant.outputs)}
-    live = dict(zip(run.demand.live, run.demand.at(run.log.time).T))
-    for name, order in run.demand.wanted:
-        unit = units.get(name, "") + "/s"
-        scale = own.of_unit(unit)
-        asked = live.get(target_name(name, 1))
-        if order == 1 and scale is not None and asked is not None:
-            top = float(np.abs(asked).max())
-            words = f"the reference asks for {top:.3g} {unit} of {name}, and the machine has {scale.value:.3g} {unit}"
-            found.append((top / scale.value, words))
-    share, words = max(found)
-    words = words if share > MUCH else found[0][1]
-    law = innermost(run.loop.controller)
-    if feeds_forward(law) and law.feed == "none":
-        words += ", and nothing feeds its velocity forward (controller.feed: none)"
-    return share, words
-
-
-def slowed(reference, factor: float = 4.0):
-    """The reference `factor` times as slow; None for a reference that stands still or states no speed."""
-    if reference is None:
-        return None
-    own = {f.name for f in fields(reference)} if is_dataclass(reference) else set()
-    if "leg" in own:
-        legs = reference.leg
-        return replace(
-            reference,
-            leg=tuple(factor * leg for leg in legs) if isinstance(legs, tuple) else factor * legs,
-        )
-    if "frequency" in own:
-        return replace(reference, frequency=reference.frequency / factor)
-    return None

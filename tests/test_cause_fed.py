@@ -1,0 +1,109 @@
+"""Causes of machines that state no scale of their error, that are fed too little, or that carry a joint which nothing drives."""
+
+import json
+
+import pytest
+
+from tests.faults.entries import case_of
+from workbench.cases.file import loads
+from workbench.contract.parameters import Leaf, leaves
+from workbench.verification.cause.machine import starved
+from workbench.verification.cause.named import likely_cause
+from workbench.verification.cause.removal import large_error
+from workbench.verification.cause.trials import _machine
+from workbench.verification.run import run
+
+STILL = {"type": "Hold", "space": "output", "point": [0.5]}
+
+
+def case(base, edit=()):
+    return loads(json.dumps(case_of(base, dict(edit)), ensure_ascii=False), "case.yaml")
+
+
+def ran(base, edit=()):
+    made = case(base, edit)
+    return run(made.loop, made.scenario)
+
+
+@pytest.mark.parametrize(
+    "edit, cause",
+    [
+        ({"controller/u_max": 3}, "controller.u_max limits commands to 3"),
+        (
+            {"controller/K_i": 0, "scenario/reference": STILL},
+            "no integral action (controller.K_i: 0)",
+        ),
+    ],
+    ids=str,
+)
+def test_errors_of_a_motor_are_compared_by_those_of_the_loop_as_it_is(edit, cause):
+    """A motor states no scale of angles: by its own largest error every run was as bad as the other."""
+    found = likely_cause(ran("pendulum-pid", edit))
+    assert found is not None and cause in found.words
+
+
+def test_a_machine_with_a_scale_keeps_it():
+    r = ran("fourbar-pid")
+    assert large_error(r, r.scenario) == 0.0
+    assert large_error(ran("pendulum-pid"), case("pendulum-pid").scenario) > 0.0
+
+
+def machine_trials(plant):
+    """What could be put right about a machine under VDC, words and oddness."""
+    loop = loads(json.dumps({"plant": plant, "controller": "VDC"}), "case.yaml").loop
+    known = {leaf.path: leaf for leaf in leaves(loop)}
+    return {trial.words: trial.oddness for trial in _machine(loop, known)}
+
+
+def test_a_shipped_machine_of_pins_is_put_back_to_what_it_was():
+    """The excavator with a supply of 30 bar; on another supply it is another build, and a better machine says what is wrong."""
+    (found,) = machine_trials({"machine": "excavator", "change": {"supply.p_s": "30 bar"}})
+    assert found.startswith("plant.supply.p_s is 0.15 × that of the machine as shipped, 2e+07")
+    sensing = {"type": "LoadSensing", "margin": "5 bar", "standby": "20 bar", "p_top": "200 bar"}
+    other = machine_trials(
+        {
+            "machine": "excavator",
+            "change": {"supply": sensing | {"p_r": "5 bar", "Q_max": "60 l/min"}},
+        }
+    )
+    assert any(words.startswith("plant.supply.margin is") for words in other)
+    assert not machine_trials("excavator")
+
+
+def test_a_supply_that_no_machine_is_built_for():
+    """Below half of 100 bar it is put there, the more oddly the less it is; return lines and beliefs are none."""
+    numbers = {
+        "plant.supply.p_s": 30e5,
+        "plant.pump.P_M": 50e5,
+        "plant.supply.p_r": 5e5,
+        "controller.model.supply.p_s": 30e5,
+    }
+    known = {path: Leaf(path, value, None) for path, value in numbers.items()}
+    assert starved(known) == {"supply.p_s": (30e5, 100e5)}
+
+
+HEAVY = {
+    "parent": "cart",
+    "mass": "0.4 kg",
+    "com": ["0.35 m", "0 m", "0 m"],
+    "inertia": [0.0002, 0.016, 0.016, 0, 0, 0],
+    "damping": 0.12,
+    "hold": True,
+}
+
+
+@pytest.mark.parametrize(
+    "edit, kind",
+    [
+        ({"controller/K_i": 9000}, "edge"),
+        ({"plant/bodies/pole": HEAVY | {"start": "90 deg"}}, "joint"),
+    ],
+    ids=["gain", "pole"],
+)
+def test_a_gain_that_shakes_a_free_joint_is_named_before_the_joint(edit, kind, monkeypatch):
+    """A load that hangs is shaken by the cart's gains; a pole that stands on it falls under any of them."""
+    named = "workbench.verification.cause.named.left_alone"
+    monkeypatch.setattr(named, lambda r: "nothing drives the joint of pole")
+    found = likely_cause(ran("cartpole-hanging", edit))
+    assert found is not None and found.kind == kind
+    assert ("K_i" in found.words) == (kind == "edge")

@@ -1,0 +1,81 @@
+"""What a scenario asks of a loop, as faults that could be removed: a disturbance left out, a reference walked more slowly."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass, replace
+
+import numpy as np
+
+from workbench.contract.system import innermost
+from workbench.run.targets import target_name
+from workbench.verification.cause.gains import feeds_forward
+from workbench.verification.cause.trial import Trial
+from workbench.verification.scales import scales
+
+MUCH = 0.7  # of the speed that a machine has, from which on a reference is fast
+SLOWER = (4.0, 20.0)  # times as long: references that are walked more slowly
+
+
+def scenario_trials(run) -> Iterator[Trial]:
+    """The scenario without its disturbances, and with a slower reference."""
+    loop = run.loop
+    scenario = run.scenario
+    pushes = {s.name for s in loop.inputs if s.kind == "disturbance"}
+    acting = {name: value for name, value in scenario.disturbances.items() if name in pushes}
+    if acting:
+        kept = {name: value for name, value in scenario.disturbances.items() if name not in acting}
+        yield Trial(
+            "disturbance", f"disturbance {', '.join(acting)}", {}, {"disturbances": kept}, 0.6
+        )
+    if slowed(scenario.reference) is not None:
+        yield from _slower(run)
+
+
+def _slower(run) -> Iterator[Trial]:
+    """The reference walked more slowly. Any loop follows that better: only what goes beyond it speaks for the cause."""
+    share, words = asked_speed(run)
+    asked = share if share > MUCH else 0.0
+    for factor in SLOWER:
+        given = {"reference": slowed(run.scenario.reference, factor)}
+        free = 0.0 if asked else math.log10(factor)
+        yield Trial("reference", words, {}, given, min(0.8, 0.2 + asked), free=free)
+
+
+def asked_speed(run) -> tuple[float, str]:
+    """(largest speed the reference asks for as a share of what the machine has, in words); share 0 where it has no such number."""
+    own = scales(run.loop.plant)
+    found = [(0.0, "the reference is faster than this loop can follow")]
+    units = {s.name: s.unit for s in (*run.loop.plant.states, *run.loop.plant.outputs)}
+    live = dict(zip(run.demand.live, run.demand.at(run.log.time).T))
+    for name, order in run.demand.wanted:
+        unit = units.get(name, "") + "/s"
+        scale = own.of_unit(unit)
+        asked = live.get(target_name(name, 1))
+        if order == 1 and scale is not None and asked is not None:
+            top = float(np.abs(asked).max())
+            words = f"the reference asks for {top:.3g} {unit} of {name}, and the machine has {scale.value:.3g} {unit}"
+            found.append((top / scale.value, words))
+    share, words = max(found)
+    words = words if share > MUCH else found[0][1]
+    law = innermost(run.loop.controller)
+    if feeds_forward(law) and law.feed == "none":
+        words += ", and nothing feeds its velocity forward (controller.feed: none)"
+    return share, words
+
+
+def slowed(reference, factor: float = 4.0):
+    """The reference `factor` times as slow; None for a reference that stands still or states no speed."""
+    if reference is None:
+        return None
+    own = {f.name for f in fields(reference)} if is_dataclass(reference) else set()
+    if "leg" in own:
+        legs = reference.leg
+        return replace(
+            reference,
+            leg=tuple(factor * leg for leg in legs) if isinstance(legs, tuple) else factor * legs,
+        )
+    if "frequency" in own:
+        return replace(reference, frequency=reference.frequency / factor)
+    return None
