@@ -21,6 +21,7 @@ from workbench.verification.beside import beside
 from workbench.verification.ledger.balance import has_ledger
 from workbench.verification.observed.reachable import put_in_reach, too_wide
 from workbench.verification.observed.requirement_claims import put_to_the_test
+from workbench.verification.observed.unseen import as_far_as_seen
 from workbench.verification.practical.timed import beyond_the_run
 from workbench.verification.run import Run
 from workbench.verification.run import run as simulated
@@ -101,7 +102,7 @@ def _examined(loop, scenario, claims, progress, ahead) -> Examination:
     verdicts, drawn = _judged(claims, run, bar, ahead)
     verdicts = within_accuracy(run, [put_to_the_test(v) for v in verdicts])
     caused = _with_cause(run, _with_energy(run, plain(verdicts)))
-    return Examination(beyond_the_run(run, caused), run.told, drawn, run)
+    return Examination(as_far_as_seen(run, beyond_the_run(run, caused)), run.told, drawn, run)
 
 
 def _judged(claims: Sequence, run: Run, bar: _Progress, ahead) -> tuple[list[Verdict], dict]:
