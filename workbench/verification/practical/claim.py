@@ -3,7 +3,7 @@
 The loop is disturbed (`starts`), runs for at least twice the scenario's duration beside an undisturbed run with the same reference,
 and is judged where a user looks: at the tool or the outputs that follow a reference, at every position (joints that nothing holds
 included) and at every chamber pressure (`returning`). Where a signal is still on its way at the end, the run is made longer, up
-to a stated limit, before the answer is that too little was seen.
+to a stated limit, before the answer is that too little was seen. A path that ends elsewhere than it began is asked there, too.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from workbench.verification.practical.disturbed import (
     lasting,
     undisturbed,
 )
+from workbench.verification.practical.elsewhere import at_its_end
 from workbench.verification.practical.nominal import nominal_run
 from workbench.verification.practical.starts import Start, drawn
 from workbench.verification.run import Run
@@ -89,7 +90,10 @@ def check_practical(
     if late is not None:
         holds = None if claim.within is None else False
         return said(holds, f"{late}; was: {verdict.worst}", data=verdict.data)
-    return _with_modes(claim, run, verdict, modes, starts[0], allowed) if verdict.holds else verdict
+    if not verdict.holds:
+        return verdict
+    elsewhere = at_its_end(claim, run, known, said, allowed, modes)
+    return elsewhere or _with_modes(claim, run, verdict, modes, starts[0], allowed)
 
 
 def _runs_meanwhile(claim, run: Run) -> list[Callable]:

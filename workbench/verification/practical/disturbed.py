@@ -220,15 +220,24 @@ def floor_of(run: Run) -> float:
 
 
 def disturbed(
-    claim, run: Run, starts: list[Start], allowed, modes: Modes, tick
+    claim,
+    run: Run,
+    starts: list[Start],
+    allowed,
+    modes: Modes,
+    tick,
+    amounts: Mapping[str, float] | None = None,
 ) -> tuple[list[Outcome], float]:
-    """(what every disturbed run showed, its duration): lengthened until nothing is on its way, or the limit is reached."""
+    """(what every disturbed run showed, its duration): lengthened until nothing is on its way, or the limit is reached.
+
+    amounts: by how much states are moved, where these are not the `sizes` of this run.
+    """
     slowest = modes.slowest.settles if modes.slowest else 0.0
     twice = 2 * run.scenario.length()
     first = claim.duration or twice
     most = max(first, claim.longest)
     duration = max(first, min(slowest, most))
-    signals = judged(run, sizes(run, claim.spread), allowed)
+    signals = judged(run, sizes(run, claim.spread) if amounts is None else amounts, allowed)
     todo = list(range(len(starts)))
     found = [None] * len(starts)
     while True:

@@ -106,9 +106,12 @@ def _is_jointed(plant: System) -> bool:
     return bool(plant.joint_names) and isinstance(plant, Posed)
 
 
-def drawn(run, runs: int, spread: float) -> list[Start]:
-    """`runs` other starts in opposite pairs, from the scenario's seed. Raises InputError where none fits inside the strokes."""
-    own = sizes(run, spread)
+def drawn(run, runs: int, spread: float, amounts: Mapping[str, float] | None = None) -> list[Start]:
+    """`runs` other starts in opposite pairs, from the scenario's seed. Raises InputError where none fits inside the strokes.
+
+    amounts: `sizes` of another run of this loop.
+    """
+    own = sizes(run, spread) if amounts is None else amounts
     rng = np.random.default_rng(run.scenario.seed + 1)
     found: list[Start] = []
     while len(found) < runs:
@@ -147,11 +150,11 @@ def pose(run, start: Start) -> tuple[float, ...]:
     """Joint positions of a start, as `Scenario.start` takes them."""
     return tuple(
         float(run.log.array(name)[0]) + start.amounts.get(name, 0.0)
-        for name in _leading(run.loop.plant)
+        for name in leading(run.loop.plant)
     )
 
 
-def _leading(plant: System) -> list[str]:
+def leading(plant: System) -> list[str]:
     """The positions that `plant.rest` takes, in its order."""
     joints = plant.joint_names
     if joints:
@@ -171,7 +174,7 @@ def scenario_from(run, start: Start, base: Scenario) -> Scenario:
     if not isinstance(plant, Posed):
         return replace(base, offset=_added(given, start.amounts))
     q = pose(run, start)
-    posed = set(_leading(plant))
+    posed = set(leading(plant))
     amounts = {name: amount for name, amount in start.amounts.items() if name not in posed}
     rest = {name: amount for name, amount in given.items() if name not in posed}
     return replace(base, start=q, offset=_added(rest, amounts))

@@ -1,0 +1,75 @@
+"""Starts around the place where a path ends: one-sided laws are refused there, and paths that close are not asked twice."""
+
+import pytest
+from ledger_cases import PATH, REAL, sampled
+from planted import linear
+
+from workbench import ClosedLoop, Hold, Sampled, Scenario, Sine, Waypoints, verify
+from workbench.contract.plain import Plain
+from workbench.interop.linear_plant import LinearPlant
+from workbench.run.steps import Steps
+from workbench.verification import claims as C
+from workbench.verification.practical.elsewhere import where_it_ends
+from workbench.verification.run import run
+
+CART = LinearPlant(
+    (0.0, 1.0, 0.0, -2.0), (0.0, 1.0), (1.0, 0.0, 0.0, 1.0), ("x", "v"), ("u",), ("x", "v")
+)
+UP = Waypoints("output", ((0.0,), (0.5,)), 6.0)
+
+
+def pushed(t, y, r):
+    """Pushes and never pulls: a motion upwards hides it."""
+    return [max(0.0, 6.0 * (r[0] - y[0]) - 2.0 * y[1])]
+
+
+def both_ways(t, y, r):
+    return [6.0 * (r[0] - y[0]) - 2.0 * y[1]]
+
+
+def loop(law):
+    return ClosedLoop(CART, Sampled(Plain(law, references=("x_d",)), T_s=0.01))
+
+
+@pytest.mark.parametrize("law, holds", [(pushed, False), (both_ways, True)])
+def test_a_law_that_only_pushes_is_refused_where_its_path_ends(law, holds):
+    """On its way up from either start it is back: what is too far is overtaken. At its end nothing brings it down."""
+    (found,) = verify(loop(law), Scenario(10.0, UP), [C.PracticalStability(runs=2, settle=1.0)])
+    assert found.holds is holds
+    assert ("held where its path ends: start " in found.worst) is not holds
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        Waypoints("output", ((0.0,), (0.5,), (0.0,)), 3.0),
+        Hold("output", (0.2,)),
+        Sine("output", (0.0,), (0.5,), 0.2),
+        Waypoints("output", ((0.0,), (0.5,)), 60.0),
+    ],
+    ids=["closes", "holds", "swings", "under way"],
+)
+def test_there_is_no_other_place_where_a_path_closes_or_goes_on(reference):
+    assert where_it_ends(run(loop(both_ways), Scenario(10.0, reference))) is None
+
+
+def test_a_loop_is_held_where_it_came_to_rest_under_the_pushes_of_then():
+    """From where it is, its own offset included once, with what came to act; what repeats goes on."""
+    path = Waypoints("output", ((0.0,), (2e-3,)), 2.0)
+    push = Steps("output", (0.0, 1.0), (0.0, 5.0))
+    seen = run(linear(), Scenario(4.0, path, {"F_ext": push}, offset={"Y": -1e-4}))
+    there = where_it_ends(seen)
+    assert there.scenario.disturbances == {"F_ext": 5.0}
+    assert there.log.array("Y")[0] == pytest.approx(seen.log.array("Y")[-1], abs=1e-12)
+    again = run(linear(), Scenario(4.0, path, {"F_ext": Sine("output", (0.0,), (5.0,), 1.0)}))
+    assert where_it_ends(again).scenario.disturbances == again.scenario.disturbances
+
+
+def test_a_machine_stands_at_rest_in_the_pose_where_its_path_ends():
+    away = Waypoints(PATH.space, PATH.points[:2], 2.0)
+    seen = run(sampled(REAL), Scenario(reference=away, duration=3.0))
+    there = where_it_ends(seen)
+    end = [seen.log.array(name)[-1] for name in ("q_1", "q_2")]
+    assert there.scenario.start == pytest.approx(end) and not there.scenario.offset
+    assert there.log.array("q_1")[0] == pytest.approx(end[0])
+    assert abs(there.log.array("dq_1")[0]) < 1e-12
