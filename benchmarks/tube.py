@@ -20,9 +20,10 @@ from workbench.contract.errors import InputError
 from workbench.run.simulate import simulate
 from workbench.verification.claims import Tube
 from workbench.verification.run import run
+from workbench.verification.tube.asked import widths
 from workbench.verification.tube.checker.file import load
 from workbench.verification.tube.checker.judge import judge
-from workbench.verification.tube.claim import check_tube, widths
+from workbench.verification.tube.claim import check_tube
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 FAULTS = {

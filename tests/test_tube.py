@@ -149,7 +149,7 @@ def test_a_bound_that_the_tube_does_not_keep_is_undecided():
 def test_an_error_is_in_the_unit_of_the_outputs_that_follow_a_reference(law):
     """On a crane with a tool only the claim itself reads its error: in one unit, and the other is refused."""
     from workbench.verification.observed.requirements import in_si
-    from workbench.verification.tube.claim import error_of
+    from workbench.verification.tube.asked import error_of
     from workbench.verification.tube.posed import error_unit
 
     crane = fp.machine("hiab-xs031").plant

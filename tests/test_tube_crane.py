@@ -11,11 +11,12 @@ from workbench.commands.verbs import read_case
 from workbench.run.simulate import simulate
 from workbench.verification.claims import Tube
 from workbench.verification.run import run
+from workbench.verification.tube.asked import widths
 from workbench.verification.tube.blocks import filled
 from workbench.verification.tube.checker.file import load
 from workbench.verification.tube.checker.judge import followed, judge
 from workbench.verification.tube.checker.samples import walked
-from workbench.verification.tube.claim import check_tube, widths
+from workbench.verification.tube.claim import check_tube
 from workbench.verification.tube.posed import posed
 from workbench.verification.tube.search import matrices, tiny
 

@@ -275,7 +275,8 @@ class Supplied(Checked):
 class Tube(Checked):
     """Every run from a box of starts stays in a tube around this one, and comes closer to it (proof), between samples too.
 
-    starts: state of the plant → how far its start may be off, both ways; what is not named starts as in this run. error:
+    starts: state of the plant → how far its start may be off, both ways; what is not named starts as in this run. parameters:
+    path of a plant's number → [low, high], around that of the run; the law keeps the numbers that it has. error:
     largest distance of every measured output from its reference at the samples. within: state → [low, high], from the
     start on. substeps: steps of the enclosure from one sample to the next, more where the plant is fast. certificate: file
     (.npz) to write the proof to, for `workbench check`.
@@ -289,6 +290,7 @@ class Tube(Checked):
     says_stable: ClassVar[bool] = True
 
     starts: Mapping[str, Number]
+    parameters: Mapping[str, tuple[Number, Number]] = field(default_factory=dict)
     error: Number | None = None
     within: Mapping[str, tuple[Number, Number]] = field(default_factory=dict)
     substeps: Annotated[int, Unit("1"), "steps of the enclosure a sample", up_to(100)] = 2

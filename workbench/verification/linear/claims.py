@@ -9,11 +9,8 @@ import numpy as np
 
 from workbench.contract.capabilities import LinearisesItself
 from workbench.contract.errors import InputError
-from workbench.contract.numbers import nearest
-from workbench.contract.parameters import leaves
 from workbench.contract.system import names
 from workbench.contract.units import format_quantity as say
-from workbench.contract.units import quantity
 from workbench.verification.linear.delay_margin import delay_margin
 from workbench.verification.linear.hidden import hidden_modes
 from workbench.verification.linear.local_claim import _or_zero as or_zero
@@ -33,6 +30,7 @@ from workbench.verification.linear.margins import disk_margin, loop_margins
 from workbench.verification.linear.quadratic import quadratic_certificate
 from workbench.verification.linear.robust import robust_stability
 from workbench.verification.linear.systems import break_loop
+from workbench.verification.ranges import ranges
 from workbench.verification.verdict import Assumption, Verdict
 
 
@@ -168,7 +166,7 @@ def check_robust(claim: Any, run: Any, tick: Any = None) -> Verdict:
     """Stability for every parameter in the box; the law does not change with the parameters."""
     loop, at = run.loop, point(run.loop.plant, claim.at)
     try:
-        family, limits = family_of(loop, at, ranges(loop, claim))
+        family, limits = family_of(loop, at, boxed(loop, claim))
     except InputError as why:
         return _no_matrix(
             "robust-stability", "the loop is exponentially stable in the whole box", why, claim
@@ -180,24 +178,5 @@ def check_robust(claim: Any, run: Any, tick: Any = None) -> Verdict:
     return replace(found, key="robust-stability", counted=claim.counted)
 
 
-def ranges(loop: Any, claim: Any) -> dict[str, tuple[float, float]]:
+def boxed(loop: Any, claim: Any) -> dict[str, tuple[float, float]]:
     """Path of a plant's number (or "delay") → (low, high), SI."""
-    known = {leaf.path: leaf for leaf in leaves(loop.plant) if not leaf.structural}
-    found = {}
-    for name, ends in claim.box.items():
-        if name != "delay" and name not in known:
-            mend = nearest(name, [*known, "delay"])
-            raise InputError(f"box: the plant has no number {name!r}", mend=mend)
-        unit = "s" if name == "delay" else known[name].info.unit
-        low, high = (quantity(v, unit) for v in ends)
-        if not low <= high:
-            raise InputError(
-                f"box.{name}: low, {low:g}, is above high, {high:g}", mend="write [low, high]"
-            )
-        if name != "delay" and not all(known[name].info.bound.admits(v) for v in (low, high)):
-            raise InputError(
-                f"box.{name}: it cannot be from {low:g} to {high:g}",
-                mend="keep the box where the plant allows it",
-            )
-        found[name] = (low, high)
-    return found

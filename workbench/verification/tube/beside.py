@@ -7,10 +7,17 @@ from dataclasses import replace
 
 import numpy as np
 
+from workbench.contract.closed_loop import ClosedLoop
+from workbench.contract.parameters import bind
+from workbench.contract.system import names
+from workbench.run.scenario import Scenario
+from workbench.run.simulate import start_state
 from workbench.verification.run import Run, run_many
 from workbench.verification.tube.checker.data import Tube
 from workbench.verification.tube.checker.judge import Seen
 from workbench.verification.tube.end import shown
+from workbench.verification.tube.opened import Varied
+from workbench.verification.tube.posed import Posed
 
 KEPT = "tube"  # where the run keeps it
 RUNS = 40  # beside the tube, corners first
@@ -18,11 +25,13 @@ CORNERS = 16
 ROWS = 800  # instants drawn
 
 
-def pictured(run: Run, c: Tube, seen: Seen, half: dict[str, float], states: tuple) -> dict:
+def pictured(run: Run, c: Tube, seen: Seen, half: dict[str, float], question: Posed) -> dict:
     """Arrays of the figure: instants, half-widths and hulls of what moves, what every sample adds, and where it is tight."""
     moving = [j for j, i in enumerate(c.section) if not c.flow.still()[i]]
-    starts = shares(sum(1 for value in half.values() if value))
-    others = hull(run, half, starts, [int(c.section[j]) for j in moving])[: len(c.z)]
+    starts = shares(sum(1 for value in half.values() if value) + len(question.varied))
+    columns = [int(c.section[j]) for j in moving]
+    others = hull(run, half, question.varied, starts, columns)[: len(c.z)]
+    states = question.states
     reach = shown(c.reach[:, 0, c.section])
     with np.errstate(all="ignore"):
         share = np.where(reach > 0, (seen.added + seen.defect) / reach, 0.0)
@@ -65,19 +74,42 @@ def shares(moved: int) -> np.ndarray:
     return np.vstack([corners, rng.uniform(-1, 1, (RUNS - len(corners), moved))])
 
 
-def hull(run: Run, half: dict[str, float], starts: np.ndarray, states: list[int]) -> np.ndarray:
+def other(
+    run: Run, half: dict[str, float], varied: tuple[Varied, ...], share: np.ndarray
+) -> tuple[ClosedLoop, Scenario]:
+    """The loop and scenario of a run from these shares of starts and of the plant's numbers, between −1 and 1.
+
+    It starts from the same state but for what was moved: at rest other numbers of the plant would have other pressures.
+    """
+    moved = {name: value for name, value in half.items() if value}
+    parts = dict(zip(moved, share))
+    numbers = zip(varied, share[len(moved) :])
+    loop = bind(run.loop, {f"plant.{v.path}": v.at(s) for v, s in numbers}) if varied else run.loop
+    rest = replace(run.scenario, offset={})
+    wanted = dict(zip(names(loop.states), run.demand.start))
+    offset = {
+        name: wanted[name] - x + parts.get(name, 0.0) * moved.get(name, 0.0)
+        for name, x in zip(wanted, start_state(loop, rest))
+    }
+    return loop, replace(run.scenario, offset={n: v for n, v in offset.items() if v})
+
+
+def hull(
+    run: Run,
+    half: dict[str, float],
+    varied: tuple[Varied, ...],
+    starts: np.ndarray,
+    states: list[int],
+) -> np.ndarray:
     """How far runs from these starts get from this one, (samples, states)."""
     nominal = run.log.values[:, states]
-    own = run.scenario.offset
-    moved = {name: value for name, value in half.items() if value}
 
     def job(share: np.ndarray) -> tuple:
-        offset = {n: own.get(n, 0.0) + s * v for (n, v), s in zip(moved.items(), share)}
-        return run.loop, replace(run.scenario, offset={**own, **offset})
+        return other(run, half, varied, share)
 
-    def far(other: Run) -> np.ndarray:
+    def far(one: Run) -> np.ndarray:
         found = np.full_like(nominal, np.nan)
-        values = other.log.values[: len(nominal), states]
+        values = one.log.values[: len(nominal), states]
         found[: len(values)] = np.abs(values - nominal[: len(values)])
         return found
 

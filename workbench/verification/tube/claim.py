@@ -13,19 +13,18 @@ from typing import Any
 import numpy as np
 
 from workbench.contract.errors import InputError
-from workbench.contract.system import find
 from workbench.contract.units import format_quantity as say
-from workbench.contract.units import quantity
+from workbench.verification.tube.asked import bounds, error_of, notes, sentence, varied, widths
 from workbench.verification.tube.beside import KEPT, pictured
 from workbench.verification.tube.checker.data import Tube
 from workbench.verification.tube.checker.file import digests
 from workbench.verification.tube.checker.judge import Seen, distances, judge
 from workbench.verification.tube.checker.section import Refused
-from workbench.verification.tube.end import closing, narrowed, pace, shown
-from workbench.verification.tube.posed import Posed, error_unit, posed
+from workbench.verification.tube.end import alike, closing, narrowed, pace, shown
+from workbench.verification.tube.posed import Posed, posed
 from workbench.verification.tube.progress import Share
 from workbench.verification.tube.search import Result, searched, sized
-from workbench.verification.verdict import Assumption, Verdict
+from workbench.verification.verdict import Verdict
 
 SOURCE = "contraction along the nominal run, outward-rounded intervals"
 SMALLER = (0.3, 0.1, 0.01)  # shares of the starts that are tried where the whole set is not held
@@ -45,7 +44,7 @@ def _judged(claim: Any, run: Any, share: Share) -> Verdict:
     text = sentence(claim, run.loop, half)
     said = partial(Verdict, "tube", text, source=SOURCE, counted=claim.counted)
     try:
-        question = posed(run, half, claim.substeps)
+        question = posed(run, half, claim.substeps, varied(claim, run.loop))
     except InputError as why:
         return said(None, worst=why.message)
     found = searched(question, share)
@@ -61,88 +60,8 @@ def _judged(claim: Any, run: Any, share: Share) -> Verdict:
         seen = judge(certificate)
     except Refused as why:
         return said(None, worst=f"the checker refuses it: {why}", assumptions=notes(question))
-    run.kept[KEPT] = pictured(run, certificate, seen, half, question.states)
-    return decided(claim, question, certificate, seen, said)
-
-
-def widths(claim: Any, loop: Any) -> dict[str, float]:
-    """Half-width of every state of the plant that may start elsewhere; InputError where it is none."""
-    found = {}
-    for name, value in claim.starts.items():
-        try:
-            signal = find(loop.plant.states, name, "states of the plant")
-            found[name] = quantity(value, signal.unit)
-        except InputError as why:
-            raise InputError(f"starts.{name}: {why.message}", mend=why.mend) from None
-        if not found[name] >= 0:
-            raise InputError(f"starts.{name}: {value}, expected a half-width", mend="0 or more")
-    moved = sum(1 for value in found.values() if value)
-    if not moved:
-        raise InputError("starts: no state may start elsewhere", mend="give one a width above 0")
-    return found
-
-
-def bounds(claim: Any, loop: Any) -> dict[str, tuple[float, float]]:
-    """Between which numbers a state is to stay, in SI units; InputError where that says nothing."""
-    found = {}
-    for name, pair in claim.within.items():
-        try:
-            unit = find(loop.states, name, "states").unit
-            low, high = (quantity(v, unit) for v in pair)
-        except InputError as why:
-            raise InputError(f"within.{name}: {why.message}", mend=why.mend) from None
-        if not low < high:
-            raise InputError(f"within.{name}: expected low < high, got {pair[0]} and {pair[1]}")
-        found[name] = (low, high)
-    return found
-
-
-def check_asked(claim: Any, loop: Any) -> None:
-    """Raise InputError for a claim that names what this loop has not; messages begin with the key they are about."""
-    widths(claim, loop)
-    bounds(claim, loop)
-    if claim.error is not None:
-        error_of(claim, loop)
-
-
-def error_of(claim: Any, loop: Any) -> float:
-    """The error asked for, in the unit of the outputs that follow a reference."""
-    try:
-        return quantity(claim.error, error_unit(loop))
-    except InputError as why:
-        raise InputError(f"error: {why.message}", mend=why.mend) from None
-
-
-def sentence(claim: Any, loop: Any, half: dict[str, float]) -> str:
-    units = {s.name: s.unit for s in loop.states}
-    starts = ", ".join(f"{n} ± {say(v, units[n])}" for n, v in half.items() if v)
-    text = f"every run that starts within {starts} of this one stays in a tube around it"
-    if claim.error is not None:
-        text += (
-            f", no more than {say(error_of(claim, loop), error_unit(loop))} from the reference"
-            " at every sample"
-        )
-    for name, (low, high) in bounds(claim, loop).items():
-        text += f", {name} between {say(low, units[name])} and {say(high, units[name])}"
-    return text
-
-
-ENDS = {
-    "rest": "the references stay where they are at the end of the run: then for all times",
-    "period": "the references repeat as they do at the end of the run: then for all times",
-    "horizon": "up to the end of the run, and no longer",
-}
-
-
-def notes(question: Posed) -> tuple[Assumption, ...]:
-    c = question.tube
-    slack = float(np.max(c.slack, initial=0.0))
-    return (
-        Assumption("parameters are the stored numbers, the model is the machine", None),
-        Assumption(ENDS[question.ends] + (f" (to {slack:.1g})" if slack else ""), None),
-        Assumption("no noise; disturbances as in this run", None),
-        Assumption("the model's equations hold throughout: no end of a stroke, no vacuum", None),
-    )
+    run.kept[KEPT] = pictured(run, certificate, seen, half, question)
+    return decided(claim, run.loop, question, certificate, seen, said)
 
 
 def reason(question: Posed, found: Result) -> str:
@@ -196,12 +115,12 @@ def stated(c: Tube, seen: Seen) -> Tube:
     return replace(c, error=distances(c).max(axis=0, initial=0.0))
 
 
-def decided(claim: Any, question: Posed, c: Tube, seen: Seen, said: Any) -> Verdict:
+def decided(claim: Any, loop: Any, question: Posed, c: Tube, seen: Seen, said: Any) -> Verdict:
     """The verdict on a tube that the checker accepts: whether what else is asked follows from it."""
     reach = c.reach[:, 0, c.section]
     missed = [
         f"{name} is only known to stay between {c.low[i]:.6g} and {c.high[i]:.6g}"
-        for name, (low, high) in claim_bounds(claim, question).items()
+        for name, (low, high) in bounds(claim, loop).items()
         for i in [question.states.index(name)]
         if not (low <= c.low[i] and c.high[i] <= high)
     ]
@@ -209,13 +128,13 @@ def decided(claim: Any, question: Posed, c: Tube, seen: Seen, said: Any) -> Verd
     if claim.error is not None:
         if not len(c.error):
             missed.append("no output has a reference of its name")
-        elif not worst <= claim_error(claim, question):
+        elif not worst <= error_of(claim, loop):
             missed.append(f"the error is only known to stay below {worst:.6g}")
     lap = closing(c, seen)
     if lap is not None and not lap < 1 - NEUTRAL:
         missed.append("the end of the tube is neutral to rounding")
     if lap is None:
-        missed += narrowed(question.states, c.section, reach)
+        missed += narrowed(question.states, *alike(c))
     data = told(question, c, reach)
     common = dict(assumptions=notes(question), data=data)
     if missed:
@@ -230,17 +149,6 @@ def decided(claim: Any, question: Posed, c: Tube, seen: Seen, said: Any) -> Verd
         worst=in_words(question, c, reach, worst),
         **common,
     )
-
-
-def claim_bounds(claim: Any, question: Posed) -> dict:
-    units = dict(zip(question.states, question.units))
-    return {
-        name: tuple(quantity(v, units[name]) for v in pair) for name, pair in claim.within.items()
-    }
-
-
-def claim_error(claim: Any, question: Posed) -> float:
-    return quantity(claim.error, question.error_unit)
 
 
 def in_words(question: Posed, c: Tube, reach: np.ndarray, error: float) -> str:

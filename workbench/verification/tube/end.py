@@ -6,8 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from workbench.verification.tube.checker.balls import up
 from workbench.verification.tube.checker.data import Tube
 from workbench.verification.tube.checker.judge import Seen
+from workbench.verification.tube.checker.samples import begun
+from workbench.verification.tube.checker.section import constant
 
 NOWHERE = 1e-9  # share of a state's largest half-width below which it starts nowhere else
 
@@ -25,6 +28,22 @@ def pace(c: Tube, lap: float) -> float:
 def shown(reach: np.ndarray) -> np.ndarray:
     """Half-widths (nodes, states) as they are shown: 0 for a state whose start does not vary, in place of its rounding."""
     return np.where(reach > NOWHERE * reach.max(axis=0), reach, 0.0)
+
+
+def alike(c: Tube) -> tuple[np.ndarray, np.ndarray]:
+    """(states that move, half-widths of each at all nodes but the last) of runs that have the same constants.
+
+    The segments of constants are the same for such runs, so that half their distance is in what is beside them. At first
+    that is what the starts are, no wider.
+    """
+    stays = constant(c)
+    own = np.flatnonzero(stays[c.half > 0])
+    others = np.abs(np.delete(c.segments, own, axis=-1)).sum(axis=-1)
+    wide = up(others + np.sqrt((c.balls**2).sum(axis=-1)))
+    wide = np.minimum(c.reach[:, 0, c.section], wide)
+    wide[0] = np.abs(np.delete(begun(c).G, own, axis=-1)).sum(axis=-1)
+    moves = ~stays[c.section]
+    return c.section[moves], wide[:-1, moves]
 
 
 def narrowed(states: Sequence[str], section: np.ndarray, reach: np.ndarray) -> list[str]:

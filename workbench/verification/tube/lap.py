@@ -34,6 +34,22 @@ def shaped(M: np.ndarray, added: np.ndarray, share: float, least: np.ndarray) ->
     return size[:, None] * np.linalg.cholesky(kept(W, ellipsoid(G), share))
 
 
+def led(M: np.ndarray, own: np.ndarray, stays: np.ndarray) -> np.ndarray:
+    """G with W G = G, W the product of a lap's samples: where states settle that follow what is constant, one column each.
+
+    own: rows of what the columns stand for; stays: rows of all that is constant.
+    """
+    W = np.eye(M.shape[-1])
+    for Mk in M:
+        W = Mk @ W
+    moves = ~stays
+    G = np.zeros((len(W), len(own)))
+    G[own, np.arange(len(own))] = 1.0
+    rest = np.eye(int(moves.sum())) - W[np.ix_(moves, moves)]
+    G[moves] = np.linalg.solve(rest, W[np.ix_(moves, own)])
+    return G
+
+
 def ellipsoid(G: np.ndarray) -> np.ndarray:
     """C_0 of the segments that are the columns of G."""
     length = np.sqrt((G**2).sum(axis=0)) + 1e-300

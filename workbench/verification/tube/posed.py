@@ -11,11 +11,11 @@ from workbench.contract.errors import InputError
 from workbench.contract.system import names
 from workbench.numerics.calculus import trace
 from workbench.verification.tube.checker.data import Tube
+from workbench.verification.tube.opened import STEPS, Varied, opened
 from workbench.verification.tube.programs import program
 
 SAME = 1e-11  # relative difference of a reference's numbers from one period to the next
 ORDER = 4
-STEPS = ("jump", "release", "flow", "start")  # programs of the state
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,25 +28,34 @@ class Posed:
     ends: str
     scale: np.ndarray
     error_unit: str
+    varied: tuple[Varied, ...] = ()
 
 
-def posed(run: Any, half: dict[str, float], substeps: int = 1) -> Posed:
-    """The tube of a run from starts within `half` (state → half-width) of its own; InputError where it cannot be asked."""
+def posed(
+    run: Any, half: dict[str, float], substeps: int = 1, varied: tuple[Varied, ...] = ()
+) -> Posed:
+    """The tube of a run from starts within `half` (state → half-width) of its own; InputError where it cannot be asked.
+
+    varied: numbers of the plant that are known to bounds; they come behind the loop's states.
+    """
     loop = run.loop
     check(loop, run)
     traced = trace(loop, run.demand.live)
-    n = traced.n_states
-    programs = {name: program(getattr(traced, name), n) for name in STEPS}
-    programs["prelude"] = program(traced.prelude)
+    own = np.array([v.value for v in varied])
+    n = traced.n_states + len(own)
+    functions = opened(traced, varied)
+    programs = {name: program(functions[name], n) for name in STEPS}
+    programs["prelude"] = program(functions["prelude"])
     reads = programs["jump"].depends()[:, 1 : 1 + n].any(axis=0)
     section = np.flatnonzero(reads)
     times = run.log.time
     w = np.asarray(run.demand.at(times), float).reshape(len(times), -1)
     x0 = np.array(run.demand.start, float)
-    begun = np.array(traced.start(0.0, x0, w[0], traced.constants(loop))).ravel()[:n]
-    Z = before(run.log.values[:, :n], begun, traced)[:, section]
-    known = names(loop.states)
-    widths = np.array([half.get(name, 0.0) for name in known])
+    begun = np.array(traced.start(0.0, x0, w[0], traced.constants(loop))).ravel()
+    Z = before(run.log.values[:, : traced.n_states], begun[: traced.n_states], traced)
+    Z = np.hstack([Z, np.tile(own, (len(Z), 1))])[:, section]
+    known = [*names(loop.states), *(v.path for v in varied)]
+    widths = np.array([*(half.get(s.name, 0.0) for s in loop.states), *(v.half for v in varied)])
     end, keep, after, slack = ending(w, Z, times)
     if programs["flow"].depends()[:, 1 + n : 1 + n + w.shape[1]].any() and np.ptp(w, axis=0).any():
         raise InputError(
@@ -57,7 +66,7 @@ def posed(run: Any, half: dict[str, float], substeps: int = 1) -> Posed:
     pairs = followed(loop, run.demand.live)
     tube = Tube(
         **programs,
-        out=program(traced.out),
+        out=program(functions["out"]),
         parameters=traced.numbers(loop),
         states=n,
         section=section,
@@ -77,16 +86,17 @@ def posed(run: Any, half: dict[str, float], substeps: int = 1) -> Posed:
         after=after,
         splits=np.zeros((0, 3)),
         paths=np.zeros((0, 0, 0, 0)),
-        x0=x0,
+        x0=np.concatenate([x0, own]),
         half=widths,
+        fresh=np.zeros(n),
         low=np.full(n, -np.inf),
         high=np.full(n, np.inf),
         pairs=pairs,
         error=np.full(len(pairs), np.inf),
         names=np.array(known),
     )
-    units = tuple(s.unit for s in loop.states)
-    return Posed(tube, tuple(known), units, end, scales(Z), error_unit(loop))
+    units = (*(s.unit for s in loop.states), *(v.unit for v in varied))
+    return Posed(tube, tuple(known), units, end, scales(Z), error_unit(loop), varied)
 
 
 def scales(Z: np.ndarray) -> np.ndarray:

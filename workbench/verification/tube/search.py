@@ -17,14 +17,13 @@ from workbench.verification.tube.checker.data import Tube
 from workbench.verification.tube.checker.frame import FAST
 from workbench.verification.tube.checker.judge import Seen, followed
 from workbench.verification.tube.checker.samples import Rows, begun, walked
-from workbench.verification.tube.checker.section import released
-from workbench.verification.tube.lap import shaped
+from workbench.verification.tube.checker.section import constant, released
+from workbench.verification.tube.laps import NOTHING, ball, balled, followed_by_constants
 from workbench.verification.tube.paths import fastest, longest, pathed, turning
 from workbench.verification.tube.posed import Posed
 from workbench.verification.tube.progress import Share
 from workbench.verification.tube.rate import rate
 
-SHARE = 0.5  # of the rate at which runs come closer: what the ball where laps begin keeps
 ROUNDS = 12
 ROUGH = 30.0  # times what samples usually miss: those that miss more get finer steps
 WEIGHS = 0.1  # share of the starts' envelope that they miss together, at which these steps are taken at once
@@ -35,9 +34,7 @@ MOST_SUBSTEPS = 100
 SMALLER = 3
 ROOM = 1.2  # by which reaches are first larger than those of the linear loop
 MORE = 1.1  # and then than what was needed
-LAP = 1.5  # times what a lap adds to the ball where laps begin, for want of a smaller one
 CLOSE = 1.01  # by which the last reaches are larger than what is needed
-NOTHING = 1e-12  # of what a state is along the run: a width that is none
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +91,8 @@ def tried(question: Posed, progress: Share) -> Result:
         k = int(np.argmax(~np.isfinite(linear).all(axis=(1, 2))))
         return Result(c, None, k, unbounded(c))
     with np.errstate(all="ignore"):
-        λ = rate(linear, c.after, c.T)
+        moves = ~constant(c)[c.section]
+        λ = rate(linear[:, moves][:, :, moves], c.after, c.T)
     if not λ > 0:
         return Result(c, None, len(linear) - 1, "runs side by side do not come closer")
     return sized(Ready(question, linear, λ, course), 1.0, progress)
@@ -138,14 +136,15 @@ def refined(question: Posed, rough: np.ndarray) -> Posed:
 
 def closed(question: Posed) -> Posed:
     """The nodes that repeat moved to where they do: z_k + δ_k, δ_{k+1} = M_k δ_k, (1 − ΠM) δ = what the lap misses (Newton)."""
+    moves = ~constant(question.tube)[question.tube.section]
     for _ in range(NEWTON):
         c = question.tube
         first = int(c.after[-1])
         if first < 0:
             return question
         found = samples(tiny(question), np.arange(first, len(c.z)))
-        M = found.M[:, -1, c.section]
-        missed = found.centre - c.z[c.after[found.node]]
+        M = found.M[:, -1, c.section][:, moves][:, :, moves]
+        missed = (found.centre - c.z[c.after[found.node]])[:, moves]
         if not np.isfinite(M).all() or not np.isfinite(missed).all():
             return question
         whole = np.eye(M.shape[-1])
@@ -159,7 +158,7 @@ def closed(question: Posed) -> Posed:
         δ = np.linalg.lstsq(np.eye(len(whole)) - whole, rest, rcond=None)[0]
         z = c.z.copy()
         for k, Mk, d in zip(found.node, M, missed):
-            z[k] += δ
+            z[k, moves] += δ
             δ = Mk @ δ + d
         question = replace(question, tube=replace(c, z=z))
     return question
@@ -204,20 +203,13 @@ def unbounded(c: Tube) -> str:
     return f"no bounded derivative on the run itself: it crosses an edge, or changes much within a step{most}"
 
 
-def balled(question: Posed, c: Tube, linear: np.ndarray, seen: Seen) -> Tube:
-    """With coordinates of the ball where laps begin that suit what their samples were seen to add."""
-    first = int(c.after[-1])
-    if first < 0:
-        return c
-    added = seen.added[first:] + seen.defect[first:]
-    return replace(c, R=shaped(linear[first:], added, SHARE, NOTHING * question.scale), σ=1.0)
-
-
 def sized(ready: Ready, part: float, progress: Share) -> Result:
     """The tube from this part of the starts whose reaches suffice, from one that has next to no width."""
     question = ready.question
-    c = replace(tiny(question), half=part * question.tube.half)
-    held = c.flow.still() & ~released(c) & turning(c)
+    tube = question.tube
+    c = tiny(replace(question, tube=replace(tube, half=part * tube.half, fresh=part * tube.fresh)))
+    c = followed_by_constants(c, ready.linear)
+    held = c.flow.still() & ~released(c) & ~constant(c) & turning(c)
     c = balled(question, c, ready.linear, ready.followed(c))
     fits = Fits(c)
     seen = ready.followed(c, fits.take)
@@ -270,16 +262,6 @@ def wider(c: Tube, seen: Seen) -> np.ndarray:
 def largest(reach: np.ndarray) -> np.ndarray:
     """Of every state over all nodes and stages: where it hardly moves rounding alone may be a million times more than before."""
     return reach.max(axis=(0, 1))
-
-
-def ball(seen: Seen, σ: float) -> float:
-    """A size of the ball where laps begin: what enters it, and several times what a lap adds."""
-    added = seen.returns - seen.contracts * σ
-    if seen.contracts >= 1:
-        return np.inf
-    if σ > 0 and max(seen.enters, seen.returns) <= σ:
-        return σ
-    return max(MORE * seen.enters, LAP * added / (1 - seen.contracts), σ, 1e-12)
 
 
 def settled(c: Tube, seen: Seen, ready: Ready) -> Result:

@@ -1,9 +1,11 @@
 """The inequalities of a tube certificate, all of them.
 
-    the set at node k            Z_0 = {start(x_0 + δ) − z_0, |δ| ≤ half},   Z_i = M_S Z_k ⊕ {|a| ≤ error_S + |centre − z_i|}
+    the set at node k            Z_0 = {start(x_0 + δ) − z_0, |δ| ≤ half} ⊕ N,   N = {|ν| ≤ fresh}
+                                 Z_i = M_S Z_k ⊕ {|a| ≤ error_S + |centre − z_i|} ⊕ N
     in what holds it             Z_k ⊂ {[G V]ζ + Bu : |ζ_i| ≤ 1, |u| ≤ 1}, from which forms are bounded
     which the stages are held to max |(M_s e)_j| over Z_k + error_sj ≤ reach[k, s, j]
-    where laps begin             i = after[−1]:  Z_i ⊂ {|R⁻¹ e| ≤ σ}, from which one lap leads back into it
+    where laps begin             i = after[−1]:  Z_i ⊂ {Gζ + e : |R⁻¹ e| ≤ σ}, from which one lap leads back into it,
+                                 ζ the starts of what is constant, |ζ_j| ≤ 1, and e 0 in it
     errors                       |out(z_k + e) − w_k| ≤ error, |e| ≤ reach[k, 0]
     bounds                       every box that a run crosses, between samples too, lies in [low, high]
 
@@ -23,7 +25,7 @@ from .balls import inverse
 from .data import Tube
 from .interval import Interval
 from .samples import Rows, as_it_is, begun, constants, moment, united, walked
-from .section import Refused, check_shape
+from .section import Refused, check_shape, constant
 from .zonotope import Deviations, reciprocal
 
 
@@ -108,26 +110,35 @@ def stages(Z: Deviations, rows: Rows, r: int, many: int) -> np.ndarray:
 def sample(c: Tube, rows: Rows, r: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(M, what it is off by, what is added): of a whole sample, as the section sees it."""
     S = c.section
-    return rows.M[r, -1, S], rows.off[r, -1, S], rows.error[r, -1, S] + rows.defect[r]
+    added = rows.error[r, -1, S] + rows.defect[r] + c.fresh[S]
+    return rows.M[r, -1, S], rows.off[r, -1, S], added
 
 
 class Lap:
-    """The part that repeats: where deviations enter it, and what one lap makes of the ball {|R⁻¹e| ≤ σ}."""
+    """The part that repeats: where deviations enter it, and what one lap makes of {Gζ + e : |R⁻¹e| ≤ σ}.
+
+    ζ are the starts of what is constant, one column of G each: runs differ by them for ever, and e comes closer.
+    """
 
     def __init__(self, c: Tube):
         self.c = c
         self.first = int(c.after[-1])
         self.sizes = (0.0, 0.0, 0.0)  # enters, returns, contracts
+        stays = constant(c)
+        self.stays = stays[c.section]
+        self.own = np.flatnonzero(stays[c.half > 0])  # columns of the starts' segments
+        self.G = c.segments[self.first, :, : len(self.own)]
         X, η = inverse(c.R[None])
         self.X = X[0]
         self.share = 1 - float(η[0]) * (1 + 1e-12) if η[0] < 0.5 else 0.0
 
     def entered(self, k: int, Z: Deviations) -> Deviations:
-        """The ball instead of the deviations that come to where laps begin; these elsewhere."""
+        """The set where laps begin instead of the deviations that come to it; these elsewhere."""
         if k != self.first:
             return Z
-        self.sizes = (self.size(Z)[1], np.inf, np.inf)
-        return Deviations.ball(self.c.R * self.c.σ)
+        self.sizes = (self.size(Z, self.own)[1], np.inf, np.inf)
+        ball = np.where(self.stays[:, None], 0.0, self.c.R * self.c.σ)
+        return Deviations(self.G, self.G.shape[1], ball)
 
     def closes(self, Z: Deviations, rows: Rows, ones: Rows) -> None:
         """The last sample of a lap; where it is the only one the sides of a split need not be taken together."""
@@ -137,15 +148,18 @@ class Lap:
         for r in np.flatnonzero(ones.node == len(self.c.z) - 1):
             after = Deviations(Z.G, Z.kept, Z.B)
             after.moved(*sample(self.c, ones, r))
-            ends.append(self.size(after))
+            ends.append(self.size(after, np.arange(len(self.own))))
         ball, whole = np.max(ends, axis=0)
         self.sizes = (self.sizes[0], whole, ball / self.c.σ)
 
-    def size(self, Z: Deviations) -> tuple[float, float]:
-        """|R⁻¹e| at most where laps begin: of the ball, and of everything."""
-        if not self.share:
+    def size(self, Z: Deviations, own: np.ndarray) -> tuple[float, float]:
+        """|R⁻¹e| at most where laps begin: of the ball, and of everything. own: columns of Z that are those of G."""
+        others = np.delete(Z.G, own, axis=1)
+        beside = Deviations(np.hstack([Z.G[:, own] - self.G, others]), 0, Z.B)
+        moved = beside.G[self.stays].any() or beside.B[self.stays].any()
+        if moved or not self.share:
             return np.inf, np.inf
-        ball, straight = Z.measured(self.X)
+        ball, straight = beside.measured(self.X)
         return ball / self.share, (ball + straight) / self.share * (1 + 1e-15)
 
 

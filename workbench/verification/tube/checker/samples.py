@@ -20,6 +20,7 @@ from .centred import gradient
 from .data import Tube
 from .interval import Interval
 from .program import as_it_is
+from .section import constant, handed_on
 from .series import Series
 from .steps import Runs, around, as_series, flowed, jumped
 from .stiff import stiffly
@@ -168,9 +169,10 @@ def moment(time: np.ndarray, first: float, last: float) -> Interval:
 
 
 def concluded(c: Tube, node: np.ndarray, runs: Runs) -> Rows:
-    """What the stages of a sample come to."""
+    """What the stages of a sample come to. What is constant stays as it is, whatever the stages' rounding makes of it."""
     S = c.section
     n = S.size
+    stays = constant(c)
     start = np.zeros((len(node), c.states, n))
     start[:, S, np.arange(n)] = 1.0
     each = [Balls.exact(start)]
@@ -179,15 +181,22 @@ def concluded(c: Tube, node: np.ndarray, runs: Runs) -> Rows:
         each.append(Balls.exact(Φ) @ each[-1])
         errors.append(up(np.einsum("rij,rj->ri", np.abs(Φ), errors[-1]) + added))
     ends = c.after[node]
-    off = [runs.centre[i] - Interval(c.z[ends, j]) for j, i in enumerate(S)]
+    last = [Interval(c.z[node, j]) if stays[i] else runs.centre[i] for j, i in enumerate(S)]
+    off = [x - Interval(c.z[ends, j]) for j, x in enumerate(last)]
     defect = np.stack([np.broadcast_to(up(o.size), node.shape) for o in off], axis=-1)
     middle = np.stack([np.broadcast_to(o.mid, node.shape) for o in off], axis=-1)
+    M = np.stack([b.mid for b in each], axis=1)
+    rad = np.stack([b.rad for b in each], axis=1)
+    error = np.stack(errors, axis=1)
+    M[:, :, stays] = start[:, None, stays]
+    rad[:, :, stays] = 0.0
+    error[:, :, stays] = 0.0
     return Rows(
         node,
-        np.stack([b.mid for b in each], axis=1),
-        np.stack([b.rad for b in each], axis=1),
-        np.stack(errors, axis=1),
-        defect,
+        M,
+        rad,
+        error,
+        np.where(stays[S] & (c.z[node] == c.z[ends]), 0.0, defect),
         runs.low,
         runs.high,
         middle + c.z[ends],
@@ -241,11 +250,11 @@ def united(rows: Rows) -> Rows:
 
     many = np.diff([*first, len(rows.node)])[:, None, None, None]
     M = over(np.add, rows.M) / many
-    spread = np.abs(rows.M - np.repeat(M, many.ravel(), axis=0)) + rows.off
+    spread = over(np.maximum, np.abs(rows.M - np.repeat(M, many.ravel(), axis=0)) + rows.off)
     return Rows(
         node,
         M,
-        up(over(np.maximum, spread) + 1e-15 * np.abs(M)),
+        np.where(spread == 0, 0.0, up(spread + 1e-15 * np.abs(M))),
         *(over(np.maximum, x) for x in (rows.error, rows.defect)),
         over(np.minimum, rows.low),
         over(np.maximum, rows.high),
@@ -268,4 +277,7 @@ def begun(c: Tube) -> Deviations:
         moving = np.flatnonzero(c.half)
         spread = np.where(c.half > 0, radius[0, S], 0.0)  # what does not move adds nothing
         extra = up(np.array(off) + spread @ c.half + 1e-15 * np.abs(K[0, S]) @ c.half)
+    exact = (constant(c) & handed_on(c.start, c.states))[S] & (c.x0[S] == c.z[0])
+    extra = np.where(exact, 0.0, extra)
+    extra = np.where(c.fresh[S] > 0, up(extra + c.fresh[S]), extra)
     return Deviations.box(K[0][np.ix_(S, moving)] * c.half[moving], extra)

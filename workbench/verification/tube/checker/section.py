@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .data import Tube
+from .program import CODE, Program
 
 MOST_STATES = 100  # the share that rounding is given in `steps` is for no more
 
@@ -34,6 +35,7 @@ def check_shape(c: Tube) -> None:
         "parameters",
         "x0",
         "half",
+        "fresh",
         "paths",
     ):
         if not np.isfinite(getattr(c, name)).all():
@@ -70,6 +72,7 @@ def shapes(c: Tube, K: int, n: int) -> dict[str, tuple]:
         "finer": (K,),
         "x0": (c.states,),
         "half": (c.states,),
+        "fresh": (c.states,),
         "low": (c.states,),
         "high": (c.states,),
         "substeps": (2,),
@@ -95,8 +98,8 @@ def check_numbers(c: Tube) -> None:
         raise Refused("section: not places of states")
     if not (c.reach >= 0).all() or not c.σ > 0:
         raise Refused("reach, σ: expected reach ≥ 0 and σ > 0")
-    if not (c.half >= 0).all() or not (c.slack >= 0).all():
-        raise Refused("half, slack: expected numbers ≥ 0")
+    if not (c.half >= 0).all() or not (c.slack >= 0).all() or not (c.fresh >= 0).all():
+        raise Refused("half, slack, fresh: expected numbers ≥ 0")
     if not (c.T > 0 and 0 <= c.lag < c.T) or not 2 <= c.order <= 12:
         raise Refused("T, lag, order: expected 0 ≤ lag < T and an order from 2 to 12")
     if not ((c.substeps >= (c.lag > 0, 1)) & (c.substeps < 1000)).all():
@@ -106,6 +109,8 @@ def check_numbers(c: Tube) -> None:
     if not ((c.finer >= 1) & (c.finer <= MOST_FINER)).all():
         raise Refused(f"finer: expected 1 to {MOST_FINER}")
     outside = np.setdiff1d(np.arange(c.states), c.section)
+    if c.fresh[outside].any():
+        raise Refused("fresh: of a state that no sample reads")
     reads = c.jump.depends()[: c.states]
     if reads[:, 1 + outside].any():
         raise Refused("section: a sample reads a state that it leaves out")
@@ -137,10 +142,16 @@ def check_numbers(c: Tube) -> None:
 
 def released(c: Tube) -> np.ndarray:
     """Whether a state may change when the command is released."""
-    if c.lag == 0:
-        return np.zeros(c.states, bool)
-    p = c.release
-    changed = np.ones(c.states, bool)
-    for i, node in enumerate(p.outputs[: c.states]):
-        changed[i] = not (p.codes[node] == 0 and p.left[node] == 1 + i)
-    return changed
+    return ~handed_on(c.release, c.states) if c.lag > 0 else np.zeros(c.states, bool)
+
+
+def constant(c: Tube) -> np.ndarray:
+    """Whether a state stays as it starts, as a parameter does: jumps hand it on, and it does not flow."""
+    return handed_on(c.jump, c.states) & ~released(c) & c.flow.still()[: c.states]
+
+
+def handed_on(program: Program, states: int) -> np.ndarray:
+    """Whether a jump's text leaves each state as it is."""
+    nodes = program.outputs[:states]
+    read = program.codes[nodes] == CODE["input"]
+    return read & (program.left[nodes] == 1 + np.arange(states))

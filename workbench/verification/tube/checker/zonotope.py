@@ -37,10 +37,6 @@ class Deviations:
         n = len(G)
         return Deviations(np.hstack([G, np.diag(extra)]), G.shape[1], np.zeros((n, n)))
 
-    @staticmethod
-    def ball(B: np.ndarray) -> Deviations:
-        return Deviations(np.zeros((len(B), 0)), 0, B)
-
     @property
     def reach(self) -> np.ndarray:
         """|e_i| at most."""
@@ -56,7 +52,8 @@ class Deviations:
     def moved(self, M: np.ndarray, off: np.ndarray, added: np.ndarray) -> None:
         """e → M' e + a with |M' − M| ≤ off, |a| ≤ added."""
         lost = off + (M.shape[1] + 2) * UNIT * np.abs(M)
-        more = up(added + lost @ self.reach)
+        exact = unchanged(M, off) & (added == 0)
+        more = np.where(exact, 0.0, up(added + lost @ self.reach))
         self.G = np.hstack([M @ self.G, np.diag(more)])
         self.B = M @ self.B
 
@@ -121,8 +118,22 @@ def axes(H: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return size[:, None] * U * long, U.T / long[:, None] / size
 
 
+def unchanged(M: np.ndarray, off: np.ndarray) -> np.ndarray:
+    """Rows of a matrix that take a coordinate as it is: one entry is 1, known exactly, and the others are 0."""
+    return (off == 0).all(axis=1) & (np.count_nonzero(M, axis=1) == 1) & (M == 1).any(axis=1)
+
+
 def enclosed(H: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Segments whose sum holds that of H: one an axis, and one a state for what X misses and rounding."""
+    """Segments whose sum holds that of H: one an axis, and one a state for what X misses and rounding; rows of 0 stay so."""
+    some = H.any(axis=1)
+    found = np.zeros((2, len(H), int(some.sum())))
+    if some.any():
+        found[:, some] = turned(H[some])
+    return found[0], found[1]
+
+
+def turned(H: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same of segments that move every state."""
     V, X = axes(H)
     n = len(V)
     sums = up(np.abs(H).sum(axis=1))

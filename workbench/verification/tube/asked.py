@@ -1,0 +1,118 @@
+"""What a claim `tube` asks, in SI units and in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from workbench.contract.errors import InputError
+from workbench.contract.parameters import leaves
+from workbench.contract.system import find
+from workbench.contract.units import format_quantity as say
+from workbench.contract.units import quantity
+from workbench.verification.ranges import ranges
+from workbench.verification.tube.opened import Varied
+from workbench.verification.tube.posed import Posed, error_unit
+from workbench.verification.verdict import Assumption
+
+
+def widths(claim: Any, loop: Any) -> dict[str, float]:
+    """Half-width of every state of the plant that may start elsewhere; InputError where it is none."""
+    found = {}
+    for name, value in claim.starts.items():
+        try:
+            signal = find(loop.plant.states, name, "states of the plant")
+            found[name] = quantity(value, signal.unit)
+        except InputError as why:
+            raise InputError(f"starts.{name}: {why.message}", mend=why.mend) from None
+        if not found[name] >= 0:
+            raise InputError(f"starts.{name}: {value}, expected a half-width", mend="0 or more")
+    moved = sum(1 for value in found.values() if value)
+    if not moved:
+        raise InputError("starts: no state may start elsewhere", mend="give one a width above 0")
+    return found
+
+
+def bounds(claim: Any, loop: Any) -> dict[str, tuple[float, float]]:
+    """Between which numbers a state is to stay, in SI units; InputError where that says nothing."""
+    found = {}
+    for name, pair in claim.within.items():
+        try:
+            unit = find(loop.states, name, "states").unit
+            low, high = (quantity(v, unit) for v in pair)
+        except InputError as why:
+            raise InputError(f"within.{name}: {why.message}", mend=why.mend) from None
+        if not low < high:
+            raise InputError(f"within.{name}: expected low < high, got {pair[0]} and {pair[1]}")
+        found[name] = (low, high)
+    return found
+
+
+def varied(claim: Any, loop: Any) -> tuple[Varied, ...]:
+    """The plant's numbers that are known to bounds; InputError where the run's own is not between them."""
+    own = {leaf.path: leaf for leaf in leaves(loop.plant)} if claim.parameters else {}
+    found = []
+    for path, (low, high) in ranges(loop.plant, claim.parameters, "parameters").items():
+        value, unit = float(own[path].value), own[path].info.unit
+        if not low <= value <= high:
+            raise InputError(
+                f"parameters.{path}: the run has {say(value, unit)}, expected between {say(low, unit)} and {say(high, unit)}",
+                mend="give a range around the number that the run has",
+            )
+        found.append(Varied(path, unit, value, low, high))
+    return tuple(found)
+
+
+def check_asked(claim: Any, loop: Any) -> None:
+    """Raise InputError for a claim that names what this loop has not; messages begin with the key they are about."""
+    widths(claim, loop)
+    varied(claim, loop)
+    bounds(claim, loop)
+    if claim.error is not None:
+        error_of(claim, loop)
+
+
+def error_of(claim: Any, loop: Any) -> float:
+    """The error asked for, in the unit of the outputs that follow a reference."""
+    try:
+        return quantity(claim.error, error_unit(loop))
+    except InputError as why:
+        raise InputError(f"error: {why.message}", mend=why.mend) from None
+
+
+def sentence(claim: Any, loop: Any, half: dict[str, float]) -> str:
+    units = {s.name: s.unit for s in loop.states}
+    starts = ", ".join(f"{n} ± {say(v, units[n])}" for n, v in half.items() if v)
+    text = f"every run that starts within {starts} of this one"
+    for number in varied(claim, loop):
+        text += f", with {number.path} between {say(number.low, number.unit)} and {say(number.high, number.unit)}"
+    text += ", stays in a tube around it" if claim.parameters else " stays in a tube around it"
+    if claim.error is not None:
+        text += (
+            f", no more than {say(error_of(claim, loop), error_unit(loop))} from the reference"
+            " at every sample"
+        )
+    for name, (low, high) in bounds(claim, loop).items():
+        text += f", {name} between {say(low, units[name])} and {say(high, units[name])}"
+    return text
+
+
+ENDS = {
+    "rest": "the references stay where they are at the end of the run: then for all times",
+    "period": "the references repeat as they do at the end of the run: then for all times",
+    "horizon": "up to the end of the run, and no longer",
+}
+
+
+def notes(question: Posed) -> tuple[Assumption, ...]:
+    c = question.tube
+    slack = float(np.max(c.slack, initial=0.0))
+    free = ", ".join(v.path for v in question.varied)
+    known = f"but for {free} parameters" if free else "parameters"
+    return (
+        Assumption(f"{known} are the stored numbers, the model is the machine", None),
+        Assumption(ENDS[question.ends] + (f" (to {slack:.1g})" if slack else ""), None),
+        Assumption("no noise; disturbances as in this run", None),
+        Assumption("the model's equations hold throughout: no end of a stroke, no vacuum", None),
+    )
