@@ -276,7 +276,8 @@ class Tube(Checked):
     """Every run from a box of starts stays in a tube around this one, and comes closer to it (proof), between samples too.
 
     starts: state of the plant → how far its start may be off, both ways; what is not named starts as in this run. parameters:
-    path of a plant's number → [low, high], around that of the run; the law keeps the numbers that it has. error:
+    path of a plant's number → [low, high], around that of the run; the law keeps the numbers that it has. noise: measured
+    signal → how far each of its samples may be off. delay: [low, high] of the dead time, around that of the run. error:
     largest distance of every measured output from its reference at the samples. within: state → [low, high], from the
     start on. substeps: steps of the enclosure from one sample to the next, more where the plant is fast. certificate: file
     (.npz) to write the proof to, for `workbench check`.
@@ -291,6 +292,8 @@ class Tube(Checked):
 
     starts: Mapping[str, Number]
     parameters: Mapping[str, tuple[Number, Number]] = field(default_factory=dict)
+    noise: Mapping[str, Number] = field(default_factory=dict)
+    delay: tuple[Number, Number] | None = None
     error: Number | None = None
     within: Mapping[str, tuple[Number, Number]] = field(default_factory=dict)
     substeps: Annotated[int, Unit("1"), "steps of the enclosure a sample", up_to(100)] = 2

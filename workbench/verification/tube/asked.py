@@ -12,7 +12,7 @@ from workbench.contract.system import find
 from workbench.contract.units import format_quantity as say
 from workbench.contract.units import quantity
 from workbench.verification.ranges import ranges
-from workbench.verification.tube.opened import Varied
+from workbench.verification.tube.opened import Free, Late, Noise, Varied
 from workbench.verification.tube.posed import Posed, error_unit
 from workbench.verification.verdict import Assumption
 
@@ -64,10 +64,54 @@ def varied(claim: Any, loop: Any) -> tuple[Varied, ...]:
     return tuple(found)
 
 
+def free(claim: Any, loop: Any) -> Free:
+    """All that runs may differ in beside their starts; InputError, which begins with the key, where this loop has it not."""
+    return Free(varied(claim, loop), noises(claim, loop), late(claim, loop))
+
+
+def noises(claim: Any, loop: Any) -> tuple[Noise, ...]:
+    """Bounds of the noise of what the law measures."""
+    found = []
+    for name, value in claim.noise.items():
+        try:
+            unit = find(loop.controller.measured, name, "signals that the law measures").unit
+            half = quantity(value, unit)
+        except InputError as why:
+            raise InputError(f"noise.{name}: {why.message}", mend=why.mend) from None
+        if not half >= 0:
+            raise InputError(f"noise.{name}: {value}, expected a size", mend="0 or more")
+        found.append(Noise(name, unit, half))
+    return tuple(found)
+
+
+def late(claim: Any, loop: Any) -> Late | None:
+    """Bounds of the dead time, if it is known to bounds: within the sample that the run's own ends in."""
+    if claim.delay is None:
+        return None
+    lag, T = float(loop.lag), float(loop.period)
+    if not lag:
+        raise InputError(
+            "delay: the run has none that ends between two samples",
+            mend="give loop.delay a part of a sample, and bounds around it",
+        )
+    own = float(loop.controller.delay)
+    try:
+        low, high = (quantity(v, "s") - (own - lag) for v in claim.delay)
+    except InputError as why:
+        raise InputError(f"delay: {why.message}", mend=why.mend) from None
+    near = WHOLE * T
+    if not near < low <= lag <= high < T - near:
+        raise InputError(
+            f"delay: expected bounds around {say(own, 's')} that leave out every whole number of samples of {say(T, 's')}",
+            mend="narrow them, or ask once for every sample that they reach into",
+        )
+    return Late(lag, T, low, high)
+
+
 def check_asked(claim: Any, loop: Any) -> None:
     """Raise InputError for a claim that names what this loop has not; messages begin with the key they are about."""
     widths(claim, loop)
-    varied(claim, loop)
+    free(claim, loop)
     bounds(claim, loop)
     if claim.error is not None:
         error_of(claim, loop)
@@ -85,9 +129,9 @@ def sentence(claim: Any, loop: Any, half: dict[str, float]) -> str:
     units = {s.name: s.unit for s in loop.states}
     starts = ", ".join(f"{n} ± {say(v, units[n])}" for n, v in half.items() if v)
     text = f"every run that starts within {starts} of this one"
-    for number in varied(claim, loop):
-        text += f", with {number.path} between {say(number.low, number.unit)} and {say(number.high, number.unit)}"
-    text += ", stays in a tube around it" if claim.parameters else " stays in a tube around it"
+    more = others(claim, loop)
+    text += f", with {', '.join(more)}, stays" if more else " stays"
+    text += " in a tube around it"
     if claim.error is not None:
         text += (
             f", no more than {say(error_of(claim, loop), error_unit(loop))} from the reference"
@@ -97,6 +141,21 @@ def sentence(claim: Any, loop: Any, half: dict[str, float]) -> str:
         text += f", {name} between {say(low, units[name])} and {say(high, units[name])}"
     return text
 
+
+def others(claim: Any, loop: Any) -> list[str]:
+    """What runs may differ in beside their starts, in words."""
+    asked = free(claim, loop)
+    found = [
+        f"{v.path} between {say(v.low, v.unit)} and {say(v.high, v.unit)}" for v in asked.numbers
+    ]
+    found += [f"noise of {n.signal} up to ± {say(n.half, n.unit)}" for n in asked.noises]
+    if asked.late is not None:
+        low, high = (quantity(v, "s") for v in claim.delay)
+        found.append(f"a dead time between {say(low, 's')} and {say(high, 's')}")
+    return found
+
+
+WHOLE = 1e-8  # share of a sample that a dead time is away from a whole number of them, at least
 
 ENDS = {
     "rest": "the references stay where they are at the end of the run: then for all times",
@@ -108,11 +167,13 @@ ENDS = {
 def notes(question: Posed) -> tuple[Assumption, ...]:
     c = question.tube
     slack = float(np.max(c.slack, initial=0.0))
-    free = ", ".join(v.path for v in question.varied)
-    known = f"but for {free} parameters" if free else "parameters"
+    own = question.free
+    named = ", ".join(v.path for v in own.numbers)
+    known = f"but for {named} parameters" if named else "parameters"
+    quiet = "no noise but what is named" if own.noises else "no noise"
     return (
         Assumption(f"{known} are the stored numbers, the model is the machine", None),
         Assumption(ENDS[question.ends] + (f" (to {slack:.1g})" if slack else ""), None),
-        Assumption("no noise; disturbances as in this run", None),
+        Assumption(f"{quiet}; disturbances as in this run", None),
         Assumption("the model's equations hold throughout: no end of a stroke, no vacuum", None),
     )

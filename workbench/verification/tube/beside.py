@@ -28,9 +28,9 @@ ROWS = 800  # instants drawn
 def pictured(run: Run, c: Tube, seen: Seen, half: dict[str, float], question: Posed) -> dict:
     """Arrays of the figure: instants, half-widths and hulls of what moves, what every sample adds, and where it is tight."""
     moving = [j for j, i in enumerate(c.section) if not c.flow.still()[i]]
-    starts = shares(sum(1 for value in half.values() if value) + len(question.varied))
+    starts = shares(sum(1 for value in half.values() if value) + len(question.free.numbers))
     columns = [int(c.section[j]) for j in moving]
-    others = hull(run, half, question.varied, starts, columns)[: len(c.z)]
+    others = hull(run, half, question.free.numbers, starts, columns)[: len(c.z)]
     states = question.states
     reach = shown(c.reach[:, 0, c.section])
     with np.errstate(all="ignore"):

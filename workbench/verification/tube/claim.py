@@ -14,7 +14,7 @@ import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.units import format_quantity as say
-from workbench.verification.tube.asked import bounds, error_of, notes, sentence, varied, widths
+from workbench.verification.tube.asked import bounds, error_of, free, notes, sentence, widths
 from workbench.verification.tube.beside import KEPT, pictured
 from workbench.verification.tube.checker.data import Tube
 from workbench.verification.tube.checker.file import digests
@@ -44,7 +44,7 @@ def _judged(claim: Any, run: Any, share: Share) -> Verdict:
     text = sentence(claim, run.loop, half)
     said = partial(Verdict, "tube", text, source=SOURCE, counted=claim.counted)
     try:
-        question = posed(run, half, claim.substeps, varied(claim, run.loop))
+        question = posed(run, half, claim.substeps, free(claim, run.loop))
     except InputError as why:
         return said(None, worst=why.message)
     found = searched(question, share)

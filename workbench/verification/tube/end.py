@@ -31,7 +31,7 @@ def shown(reach: np.ndarray) -> np.ndarray:
 
 
 def alike(c: Tube) -> tuple[np.ndarray, np.ndarray]:
-    """(states that move, half-widths of each at all nodes but the last) of runs that have the same constants.
+    """(states that move by themselves, half-widths of each at all nodes but the last) of runs that have the same constants.
 
     The segments of constants are the same for such runs, so that half their distance is in what is beside them. At first
     that is what the starts are, no wider.
@@ -42,7 +42,7 @@ def alike(c: Tube) -> tuple[np.ndarray, np.ndarray]:
     wide = up(others + np.sqrt((c.balls**2).sum(axis=-1)))
     wide = np.minimum(c.reach[:, 0, c.section], wide)
     wide[0] = np.abs(np.delete(begun(c).G, own, axis=-1)).sum(axis=-1)
-    moves = ~stays[c.section]
+    moves = ~stays[c.section] & (c.fresh[c.section] == 0)
     return c.section[moves], wide[:-1, moves]
 
 

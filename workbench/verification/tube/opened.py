@@ -1,22 +1,29 @@
-"""Numbers of the plant that are known to bounds only, as states of the loop: they stay as they start.
+"""What runs of the loop may differ in for ever, or from sample to sample, as states of a larger loop.
 
-    x' = (x, θ)      J'(x, θ) = (J(x; θ), θ),      f'(x, θ) = (f(x; θ), 0)
+    a number of the plant     θ   J: θ,   release: θ,   flow: 0             it stays as it starts
+    noise of a measurement    ν   J: 0,   release: ν,   flow: 0             a sample reads it once; anew before the next one
+    a dead time's share       ρ   J: ρ,   release: ρ,   flow: 0             the dead time is ρ times that of the run, lag
+    the pace of time          s   J: ρ,   release: (T − ρ lag)/(T − lag)    states flow at s f(x)
 
-So a tube of the larger loop, from starts in which θ is anywhere within its bounds, is one for each θ of the smaller one.
+So a tube of the larger loop, from starts in which all of these are within their bounds, holds the runs of the smaller one
+for each of them. At the pace s a span of the sample is gone through in its own length, whatever length it has in time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
+from workbench.contract.errors import InputError
+from workbench.contract.wrappers import Noisy, Sampled
 from workbench.numerics.calculus import hoist
 
 STEPS = ("jump", "release", "flow", "start")  # functions of the state that give the state
+SHARE, PACE = "delay", "pace"  # names of the states of a dead time
 
 
 @dataclass(frozen=True)
@@ -41,25 +48,132 @@ class Varied:
         return self.value + share * far
 
 
-def opened(traced: Any, varied: Sequence[Varied]) -> dict[str, ca.Function]:
-    """The loop's functions with these parameters behind its states, and the `prelude` that gives their constants."""
-    if not varied:
+@dataclass(frozen=True)
+class Noise:
+    """Noise of a measured signal, anything up to `half` in size at every sample."""
+
+    signal: str
+    unit: str
+    half: float
+
+    @property
+    def input(self) -> str:
+        """The loop's input that it is."""
+        return f"noise_{self.signal}"
+
+
+@dataclass(frozen=True)
+class Late:
+    """The loop's dead time, as far as it is less than a sample: of the run, of a sample, and its bounds, all in s."""
+
+    lag: float
+    period: float
+    low: float
+    high: float
+
+    @property
+    def rest(self) -> float:
+        """What is left of a sample of the run."""
+        return self.period - self.lag
+
+    @property
+    def half(self) -> float:
+        """Of its share of that of the run."""
+        far = max(self.high - self.lag, self.lag - self.low) / self.lag
+        return float(far * (1 + 1e-12))
+
+
+@dataclass(frozen=True)
+class Free:
+    """All that runs may differ in beside their starts."""
+
+    numbers: tuple[Varied, ...] = ()
+    noises: tuple[Noise, ...] = ()
+    late: Late | None = None
+
+    @property
+    def names(self) -> list[str]:
+        """Of the states that stand for them."""
+        own = [*(v.path for v in self.numbers), *(n.input for n in self.noises)]
+        return own if self.late is None else [*own, SHARE, PACE]
+
+    @property
+    def units(self) -> list[str]:
+        own = [*(v.unit for v in self.numbers), *(n.unit for n in self.noises)]
+        return own if self.late is None else [*own, "1", "1"]
+
+    @property
+    def values(self) -> list[float]:
+        """In the run."""
+        own = [*(v.value for v in self.numbers), *(0.0 for _ in self.noises)]
+        return own if self.late is None else [*own, 1.0, 1.0]
+
+    @property
+    def halves(self) -> list[float]:
+        """How far they may be off at first."""
+        own = [*(v.half for v in self.numbers), *(n.half for n in self.noises)]
+        return own if self.late is None else [*own, self.late.half, 0.0]
+
+    @property
+    def fresh(self) -> list[float]:
+        """How far they may be off anew at every later sample."""
+        own = [*(0.0 for _ in self.numbers), *(n.half for n in self.noises)]
+        return own if self.late is None else [*own, 0.0, 0.0]
+
+
+NOTHING = Free()
+
+
+def noisy(loop: Any, noises: Sequence[Noise]) -> Any:
+    """The loop with inputs for the noise of these signals."""
+    return replace(loop, controller=_noisy(loop.controller, noises)) if noises else loop
+
+
+def _noisy(law: Any, noises: Sequence[Noise]) -> Any:
+    if isinstance(law, Sampled):
+        signals = tuple(n.signal for n in noises)
+        return replace(law, inner=Noisy(law.inner, 1.0, signals))
+    if not hasattr(law, "inner"):
+        raise InputError(
+            "the law reads its measurements by itself, so that no noise can be put to them",
+            mend="write it inside Sampled(law, T_s=…), or leave the noise out",
+        )
+    return replace(law, inner=_noisy(law.inner, noises))
+
+
+def opened(traced: Any, free: Free) -> dict[str, ca.Function]:
+    """The loop's functions with what is free behind its states, and the `prelude` that gives their constants."""
+    if not free.names:
         return {name: getattr(traced, name) for name in (*STEPS, "out", "prelude")}
     n = traced.n_states
     t = ca.SX.sym("t")
     x = ca.SX.sym("x", n)
-    w = ca.SX.sym("w", len(traced.live))
-    θ = ca.SX.sym("θ", len(varied))
+    θ = ca.SX.sym("θ", len(free.numbers))
+    ν = ca.SX.sym("ν", len(free.noises))
+    ρ = ca.SX.sym("ρ", 0 if free.late is None else 1)
+    s = ca.SX.sym("s", 0 if free.late is None else 1)
+    inputs = [noise.input for noise in free.noises]
+    others = [name for name in traced.live if name not in inputs]
+    w = ca.SX.sym("w", len(others))
+    given = [ν[inputs.index(k)] if k in inputs else w[others.index(k)] for k in traced.live]
     p = ca.SX.sym("p", len(traced.paths))
     numbers = ca.SX(p)
-    numbers[[traced.paths.index(f"plant.{v.path}") for v in varied]] = θ
+    numbers[[traced.paths.index(f"plant.{v.path}") for v in free.numbers]] = θ
     (known,), c, prelude = hoist([traced.prelude(numbers)], p)
+    later = ρ if free.late is None else (free.late.period - free.late.lag * ρ) / free.late.rest
+    behind = {
+        "jump": ca.vertcat(θ, 0 * ν, ρ, ρ),
+        "release": ca.vertcat(θ, ν, ρ, later),
+        "flow": ca.SX(len(free.names), 1),
+        "start": ca.vertcat(θ, ν, ρ, s),
+    }
 
-    def larger(name: str, more: ca.SX) -> ca.Function:
-        own = ca.densify(getattr(traced, name)(t, x, w, known))
-        every = own if name == "out" else ca.vertcat(own[:n], more)
-        return ca.Function(name, [t, ca.vertcat(x, θ), w, c], [every])
+    def larger(name: str) -> ca.Function:
+        own = ca.densify(getattr(traced, name)(t, x, ca.vertcat(*given), known))
+        if name == "flow" and free.late is not None:
+            own = own * s
+        every = own if name == "out" else ca.vertcat(own[:n], behind[name])
+        return ca.Function(name, [t, ca.vertcat(x, θ, ν, ρ, s), w, c], [every])
 
-    rest = ca.SX(len(varied), 1)
-    found = {name: larger(name, rest if name == "flow" else θ) for name in (*STEPS, "out")}
+    found = {name: larger(name) for name in (*STEPS, "out")}
     return found | {"prelude": ca.Function("prelude", [p], [prelude])}

@@ -11,7 +11,7 @@ from workbench.contract.errors import InputError
 from workbench.contract.system import names
 from workbench.numerics.calculus import trace
 from workbench.verification.tube.checker.data import Tube
-from workbench.verification.tube.opened import STEPS, Varied, opened
+from workbench.verification.tube.opened import NOTHING, STEPS, Free, noisy, opened
 from workbench.verification.tube.programs import program
 
 SAME = 1e-11  # relative difference of a reference's numbers from one period to the next
@@ -28,22 +28,20 @@ class Posed:
     ends: str
     scale: np.ndarray
     error_unit: str
-    varied: tuple[Varied, ...] = ()
+    free: Free = NOTHING
 
 
-def posed(
-    run: Any, half: dict[str, float], substeps: int = 1, varied: tuple[Varied, ...] = ()
-) -> Posed:
+def posed(run: Any, half: dict[str, float], substeps: int = 1, free: Free = NOTHING) -> Posed:
     """The tube of a run from starts within `half` (state → half-width) of its own; InputError where it cannot be asked.
 
-    varied: numbers of the plant that are known to bounds; they come behind the loop's states.
+    free: what else runs may differ in; its states come behind the loop's.
     """
-    loop = run.loop
-    check(loop, run)
-    traced = trace(loop, run.demand.live)
-    own = np.array([v.value for v in varied])
+    loop = noisy(run.loop, free.noises)
+    check(run.loop, run)
+    traced = trace(loop, (*run.demand.live, *(noise.input for noise in free.noises)))
+    own = np.array(free.values)
     n = traced.n_states + len(own)
-    functions = opened(traced, varied)
+    functions = opened(traced, free)
     programs = {name: program(functions[name], n) for name in STEPS}
     programs["prelude"] = program(functions["prelude"])
     reads = programs["jump"].depends()[:, 1 : 1 + n].any(axis=0)
@@ -51,11 +49,13 @@ def posed(
     times = run.log.time
     w = np.asarray(run.demand.at(times), float).reshape(len(times), -1)
     x0 = np.array(run.demand.start, float)
-    begun = np.array(traced.start(0.0, x0, w[0], traced.constants(loop))).ravel()
+    quiet = np.concatenate([w[0], np.zeros(len(free.noises))])
+    begun = np.array(traced.start(0.0, x0, quiet, traced.constants(loop))).ravel()
     Z = before(run.log.values[:, : traced.n_states], begun[: traced.n_states], traced)
     Z = np.hstack([Z, np.tile(own, (len(Z), 1))])[:, section]
-    known = [*names(loop.states), *(v.path for v in varied)]
-    widths = np.array([*(half.get(s.name, 0.0) for s in loop.states), *(v.half for v in varied)])
+    known = [*names(loop.states), *free.names]
+    widths = np.array([*(half.get(s.name, 0.0) for s in loop.states), *free.halves])
+    anew = np.array([0.0] * traced.n_states + free.fresh)
     end, keep, after, slack = ending(w, Z, times)
     if programs["flow"].depends()[:, 1 + n : 1 + n + w.shape[1]].any() and np.ptp(w, axis=0).any():
         raise InputError(
@@ -88,15 +88,15 @@ def posed(
         paths=np.zeros((0, 0, 0, 0)),
         x0=np.concatenate([x0, own]),
         half=widths,
-        fresh=np.zeros(n),
+        fresh=anew,
         low=np.full(n, -np.inf),
         high=np.full(n, np.inf),
         pairs=pairs,
         error=np.full(len(pairs), np.inf),
         names=np.array(known),
     )
-    units = (*(s.unit for s in loop.states), *(v.unit for v in varied))
-    return Posed(tube, tuple(known), units, end, scales(Z), error_unit(loop), varied)
+    units = (*(s.unit for s in loop.states), *free.units)
+    return Posed(tube, tuple(known), units, end, scales(Z), error_unit(loop), free)
 
 
 def scales(Z: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@
     transitions  from node i to node `after[i]` with references w_i: every node has one where the tube never ends
     R, σ         the ball |R⁻¹(z − z_i)| ≤ σ at i = after[−1], where laps begin
     out          what is measured;  `pairs`, `error`: how far it is from its reference at every sample, at most
-    starts       z(0) = start(0, x_0 + δ, w_0), |δ| ≤ `half`;  before every sample z + ν is read in place of z, |ν| ≤ `fresh`
+    starts       z(0) = start(0, x_0 + δ, w_0), |δ| ≤ `half`;  before every later sample z becomes z + ν, |ν| ≤ `fresh`
 
 Splits (node, state, number): where the sample's held state crosses a kink, both sides are looked at by themselves.
 """
@@ -62,9 +62,7 @@ class Tube:
     paths: np.ndarray  # (node, step, power of time, state): polynomials near the nominal run; none: steps without them
     x0: np.ndarray
     half: np.ndarray
-    fresh: (
-        np.ndarray
-    )  # of every state: how far it may be off anew before every sample, as measurements are
+    fresh: np.ndarray  # of every state: how far it may be moved before every sample, as noise is
     low: np.ndarray  # bounds of the states that are claimed, over all times
     high: np.ndarray
     pairs: np.ndarray  # (output, reference) that it is to follow

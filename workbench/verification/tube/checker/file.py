@@ -62,7 +62,7 @@ def rounded(x: float, up: bool) -> str:
 def proved(c: Tube) -> str:
     """What a certificate that was not refused proves, in words; digits are rounded to the safe side."""
     reach = c.reach[:, 0, c.section]
-    moved = ", ".join(f"{c.names[i]} ± {rounded(c.half[i], False)}" for i in np.flatnonzero(c.half))
+    moved = listed(c, c.half)
     last = int(c.after[-1])
     lap = len(c.z) - last
     if last < 0:
@@ -72,8 +72,9 @@ def proved(c: Tube) -> str:
     else:
         ends = f"for all times, while the references repeat the last {lap} samples"
     loop, run = digests(c)
+    anew = f", moved by {listed(c, c.fresh)} before every sample," if c.fresh.any() else ""
     lines = [
-        f"proved: every start within {moved or 'nothing'} stays in the tube, {ends}",
+        f"proved: every start within {moved or 'nothing'}{anew} stays in the tube, {ends}",
         f"of the loop {loop}",
         f"on the run {run}",
         f"samples {len(c.z)} of {c.T:g} s; state, nominal first and last, half-width first and last, bounds between samples:",
@@ -88,6 +89,11 @@ def proved(c: Tube) -> str:
         for (i, j), e in zip(c.pairs, c.error)
     ]
     return "\n".join(lines)
+
+
+def listed(c: Tube, half: np.ndarray) -> str:
+    """Half-widths of the states that have any."""
+    return ", ".join(f"{c.names[i]} ± {rounded(half[i], False)}" for i in np.flatnonzero(half))
 
 
 def main(path: str, quiet: bool = False) -> int:

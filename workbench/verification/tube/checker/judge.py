@@ -1,7 +1,7 @@
 """The inequalities of a tube certificate, all of them.
 
-    the set at node k            Z_0 = {start(x_0 + δ) − z_0, |δ| ≤ half} ⊕ N,   N = {|ν| ≤ fresh}
-                                 Z_i = M_S Z_k ⊕ {|a| ≤ error_S + |centre − z_i|} ⊕ N
+    the set at node k            Z_0 = {start(x_0 + δ) − z_0, |δ| ≤ half}
+                                 Z_i = M_S Z_k ⊕ {|a| ≤ error_S + |centre − z_i| + fresh}
     in what holds it             Z_k ⊂ {[G V]ζ + Bu : |ζ_i| ≤ 1, |u| ≤ 1}, from which forms are bounded
     which the stages are held to max |(M_s e)_j| over Z_k + error_sj ≤ reach[k, s, j]
     where laps begin             i = after[−1]:  Z_i ⊂ {Gζ + e : |R⁻¹ e| ≤ σ}, from which one lap leads back into it,

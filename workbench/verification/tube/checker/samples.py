@@ -278,6 +278,4 @@ def begun(c: Tube) -> Deviations:
         spread = np.where(c.half > 0, radius[0, S], 0.0)  # what does not move adds nothing
         extra = up(np.array(off) + spread @ c.half + 1e-15 * np.abs(K[0, S]) @ c.half)
     exact = (constant(c) & handed_on(c.start, c.states))[S] & (c.x0[S] == c.z[0])
-    extra = np.where(exact, 0.0, extra)
-    extra = np.where(c.fresh[S] > 0, up(extra + c.fresh[S]), extra)
-    return Deviations.box(K[0][np.ix_(S, moving)] * c.half[moving], extra)
+    return Deviations.box(K[0][np.ix_(S, moving)] * c.half[moving], np.where(exact, 0.0, extra))

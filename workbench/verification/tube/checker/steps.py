@@ -78,7 +78,8 @@ def picard(program: Program, given: Any, start: list, h: float) -> list:
     for attempt in range(TRIES):
         wider = [widened(s.hull(g), 0.05 * 2.0**attempt) for s, g in zip(start, guess)]
         found = image(wider)
-        inside = np.logical_and.reduce([f.inside(w) for f, w in zip(found, wider)])
+        each = np.broadcast_arrays(*(f.inside(w) for f, w in zip(found, wider)))
+        inside = np.logical_and.reduce(each)
         best = [within(b, f, inside) for b, f in zip(best, found)]
         if np.all(np.isfinite(best[0].lo)):
             break
