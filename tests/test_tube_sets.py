@@ -196,3 +196,11 @@ def test_segments_along_their_axes_reach_as_far_as_those_that_they_stand_for():
         seen = np.abs(L @ H).sum(axis=1)
         assert (seen <= made).all() and lost.max() < 1e-9
         assert (seen > 0.99 * made).any()
+
+
+def test_an_older_format_is_refused_in_words(certificate, tmp_path, capsys):
+    arrays = certificate.arrays()
+    path = tmp_path / "older.npz"
+    np.savez(path, **{**arrays, "format": np.array("tube-certificate-5")})
+    assert files.main(str(path)) == 3
+    assert "format tube-certificate-5, expected tube-certificate-6" in capsys.readouterr().err
