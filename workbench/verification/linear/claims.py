@@ -42,7 +42,7 @@ def place_asked(claim: Any, loop: Any) -> None:
 def box_asked(claim: Any, loop: Any) -> None:
     """InputError likewise, and for numbers that the plant has not."""
     place_asked(claim, loop)
-    ranges(loop, claim)
+    boxed(loop, claim)
 
 
 def _where(claim: Any, run: Any) -> tuple[Point, bool]:
@@ -180,3 +180,4 @@ def check_robust(claim: Any, run: Any, tick: Any = None) -> Verdict:
 
 def boxed(loop: Any, claim: Any) -> dict[str, tuple[float, float]]:
     """Path of a plant's number (or "delay") → (low, high), SI."""
+    return ranges(loop.plant, claim.box, "box", {"delay": "s"})
