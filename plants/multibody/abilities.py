@@ -123,8 +123,7 @@ class Abilities(Oil):
         return acting.spans(self.actuators)
 
     def limits(self):
-        own = {} if self.supply is None else self.supply.limits()
-        return acting.limits(self.actuators) | own
+        return acting.limits(self)
 
     def as_shipped(self):
         from plants.shipped import like  # which imports this file

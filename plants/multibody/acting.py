@@ -120,9 +120,11 @@ def spans(actuators) -> dict[str, tuple[float, float]]:
     return {f"s_{a.name}": a.span for a in actuators if a.span != (-inf, inf)}
 
 
-def limits(actuators) -> dict[str, tuple[float, float]]:
-    """Range of the inputs of drives that have one."""
-    return {name: ends for a in actuators for name, ends in a.drive.limits(a.name).items()}
+def limits(mechanism) -> dict[str, tuple[float, float]]:
+    """Range of the inputs of drives and supply that have one."""
+    drives = [a.drive.limits(a.name) for a in mechanism.actuators]
+    own = {} if mechanism.supply is None else mechanism.supply.limits()
+    return {name: ends for given in (*drives, own) for name, ends in given.items()}
 
 
 def machine_limits(mechanism) -> tuple[Limit, ...]:

@@ -10,18 +10,14 @@ an expression is called likewise where its plant is Python on floats.
 from __future__ import annotations
 
 import copy
-import re
 import traceback
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, is_dataclass, replace
 
 import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.own_laws import Commanding, Remembering, Starting, Stepped
-from workbench.contract.parameters import leaves
-from workbench.contract.source_text import source_hash
-from workbench.contract.system import ClosedLoop, Plain, Signal, innermost, names, rewrapped
+from workbench.contract.system import ClosedLoop, Plain, innermost, names, rewrapped
 from workbench.run.columns import Columns
 from workbench.run.demand import Demand
 from workbench.run.ending import finish
@@ -30,6 +26,7 @@ from workbench.run.grid import Grid, Rows, grid, logging
 from workbench.run.held_plant import HeldPlant
 from workbench.run.log import Log
 from workbench.run.pace import Attempt, Pace, at_first, modes, modes_at
+from workbench.run.recorded_law import shown
 from workbench.run.scenario import Scenario
 from workbench.run.start import start_state
 
@@ -66,7 +63,7 @@ def simulate_hosted(
         return at_first(λ, longest_of(loop, scenario), scenario.length())
 
     return finish(
-        _shown(loop),
+        shown(loop),
         scenario,
         demand,
         inputs,
@@ -114,7 +111,7 @@ def _attempt(
         at = [instant(int(share * (len(own) - 1))) for share in shares]
         return modes_at(plant.traced, at, plant.c)
 
-    columns = Columns.of(_shown(loop), demand)
+    columns = Columns.of(shown(loop), demand)
     logged = columns.room(len(own))
     columns.take(logged, _arranged(loop, plant.rows[: len(own)], own, g.times(len(own))))
     return Attempt(g.n, done, g.T, look, (g, logged, end))
@@ -266,36 +263,3 @@ class Running:
             line=last.lineno,
             mend="the law must cope with every measurement",
         )
-
-
-# ---- what the log keeps of a law that is code -----------------------------------------------------------------------
-@dataclass(frozen=True)
-class _Record:
-    """A law as text that is the same in every process: its name, its source's hash, its attributes."""
-
-    text: str
-    monitors: tuple[Signal, ...] = ()
-
-    def command(self, t, z, y, r) -> list:
-        """Not called: the run is over."""
-        return []
-
-
-def _shown(loop: ClosedLoop) -> ClosedLoop:
-    """The loop with its law as a record, for provenance (a law with annotated parameters shows itself)."""
-    plain = innermost(loop.controller)
-    if not isinstance(plain, Plain):
-        return loop
-    if is_dataclass(plain.law):
-        try:
-            list(leaves(plain.law))
-            return loop
-        except (NameError, TypeError):
-            pass
-    kind = plain.law if hasattr(plain.law, "__qualname__") else type(plain.law)
-    own = re.sub(r" at 0x[0-9a-fA-F]+", "", repr(getattr(plain.law, "__dict__", {})))
-    text = f"{kind.__module__}.{kind.__qualname__}, source {source_hash(kind)}, {own}"
-    return replace(
-        loop,
-        controller=rewrapped(loop.controller, replace(plain, law=_Record(text, plain.monitors))),
-    )

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, final
 
 from workbench.contract.parameters import Unit, positive, up_to
+from workbench.verification.checked import Checked as _Checked
 from workbench.verification.observed.requirement_claims import Requirement
 from workbench.verification.probability.claims import Probability
-from workbench.verification.proofs import Checked as _Checked
 from workbench.verification.proofs import (
     CostDecrease,
     IncrementalPassivity,

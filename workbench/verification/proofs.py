@@ -10,50 +10,10 @@ from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Literal, final
 
 from workbench.contract.errors import InputError
-from workbench.contract.parameters import Unit, check_bounds, fraction, nonnegative, up_to
+from workbench.contract.parameters import Unit, fraction, nonnegative, up_to
+from workbench.verification.checked import Checked
 
 Number = str | float  # a number or "5 mm", in the unit of the signal it belongs to
-
-
-class Checked:
-    """A claim: what is asked of a loop, with the numbers that a user may set, and how it is checked.
-
-    A subclass declares what the judge must know of it. Numbers outside their bounds are refused when it is built.
-
-        check          "module.function" of `workbench.verification`: (claim, run, *takes) → Verdict
-        asked          "module.function" likewise: (claim, loop), raises InputError where the loop cannot be asked this; "":
-                       any loop can
-        takes          what else the function is given: "allowed" (the tracking error that the claims allow), "bound"
-                       (of v, from the practical claim), "practical" (that claim's verdict), "claims" (all that are asked),
-                       "tick" (progress)
-        work           its share of the progress bar; a claim that takes "tick" calls it along the way
-        at_steps       it is judged at the integrator's steps, between samples, too
-        needs_ledger   it is asked of laws that state an accompanying function only
-        needs_motion   it says nothing of a run that stands still, so such a run is disturbed first
-        scans          it tries many runs of its own, beside which other claims are checked
-        says_stable    where it holds, "Is the loop stable?" may be answered with Yes
-        searched       it is a requirement on one run whose margin a search for counter-examples may make small
-        reach          what tells whether the machine could exceed its bound at all (`reachable.REACHES`)
-        reads_sizes    it reads sizes given as text, each in a unit of its own
-        section        name of the section of a case file that holds several of them by name; "": a file states one at most
-    """
-
-    check: ClassVar[str]
-    asked: ClassVar[str] = ""
-    takes: ClassVar[tuple[str, ...]] = ()
-    work: ClassVar[int] = 1
-    at_steps: ClassVar[bool] = False
-    needs_ledger: ClassVar[bool] = False
-    needs_motion: ClassVar[bool] = False
-    scans: ClassVar[bool] = False
-    says_stable: ClassVar[bool] = False
-    searched: ClassVar[bool] = False
-    reach: ClassVar[str] = ""
-    reads_sizes: ClassVar[bool] = False
-    section: ClassVar[str] = ""
-
-    def __post_init__(self) -> None:
-        check_bounds(self)
 
 
 @final

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, final
 
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, fraction, nonnegative, positive
-from workbench.verification.proofs import Checked as _Checked
+from workbench.verification.checked import Checked as _Checked
 
 
 @final

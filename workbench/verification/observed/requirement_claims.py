@@ -9,8 +9,8 @@ from typing import Annotated, Any, ClassVar, final
 import numpy as np
 
 from workbench.contract.units import format_quantity as say
+from workbench.verification.checked import Checked as _Checked
 from workbench.verification.observed.requirements import diverged
-from workbench.verification.proofs import Checked as _Checked
 from workbench.verification.scales import scales, signal_floor
 from workbench.verification.temporal.parser import parse
 from workbench.verification.temporal.sentence import Answer, Sentence, read

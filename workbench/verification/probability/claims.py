@@ -8,10 +8,10 @@ from typing import Annotated, ClassVar, Literal, final
 
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, fraction, up_to
+from workbench.verification.checked import Checked as _Checked
 from workbench.verification.probability.binomial import fewest
 from workbench.verification.probability.sequential import FACTOR
 from workbench.verification.probability.splitting import FEWEST, particles
-from workbench.verification.proofs import Checked as _Checked
 from workbench.verification.proofs import Number
 from workbench.verification.temporal.parser import parse
 

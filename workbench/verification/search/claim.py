@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, final
 
 from workbench.contract.parameters import Unit, up_to
-from workbench.verification.proofs import Checked as _Checked
+from workbench.verification.checked import Checked as _Checked
 from workbench.verification.proofs import Number
 
 MOST_RUNS = 100_000

@@ -8,8 +8,8 @@ from typing import Annotated, ClassVar, final
 
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, up_to
+from workbench.verification.checked import Checked as _Checked
 from workbench.verification.probability.claims import Spread
-from workbench.verification.proofs import Checked as _Checked
 
 MOST_RUNS = 100_000
 

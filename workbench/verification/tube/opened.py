@@ -133,7 +133,7 @@ def _noisy(law: Any, noises: Sequence[Noise]) -> Any:
     if isinstance(law, Sampled):
         signals = tuple(n.signal for n in noises)
         return replace(law, inner=Noisy(law.inner, 1.0, signals))
-    if not hasattr(law, "inner"):
+    if law.inner is None:
         raise InputError(
             "the law reads its measurements by itself, so that no noise can be put to them",
             mend="write it inside Sampled(law, T_s=…), or leave the noise out",

@@ -50,19 +50,13 @@ def posed(run: Any, half: dict[str, float], substeps: int = 1, free: Free = NOTH
     w = np.asarray(run.demand.at(times), float).reshape(len(times), -1)
     x0 = np.array(run.demand.start, float)
     quiet = np.concatenate([w[0], np.zeros(len(free.noises))])
-    begun = np.array(traced.start(0.0, x0, quiet, traced.constants(loop))).ravel()
-    Z = before(run.log.values[:, : traced.n_states], begun[: traced.n_states], traced)
+    Z = _before_samples(run, traced, traced.start(0.0, x0, quiet, traced.constants(loop)))
     Z = np.hstack([Z, np.tile(own, (len(Z), 1))])[:, section]
-    known = [*names(loop.states), *free.names]
     widths = np.array([*(half.get(s.name, 0.0) for s in loop.states), *free.halves])
-    anew = np.array([0.0] * traced.n_states + free.fresh)
     end, keep, after, slack = ending(w, Z, times)
-    if programs["flow"].depends()[:, 1 + n : 1 + n + w.shape[1]].any() and np.ptp(w, axis=0).any():
-        raise InputError(
-            "what disturbs the flow between samples changes along the run",
-            mend="give a disturbance that is constant (Hold), or none",
-        )
+    _check_held(programs["flow"].depends()[:, 1 + n : 1 + n + w.shape[1]], w)
     K = len(keep)
+    known = (*names(loop.states), *free.names)
     pairs = followed(loop, run.demand.live)
     tube = Tube(
         **programs,
@@ -88,7 +82,7 @@ def posed(run: Any, half: dict[str, float], substeps: int = 1, free: Free = NOTH
         paths=np.zeros((0, 0, 0, 0)),
         x0=np.concatenate([x0, own]),
         half=widths,
-        fresh=anew,
+        fresh=np.array([0.0] * traced.n_states + free.fresh),
         low=np.full(n, -np.inf),
         high=np.full(n, np.inf),
         pairs=pairs,
@@ -96,7 +90,23 @@ def posed(run: Any, half: dict[str, float], substeps: int = 1, free: Free = NOTH
         names=np.array(known),
     )
     units = (*(s.unit for s in loop.states), *free.units)
-    return Posed(tube, tuple(known), units, end, scales(Z), error_unit(loop), free)
+    return Posed(tube, known, units, end, scales(Z), error_unit(loop), free)
+
+
+def _before_samples(run: Any, traced: Any, started: Any) -> np.ndarray:
+    """The loop's states just before every sample of the run (K, n); started: what the run starts with."""
+    n = traced.n_states
+    begun = np.array(started).ravel()[:n]
+    return before(run.log.values[:, :n], begun, traced)
+
+
+def _check_held(flow_reads: np.ndarray, w: np.ndarray) -> None:
+    """InputError where the flow reads inputs that change along the run."""
+    if flow_reads.any() and np.ptp(w, axis=0).any():
+        raise InputError(
+            "what disturbs the flow between samples changes along the run",
+            mend="give a disturbance that is constant (Hold), or none",
+        )
 
 
 def scales(Z: np.ndarray) -> np.ndarray:
