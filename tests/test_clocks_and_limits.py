@@ -2,6 +2,7 @@
 
 import datetime
 import time
+import types
 from types import SimpleNamespace
 
 import numpy as np
@@ -104,6 +105,25 @@ def test_functions_that_a_law_names_and_the_clock_that_one_of_them_reads():
     now = datetime.datetime
     reads = lambda t, y, r: [now.now().second]
     assert called_clock._read_clock(reads) == "datetime.now"
+
+
+def imports(t, y, r):
+    import datetime as calendar
+
+    return [calendar.datetime.now().hour]
+
+
+def opened(t, y, r):
+    return [float(open("gain.txt").read())]
+
+
+def test_a_clock_that_is_imported_where_it_is_read_and_a_file():
+    """What others write there is another law later; a function of the user's own that is called so is none."""
+    assert called_clock._read_clock(imports) == "the module datetime"
+    assert called_clock._read_file(opened) == "open()"
+    assert called_clock._read_file(plain) == called_clock._read_file(imports) == ""
+    spread = types.FunctionType(opened.__code__, {"open": plain})
+    assert called_clock._read_file(spread) == ""
 
 
 # ---- a loop with limits -------------------------------------------------------------------------------------------------------

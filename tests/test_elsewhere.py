@@ -1,5 +1,7 @@
 """Starts around the place where a path ends: one-sided laws are refused there, and paths that close are not asked twice."""
 
+from dataclasses import replace
+
 import pytest
 from ledger_cases import PATH, REAL, sampled
 from planted import linear
@@ -10,6 +12,7 @@ from workbench.interop.linear_plant import LinearPlant
 from workbench.run.steps import Steps
 from workbench.verification import claims as C
 from workbench.verification.practical.elsewhere import where_it_ends
+from workbench.verification.practical.starts import SPREAD, sizes
 from workbench.verification.run import run
 
 CART = LinearPlant(
@@ -27,6 +30,15 @@ def both_ways(t, y, r):
     return [6.0 * (r[0] - y[0]) - 2.0 * y[1]]
 
 
+def fading(t, y, r):
+    """Holds an unstable cart within 0.35 of its middle, and lets go beyond."""
+    return [6.0 * (r[0] - y[0]) - 2.0 * y[1] if abs(y[0]) < 0.35 else 0.0]
+
+
+def there(seen):
+    return where_it_ends(seen, sizes(seen, SPREAD))
+
+
 def loop(law):
     return ClosedLoop(CART, Sampled(Plain(law, references=("x_d",)), T_s=0.01))
 
@@ -39,18 +51,29 @@ def test_a_law_that_only_pushes_is_refused_where_its_path_ends(law, holds):
     assert ("held where its path ends: start " in found.worst) is not holds
 
 
+@pytest.mark.parametrize("law, holds", [(fading, False), (both_ways, True)])
+def test_a_law_that_lets_go_beyond_where_it_came_to_rest_is_refused(law, holds):
+    """The reference stands still from the start; the cart comes from 0 to 0.34, just inside of what the law holds."""
+    loose = replace(CART, A=(0.0, 1.0, 0.5, -2.0))
+    closed = ClosedLoop(loose, Sampled(Plain(law, references=("x_d",)), T_s=0.01))
+    claim = C.PracticalStability(runs=2, settle=1.0)
+    (found,) = verify(closed, Scenario(10.0, Hold("output", (0.31,))), [claim])
+    assert found.holds is holds
+    assert ("held where its path ends: start " in found.worst) is not holds
+
+
 @pytest.mark.parametrize(
     "reference",
     [
         Waypoints("output", ((0.0,), (0.5,), (0.0,)), 3.0),
-        Hold("output", (0.2,)),
+        Hold("output", (0.0,)),
         Sine("output", (0.0,), (0.5,), 0.2),
         Waypoints("output", ((0.0,), (0.5,)), 60.0),
     ],
     ids=["closes", "holds", "swings", "under way"],
 )
 def test_there_is_no_other_place_where_a_path_closes_or_goes_on(reference):
-    assert where_it_ends(run(loop(both_ways), Scenario(10.0, reference))) is None
+    assert there(run(loop(both_ways), Scenario(10.0, reference))) is None
 
 
 def test_a_loop_is_held_where_it_came_to_rest_under_the_pushes_of_then():
@@ -58,18 +81,18 @@ def test_a_loop_is_held_where_it_came_to_rest_under_the_pushes_of_then():
     path = Waypoints("output", ((0.0,), (2e-3,)), 2.0)
     push = Steps("output", (0.0, 1.0), (0.0, 5.0))
     seen = run(linear(), Scenario(4.0, path, {"F_ext": push}, offset={"Y": -1e-4}))
-    there = where_it_ends(seen)
-    assert there.scenario.disturbances == {"F_ext": 5.0}
-    assert there.log.array("Y")[0] == pytest.approx(seen.log.array("Y")[-1], abs=1e-12)
+    held = there(seen)
+    assert held.scenario.disturbances == {"F_ext": 5.0}
+    assert held.log.array("Y")[0] == pytest.approx(seen.log.array("Y")[-1], abs=1e-12)
     again = run(linear(), Scenario(4.0, path, {"F_ext": Sine("output", (0.0,), (5.0,), 1.0)}))
-    assert where_it_ends(again).scenario.disturbances == again.scenario.disturbances
+    assert there(again).scenario.disturbances == again.scenario.disturbances
 
 
 def test_a_machine_stands_at_rest_in_the_pose_where_its_path_ends():
     away = Waypoints(PATH.space, PATH.points[:2], 2.0)
     seen = run(sampled(REAL), Scenario(reference=away, duration=3.0))
-    there = where_it_ends(seen)
+    held = there(seen)
     end = [seen.log.array(name)[-1] for name in ("q_1", "q_2")]
-    assert there.scenario.start == pytest.approx(end) and not there.scenario.offset
-    assert there.log.array("q_1")[0] == pytest.approx(end[0])
-    assert abs(there.log.array("dq_1")[0]) < 1e-12
+    assert held.scenario.start == pytest.approx(end) and not held.scenario.offset
+    assert held.log.array("q_1")[0] == pytest.approx(end[0])
+    assert abs(held.log.array("dq_1")[0]) < 1e-12

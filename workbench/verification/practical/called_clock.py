@@ -10,6 +10,7 @@ the law uses one, what it will do is not known.
 from __future__ import annotations
 
 import copy
+import dis
 import inspect
 from types import FunctionType
 from typing import Any
@@ -44,6 +45,8 @@ from workbench.verification.run import Run
 
 ALL = "fiu"  # kinds of numbers: floats, whole numbers
 CLOCKS = ("time", "datetime")
+FILES = ("open", "input")  # Python's own functions that read what others write
+READS = ("read_text", "read_bytes")  # likewise, of a path
 
 
 def of_called(run: Run) -> str:
@@ -55,6 +58,9 @@ def of_called(run: Run) -> str:
     clock = next(filter(None, map(_read_clock, functions)), "")
     if clock:
         return f"the law reads {clock}, and what it does at another hour is not known"
+    source = next(filter(None, map(_read_file, functions)), "")
+    if source:
+        return f"the law calls {source}, and what it reads there after the run is not known"
     before = _outside(law.law, functions)
     try:
         found = _of_law(run, functions)
@@ -185,7 +191,26 @@ def _read_clock(function: FunctionType) -> str:
         if module is not None and module.__name__ in CLOCKS:
             called = name.rpartition(" ")[2]
             return f"the module {called}" if thing is module else f"{module.__name__}.{called}"
-    return ""
+    inside = next((name for name in _imported(function) if name in CLOCKS), "")
+    return f"the module {inside}" if inside else ""
+
+
+def _imported(function: FunctionType) -> list[str]:
+    """Modules that a function imports where it is called."""
+    return [name.partition(".")[0] for name in _operands(function, "IMPORT_NAME")]
+
+
+def _read_file(function: FunctionType) -> str:
+    """What a function calls to read a file or a terminal, or ""; the user's own functions of these names are none."""
+    own = function.__globals__
+    called = [n for n in _operands(function, "LOAD_GLOBAL") if n in FILES and n not in own]
+    called += [name for name in function.__code__.co_names if name in READS]
+    return f"{called[0]}()" if called else ""
+
+
+def _operands(function: FunctionType, operation: str) -> list[str]:
+    """Names that a function's instructions of this kind are about."""
+    return [str(one.argval) for one in dis.get_instructions(function) if one.opname == operation]
 
 
 def _outside(law: Any, functions: list[FunctionType]) -> Tokens:

@@ -1,18 +1,19 @@
-"""Other starts where a path ends: a law that brings a machine back where the path begins need not do so where it stays.
+"""Other starts where a run ends: a law that brings a machine back where its path begins need not do so where it stays.
 
-Where a path comes to rest elsewhere than it began, the loop is started anew at that place, with the reference held there, beside
-PAIR other starts around it, as far off as those of the path's begin. What they show counts where the loop is not stable there.
+Where a machine comes to rest further from its start than other starts are, the loop is started anew at that place, with the
+reference held where it is then, beside PAIR other starts around it. What they show counts where the loop is not stable there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from workbench.contract.capabilities import Posed, Varies, ends
 from workbench.contract.errors import InputError
+from workbench.contract.system import names
 from workbench.run.reference import Hold
 from workbench.run.scenario import Scenario
 from workbench.run.targets import undisturbed as nominal_start
@@ -20,14 +21,14 @@ from workbench.verification.linear.modes import Modes
 from workbench.verification.practical.decision import decided
 from workbench.verification.practical.disturbed import disturbed
 from workbench.verification.practical.nominal import Nominal
-from workbench.verification.practical.starts import drawn, leading, sizes
+from workbench.verification.practical.returning import followed
+from workbench.verification.practical.starts import drawn, leading, positions, sizes
 from workbench.verification.run import Run
 from workbench.verification.run import run as simulated
 from workbench.verification.verdict import Verdict
 
 PAIR = 2
 BRIEF = 10.0  # s: how long the runs last at first, at most
-APART = 1e-6  # of the largest component: ends nearer than this are where the path began
 
 
 def at_its_end(
@@ -39,10 +40,10 @@ def at_its_end(
     modes: Modes,
 ) -> Verdict | None:
     """The verdict on starts around the place where the path of this run ends; None where they come back, or for no such place."""
-    there = where_it_ends(run)
+    amounts = sizes(run, claim.spread)
+    there = where_it_ends(run, amounts)
     if there is None:
         return None
-    amounts = sizes(run, claim.spread)
     starts = drawn(there, PAIR, claim.spread, amounts)
     outcomes, duration = disturbed(claim, there, starts, allowed, modes, None, amounts)
     found = decided(there, known, starts, outcomes, duration, said, modes)
@@ -52,14 +53,14 @@ def at_its_end(
     return replace(found, worst=f"held where its path ends: {found.worst}")
 
 
-def where_it_ends(run: Run) -> Run | None:
-    """The loop held at rest where the path of this run ends; None where that is where it began, or where it never rests."""
+def where_it_ends(run: Run, amounts: Mapping[str, float]) -> Run | None:
+    """The loop held at rest where this run ends; None where a reference moves, or nothing is further off than `amounts`."""
     reference = run.demand.reference
     length = run.scenario.length()
     if not isinstance(reference, Varies) or not ends(reference) <= length:
         return None
-    begin, end = reference.sample(np.array([0.0, length]), 0)[0]
-    if np.allclose(begin, end, rtol=0.0, atol=APART * float(np.abs([begin, end]).max())):
+    (end,) = reference.sample(np.array([length]), 0)[0]
+    if not any(_way(run, name) > amounts.get(name, 0.0) for name in _places(run)):
         return None
     scenario = replace(
         run.scenario,
@@ -73,6 +74,19 @@ def where_it_ends(run: Run) -> Run | None:
     except InputError:  # it cannot be started there
         return None
     return found if found.log.status.completed and not found.left[1] else None
+
+
+def _places(run: Run) -> list[str]:
+    """States that are positions, or that follow a reference."""
+    known = names(run.loop.plant.states)
+    found = (*positions(run.loop.plant), *followed(run))
+    return [name for name in dict.fromkeys(found) if name in known]
+
+
+def _way(run: Run, name: str) -> float:
+    """How far a state is, at the end of the run, from where it was at its begin."""
+    first, last = run.log.array(name)[[0, -1]]
+    return abs(float(last - first))
 
 
 def _last(run: Run, push):
