@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from exported_parts import LOOP, exported_part, scenario
 
-from workbench import FMU, ClosedLoop, Scenario, simulate, verify
+from workbench import FMU, ClosedLoop, InputError, Sampled, Scenario, simulate, verify
 from workbench.cases.file import load
+from workbench.contract.system import innermost
 from workbench.contract.trust import trusting
 from workbench.interop.export.fmu.archive import packed
 from workbench.interop.export.fmu.model import system_model
@@ -91,3 +92,22 @@ def test_the_shipped_case_with_a_plant_from_elsewhere_runs(tmp_path):
     own = simulate(ours.loop, short).array("Y")
     found = simulate(theirs.loop, short).array("Y")
     assert np.ptp(own) > 1e-3 and np.abs(found - own).max() < 2e-6
+
+
+def test_no_step_of_a_run_is_shorter_than_that_of_the_machine_itself(tmp_path):
+    """A plant that left a loop of 2 ms steps by 2 ms, where a run takes 1 ms by default; a sample it does not fit is refused."""
+    ours = load(Path(__file__).parents[1] / "examples" / "ieha-pid.yaml")
+    slow = ClosedLoop(ours.loop.plant, Sampled(innermost(ours.loop.controller), 2e-3))
+    short = replace(ours.scenario, duration=0.3)
+    graph, run = system_graph(slow, short, "plant")
+    (tmp_path / "axis.fmu").write_bytes(
+        packed(system_model(system_text(graph, run, "plant"), run), 3)
+    )
+    shutil.copy(Path(__file__).parents[1] / "examples" / "foreign" / "axis.yaml", tmp_path)
+    with trusting():
+        axis = load(tmp_path / "axis.yaml").loop
+    own = simulate(slow, short).array("Y")
+    found = simulate(ClosedLoop(axis.plant, Sampled(innermost(axis.controller), 2e-3)), short)
+    assert np.ptp(own) > 1e-3 and np.abs(found.array("Y") - own).max() < 5e-6
+    with pytest.raises(InputError, match="takes steps of 0.002 s of its own"):
+        simulate(ClosedLoop(axis.plant, Sampled(innermost(axis.controller), 3e-3)), short)

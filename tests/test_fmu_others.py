@@ -38,7 +38,7 @@ def test_decay_by_our_own_steps_and_by_its(version):
     assert log.array("x") == pytest.approx(0.8 ** np.arange(len(log)), rel=1e-9)
     if version == 3:
         with pytest.raises(InputError, match="takes steps of 0.1 s of its own"):
-            simulate(its, Scenario(1.0, max_step=0.03))
+            simulate(its, Scenario(1.0, max_step=0.13))
 
 
 @reference

@@ -81,6 +81,8 @@ def grid(system: System, scenario: Scenario, longest: float = math.inf) -> Grid:
     most = scenario.max_step
     if fixed(system):
         most = min(most, fixed(system).step)
+    shortest = system.plant.own_step or 0.0
+    most = max(most, shortest)
     bearable = system.plant.longest_step
     if bearable is not None and most > bearable:
         who = type(system.plant).__name__
@@ -105,7 +107,7 @@ def grid(system: System, scenario: Scenario, longest: float = math.inf) -> Grid:
         for t in value.jumps()
         if t < n * T
     ]
-    most = min(most, longest)
+    most = max(min(most, longest), shortest)
     n1 = steps(lag, most, at) if lag > 0 else 0
     n2 = steps(T - lag, most, [t - lag for t in at])
     if n * (n1 + n2) > MOST_STEPS:

@@ -146,6 +146,11 @@ class FMU(System):
         return "" if self.exchange or self.model.wires.states else NO_STARTS
 
     @property
+    def own_step(self) -> float | None:
+        """Of co-simulation: the step that it takes by itself, s, where it states one."""
+        return None if self.exchange else self.model.interface.every
+
+    @property
     def not_asked(self) -> tuple[tuple[str, str], ...]:
         """Claims that a loop on it is not asked by default, and why."""
         return (("linear-stability", TO_LINEARISE if self.exchange else HIDDEN), *NEVER)
