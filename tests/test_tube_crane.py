@@ -64,6 +64,7 @@ def test_the_first_samples_hold_the_widest_starts():
     stays(case, claim, c, [np.ones(6), np.array([1, -1, 1, -1, -1, 1])])
 
 
+@pytest.mark.long
 def test_the_first_samples_hold_every_load():
     """Payload ± 5 %, oil ± 10 % and supply ± 2 % beside the widest starts, over ten samples."""
     numbers = "claims.tube.parameters={payload.mass: [19 kg, 21 kg], oil.β: [720 MPa, 880 MPa], p_s: [181.3 bar, 188.7 bar]}"
