@@ -89,7 +89,7 @@ def forces(log: Log) -> list[tuple[str, str, str]]:
 def pressures(log: Log, plant=None) -> list[tuple[str, list[str]]]:
     """(label, pressures of its chambers); a plant without chamber pairs gives one group "": those it names, else all."""
     pairs = [(k, [f"p_a{k}", f"p_b{k}"]) for k in labels_of(log, "p_a") if f"p_b{k}" in log]
-    for a, b in (("p_a_", "p_b_"), ("P_h_", "P_r_")):
+    for a, b in (("p_a_", "p_b_"), ("P_A_", "P_B_"), ("P_h_", "P_r_")):
         sides = [n.removeprefix(a) for n in log.names if n.startswith(a)]
         pairs = pairs or [(k, [a + k, b + k]) for k in sides if b + k in log]
     if pairs:

@@ -23,6 +23,7 @@ from workbench.interop.export.replay import replay
 from workbench.numerics.compiler import compiler
 from workbench.sweep.places import Varied
 from workbench.verification.judge import verify
+from workbench.verification.linear.called_law import BENT
 from workbench.verification.run_claims import Tracking
 from workbench.verification.verdict import Verdict
 
@@ -79,6 +80,17 @@ def test_claims_are_asked_of_the_code(home):
     tracking, stable = verify(case.loop, case.scenario, asked)
     assert tracking.holds is not None and stable.holds is None and "is code" in stable.worst
     assert stable.counted and not uncounted(stable).counted and uncounted(tracking).counted
+
+
+def test_memory_behind_a_corner_of_the_code_was_asked_of_its_equations():
+    """It counts no more where it held of them; where they were not stable either, and of any other doubt, it counts."""
+    bent = Verdict("practical-stability", "back", None, None, worst=f"bent; {BENT}: need not show")
+    assert not uncounted(bent, ["practical-stability"]).counted
+    assert uncounted(bent, []).counted and uncounted(bent, ["tracking"]).counted
+    slow = replace(bent, worst="too slow to be seen to its end")
+    assert uncounted(slow, ["practical-stability"]).counted
+    grows = replace(bent, holds=False, strength="sampled")
+    assert uncounted(grows, ["practical-stability"]).counted
 
 
 def test_the_claims_that_are_judged_again_are_those_of_the_file(axis, home):

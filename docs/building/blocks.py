@@ -94,7 +94,7 @@ class Folder:
 
     def _python(self, text: str) -> None:
         with contextlib.redirect_stdout(io.StringIO()):
-            exec(compile(text, str(self.page), "exec"), self.names)
+            exec(compile(text, str(self.page), "exec", dont_inherit=True), self.names)
 
     def _console(self, text: str) -> None:
         for line in re.findall(r"^\$ (.*)$", text, re.MULTILINE):

@@ -13,6 +13,7 @@ from workbench.commands import terminal
 from workbench.contract.system import ClosedLoop
 from workbench.interop.export.compiled import Compiled
 from workbench.verification.judge import examine
+from workbench.verification.linear.called_law import BENT
 from workbench.verification.linear.loop import NO_EQUATIONS
 from workbench.verification.run_claims import Unasked
 from workbench.verification.verdict import Verdict, exit_code
@@ -23,7 +24,8 @@ def judged(options: Any, case: Any, law: Compiled, before: Sequence[Verdict]) ->
     loop = replace(case.loop, controller=law)
     with terminal.progress(not options.quiet) as tell, case.located():
         found = examine(loop, case.scenario, claims_of_code(case, loop), tell)
-    verdicts = [*map(uncounted, found.verdicts)]
+    held = [] if options.float else [v.key for v in before if v.holds is True]
+    verdicts = [uncounted(v, held) for v in found.verdicts]
     code = exit_code(verdicts)
     if not options.quiet:
         terminal.say("the compiled code as the law:")
@@ -70,6 +72,11 @@ def claims_of_code(case: Any, loop: ClosedLoop) -> tuple:
     return tuple(claim for claim in claims if type(claim) in asked)
 
 
-def uncounted(verdict: Verdict) -> Verdict:
-    """A claim on equations, which code does not show, counts no more: it was asked of the equations that the code is of."""
-    return replace(verdict, counted=False) if NO_EQUATIONS in verdict.worst else verdict
+def uncounted(verdict: Verdict, held: Sequence[str] = ()) -> Verdict:
+    """A claim on equations, which code does not show, counts no more: it was asked of the equations that the code is of.
+
+    Neither does a claim that is undecided because the code has a corner, behind which its memory cannot be read by
+    differences, where it is among those that `held` of the equations with the same numbers.
+    """
+    hidden = verdict.holds is None and verdict.key in held and BENT in verdict.worst
+    return replace(verdict, counted=False) if hidden or NO_EQUATIONS in verdict.worst else verdict
