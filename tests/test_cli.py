@@ -91,7 +91,8 @@ def test_nothing_is_cut_off_at_any_width(room):
 
 
 def test_the_table_has_the_agreed_form():
-    head, aside, holds, broken, open_, _ = terminal.table(MANY, 160).split("\n")
+    """Rows that count come first, in their order; information stands behind them."""
+    head, holds, broken, open_, _, aside = terminal.table(MANY, 160).split("\n")
     assert head.split() == ["claim", "verdict", "strength", "margin", "worst", "at", "/", "why"]
     assert aside.startswith("(theorem's hypotheses") and aside.endswith(
         "not met: valve lag; information)"

@@ -99,9 +99,10 @@ def row(verdict: Verdict) -> tuple[str, ...]:
 
 
 def table(verdicts: Sequence[Verdict], room: int, colour: bool = False) -> str:
-    """All verdicts: a table, or paragraphs where the terminal is narrow."""
-    rows = [row(v) for v in verdicts]
-    words = [v.word if v.counted else "" for v in verdicts]
+    """All verdicts, those that count first: a table, or paragraphs where the terminal is narrow."""
+    listed = sorted(verdicts, key=lambda v: not v.counted)
+    rows = [row(v) for v in listed]
+    words = [v.word if v.counted else "" for v in listed]
     return (
         _paragraphs(rows, words, room, colour)
         if room < NARROW
