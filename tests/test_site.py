@@ -79,6 +79,20 @@ def test_a_page_says_what_its_class_says(folder):
         assert said.startswith("See the module") or words.plain(said)[:40] in text, name
 
 
+def test_a_machines_numbers_have_a_row_for_each_vector():
+    """Components of one vector stand together, all other numbers alone; no number but those of zero vectors is lost."""
+    from docs.building.machines import _numbers
+    from plants import machine
+    from workbench.contract.parameters import leaves
+
+    found = machine("excavator")
+    rows = {path.strip("`"): value for path, value, *_ in _numbers(found)}
+    assert rows["bodies.boom.point"] == "0.55 m, 0.55 m, 0 m"
+    assert rows["bodies.boom.mass"] == "95 kg" and "bodies.boom.point.0" not in rows
+    lost = {leaf.path for leaf in leaves(found.plant) if leaf.path not in rows and leaf.value}
+    assert all(path.rpartition(".")[0] in rows for path in lost)
+
+
 def test_the_citation_is_of_this_version():
     text = (ROOT / "CITATION.cff").read_text("utf-8")
     assert f"\nversion: {__version__}\n" in text and "\nlicense: BSD-3-Clause\n" in text

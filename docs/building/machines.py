@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 
 from docs.building import catalogue
@@ -13,6 +15,7 @@ from workbench.contract.units import format_quantity
 
 ROOT = Path(__file__).parents[2]
 PARAMETERS = ROOT / "plants" / "parameters"
+INDEX = re.compile(r"\.\d+$")  # of a vector's component
 
 
 def pages() -> Iterator[tuple[str, str]]:
@@ -65,7 +68,8 @@ def page(name: str, machine) -> str:
         _drawing(name, plant),
         _signals(plant),
         "## Numbers",
-        "Tags: " + "; ".join(f"**{tag}** {words}" for tag, words in shape.TAGS.items()) + ".",
+        "Tags: " + "; ".join(f"**{tag}** {words}" for tag, words in shape.TAGS.items()) + ". "
+        "The components of a vector have the numbers 0, 1, 2 behind its path. Vectors of zeros are left out.",
         table(["path", "value", "what it is", "tag", "source, note"], _numbers(machine)),
         "## Sources" if sources else "",
         table(["short", "in full"], sources),
@@ -96,12 +100,19 @@ def _signals(plant) -> str:
 
 
 def _numbers(machine) -> list[list[str]]:
+    """A row for every number; one for the components of a vector that are from one source, none for a vector of zeros."""
+
+    def of_one(leaf):
+        return INDEX.sub("", leaf.path), machine.provenance.get(leaf.path)
+
     rows = []
-    for leaf in leaves(machine.plant):
-        origin = machine.provenance.get(leaf.path)
+    for (path, origin), group in groupby(leaves(machine.plant), of_one):
+        parts = list(group)
+        if len(parts) > 1 and not any(leaf.value for leaf in parts):
+            continue
         told = [part for part in (origin.source, origin.note) if part] if origin else []
-        value = format_quantity(leaf.value, leaf.info.unit)
-        words = cell(leaf.info.meaning)
+        value = ", ".join(format_quantity(leaf.value, leaf.info.unit) for leaf in parts)
+        words = cell(parts[0].info.meaning)
         tag = origin.tag if origin else ""
-        rows.append([f"`{leaf.path}`", cell(value), words, tag, cell("; ".join(told))])
+        rows.append([f"`{path}`", cell(value), words, tag, cell("; ".join(told))])
     return rows
