@@ -75,7 +75,7 @@ def check_practical(
     if known.unsound:
         return said(
             None,
-            f"a bound set on a run that is itself not sound proves nothing ({known.unsound}); state one",
+            f"a bound set on a run that is itself not sound proves nothing ({known.unsound}); mend the run, or state `bound`",
             data={"nominal": known.v},
         )
     if claim.runs < 1:
