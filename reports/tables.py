@@ -74,7 +74,8 @@ def ratio(unit: str) -> str:
 
 def wrapped(text: object, most: int = 2000) -> str:
     """Text that sets well: number and unit stay together, words too long for a line may be broken."""
-    text = re.sub(r"(?<=\d) (?=[a-zA-Zµ%°]{1,3}(?![\w]))", "\u00a0", clean(text, most))
+    text = re.sub(r"(?<=\d) (?=[a-zA-Zµ%°]{1,4}(?![\w]))", "\u00a0", clean(text, most))
+    text = re.sub(r"(\u00a0[a-zA-Zµ]{1,4}/)(?=\w)", "\\1\u2060", text)  # no line ends behind rad/
     return re.sub(r"\S{25,}", lambda m: re.sub(r"([._/\-]|\S{18})", "\\1\u200b", m[0]), text)
 
 

@@ -483,6 +483,18 @@ def test_chambers_of_a_mechanism_are_paired_by_the_name_of_their_drive():
     assert signals.supplies(log, pumped) == ["p_s"] and signals.supplies(log, None) == []
 
 
+@pytest.mark.parametrize(
+    "text, set_",
+    [
+        ("at 0.2 rad/s", "at 0.2\u00a0rad/\u2060s"),
+        ("up to 20 mrad/s, 5 %", "up to 20\u00a0mrad/\u2060s, 5\u00a0%"),
+        ("a and/or b", "a and/or b"),
+    ],
+)
+def test_no_line_ends_inside_a_quantity(text, set_):
+    assert tables.wrapped(text) == set_
+
+
 def test_signals_are_paired_by_name():
     log = a_log(50)
     assert [f[0] for f in signals.forces(log)] == ["1", "t1"]
