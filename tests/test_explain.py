@@ -58,3 +58,11 @@ def test_examples_can_stand_in_a_file(capsys):
     assert "example: supply: {p_s: …, p_r: …, Q_max: …}" in said(capsys, "plant.supply")
     assert "example: friction: " in said(capsys, "ServoCylinder.cylinder.friction")
     assert "example" not in said(capsys, "Cylinder.valve").split("\n\n")[0], "a name says nothing"
+
+
+def test_without_a_path_the_sections_are_listed(capsys):
+    assert main(["explain"]) == 0
+    text = capsys.readouterr().out
+    assert "  controller: the law and its gains" in text and "workbench explain plant" in text
+    assert main(["explain", ""]) == 3
+    assert "the path is empty" in capsys.readouterr().err

@@ -21,6 +21,8 @@ DEEPEST = (
     8  # levels below a section: a machine, its actuators, their drives, those's cylinders, valves …
 )
 
+NEXT = "to go on: workbench explain plant, workbench explain controller.VDC, workbench explain cylinder.bore"
+
 
 @dataclass(frozen=True)
 class Key:
@@ -152,6 +154,22 @@ def _unknown(last: str, words: list[str], keys: list[Key], roots: Mapping[str, t
         if near
         else f"begin with a section: {', '.join(form.SECTIONS)}",
     )
+
+
+def told(path: str | None, known: Mapping[str, Mapping[str, type]]) -> str:
+    """What `workbench explain PATH` prints; without a path, the sections of a case file.
+
+    Raises InputError for a path that is empty or leads nowhere.
+    """
+    if path is None:
+        listed = [f"{section}: {words}" for section, words in form.SECTIONS.items()]
+        return "\n".join(["a case file has the sections", *(f"  {line}" for line in listed), NEXT])
+    words = [word for word in path.split(".") if word]
+    if not words:
+        raise InputError("the path is empty", mend="name a key, like controller.λ")
+    if len(words) == 1 and words[0] in form.SECTIONS:
+        return section_in_words(words[0], known.get(words[0], {}))
+    return in_words(find(words, known))
 
 
 # ---- in words -----------------------------------------------------------------------------------------------------

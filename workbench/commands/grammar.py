@@ -198,8 +198,8 @@ def _design_verbs(verb: Verb) -> None:
 def _reading_verbs(verb: Verb) -> None:
     """Verbs that help to write files and commands."""
     p = verb("explain", "say what a key of case files means: unit, default, example")
-    what = "the key, with what it is in as far as needed: controller.VDC.λ"
-    p.add_argument("path", type=typed, help=what)
+    what = "the key, with what it is in as far as needed: controller.VDC.λ; left out: the sections"
+    p.add_argument("path", type=typed, nargs="?", help=what)
     verb("schema", "print the JSON schema of case files, for editors")
     p = verb("completion", "print what a shell needs to complete these commands")
     p.add_argument("shell", choices=SHELLS, help="for bash: source <(workbench completion bash)")

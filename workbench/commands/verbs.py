@@ -236,19 +236,11 @@ def do_probability(options, arguments) -> int:
 def do_explain(options, arguments) -> int:
     from plants.shipped import PLANTS
     from workbench.cases.file import laws
-    from workbench.cases.form import SECTIONS
     from workbench.commands import terminal
-    from workbench.commands.explain import find, in_words, section_in_words, sections
+    from workbench.commands.explain import sections, told
     from workbench.verification.claims import Claim
 
-    words = [word for word in options.path.split(".") if word]
-    if not words:
-        raise InputError("the path is empty", mend="name a key, like controller.λ")
-    known = sections(PLANTS, laws(), Claim)
-    if len(words) == 1 and words[0] in SECTIONS:
-        terminal.say(section_in_words(words[0], known.get(words[0], {})))
-    else:
-        terminal.say(in_words(find(words, known)))
+    terminal.say(told(options.path, sections(PLANTS, laws(), Claim)))
     return 0
 
 
