@@ -174,7 +174,9 @@ class PlantData:
     no_other_starts = Otherwise[str]("")  # why it cannot begin elsewhere, in words
     not_asked = Otherwise[tuple](())  # (claim, why) of what this plant cannot be asked by default
     longest_step = Otherwise["float | None"](None)  # s, that its integration bears
-    own_step = Otherwise["float | None"](None)  # s, that it takes by itself: no step of a run is shorter
+    own_step = Otherwise["float | None"](
+        None
+    )  # s, that it takes by itself: no step of a run is shorter
     in_words = Otherwise[str]("")  # how it is assembled
     linear_twin = Otherwise[str]("")  # shipped machine that is linear and like it
 
