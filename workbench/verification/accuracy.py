@@ -48,9 +48,9 @@ def beyond_error(verdict: Verdict, run: Run, known: dict[str, float]) -> Verdict
     left = "left" if verdict.margin >= 0 else "over"
     why = (
         f"{say(abs(verdict.margin), verdict.unit, 3)} {left} is less than the run's own error there, "
-        f"{say(error, verdict.unit, 2)} ({SOURCE}): {MEND}; was: {verdict.worst}"
+        f"{say(error, verdict.unit, 2)} ({SOURCE}): {MEND}"
     )
-    return replace(verdict, holds=None, worst=why)
+    return verdict.overruled(why, strength=verdict.strength, margin=verdict.margin)
 
 
 def error_beside(verdict: Verdict, run: Run, known: dict[str, float]) -> float | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
 Strength = Literal["proof", "numerical", "sampled", "estimated"]
@@ -88,6 +88,11 @@ class Verdict:
         """'holds · sampled · tracking: … · 6.2 µm at t = 4.61 s'; all of it is in `as_dict`."""
         said = (self.word, self.strength or "", self.claim, self.worst)
         return " · ".join(filter(None, (*said, "" if self.counted else "information")))
+
+    def overruled(self, why: str, holds: bool | None = None, **changes: Any) -> Verdict:
+        """The claim with another answer, without a margin, for this reason; the row says what it was."""
+        known = {"strength": None if holds is None else "sampled", "margin": None} | changes
+        return replace(self, holds=holds, worst=f"{why}; was: {self.worst}", **known)
 
     def as_dict(self) -> dict:
         """Plain data for JSON."""

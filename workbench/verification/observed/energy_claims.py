@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from workbench.contract.units import format_quantity as say
@@ -72,18 +71,10 @@ def resting_on(verdict: Verdict, energy: Verdict, run: Run) -> Verdict:
         ("linkage away from change points", run.crossed),
     ):
         if verdict.holds and why:
-            return replace(
-                verdict,
-                holds=None,
-                worst=f"{why}; was: {verdict.worst}",
-                assumptions=(*verdict.assumptions, Assumption(what, False, None, "", why)),
-            )
+            note = Assumption(what, False, None, "", why)
+            return verdict.overruled(why, assumptions=(*verdict.assumptions, note))
     if energy.holds is not False:
         return verdict
     note = Assumption("energy balance of the run", False, energy.margin, energy.unit, energy.worst)
-    return replace(
-        verdict,
-        holds=None,
-        worst=f"the run's energy balance fails ({energy.worst}); was: {verdict.worst}",
-        assumptions=(*verdict.assumptions, note),
-    )
+    why = f"the run's energy balance fails ({energy.worst})"
+    return verdict.overruled(why, assumptions=(*verdict.assumptions, note))

@@ -42,17 +42,7 @@ def put_in_reach(claim: Any, verdict: Verdict, run: Run) -> Verdict:
     why = REACHES[claim.reach](claim, run, verdict)
     if not why:
         return verdict
-    worst = f"says nothing: {why}; {MEND}; was: {verdict.worst}"
-    return Verdict(
-        verdict.key,
-        verdict.claim,
-        None,
-        worst=worst,
-        assumptions=verdict.assumptions,
-        source=verdict.source,
-        counted=verdict.counted,
-        data=verdict.data,
-    )
+    return verdict.overruled(f"says nothing: {why}; {MEND}", unit="", limit=None, instant=None)
 
 
 @may_overflow()

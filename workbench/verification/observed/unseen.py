@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -89,12 +88,8 @@ def as_far_as_seen(run: Run, verdicts: Sequence[Verdict]) -> list[Verdict]:
     found = unseen(run) if any(_rests_on_it(v) for v in verdicts) else ""
     if not found:
         return list(verdicts)
-    return [_open(v, f"{found}; {MEND}") if _rests_on_it(v) else v for v in verdicts]
+    return [v.overruled(f"{found}; {MEND}") if _rests_on_it(v) else v for v in verdicts]
 
 
 def _rests_on_it(v: Verdict) -> bool:
     return v.counted and v.holds is True and v.key in ("tracking", *STABILITY)
-
-
-def _open(v: Verdict, why: str) -> Verdict:
-    return replace(v, holds=None, strength=None, margin=None, worst=f"{why}; was: {v.worst}")

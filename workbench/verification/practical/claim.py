@@ -88,8 +88,7 @@ def check_practical(
     verdict = decided(run, known, starts, outcomes, duration, said, modes)
     late = _late(claim, run, outcomes) if verdict.holds else None
     if late is not None:
-        holds = None if claim.within is None else False
-        return said(holds, f"{late}; was: {verdict.worst}", data=verdict.data)
+        return verdict.overruled(late, None if claim.within is None else False)
     if not verdict.holds:
         return verdict
     elsewhere = at_its_end(claim, run, known, said, allowed, modes)
@@ -131,28 +130,13 @@ def _with_modes(
     data = {**verdict.data, "modes": modes.words}
     if modes.unread:
         unseen = f"{modes.unread}: what grows slowly in it need not show in any run"
-        return replace(
-            verdict,
-            holds=None,
-            strength=None,
-            margin=None,
-            data=data,
-            worst=f"{unseen}; was: {verdict.worst}",
-        )
+        return verdict.overruled(unseen, data=data)
     found = containment(run, modes, start, _quiet(run, allowed), claim.longest)
     if found is None:
         return replace(verdict, data=data)
     if found.holds:
         return replace(verdict, data=data, assumptions=(*verdict.assumptions, found.assumption()))
-    strength = None if found.holds is None else "sampled"
-    return replace(
-        verdict,
-        holds=found.holds,
-        strength=strength,
-        margin=None,
-        data=data,
-        worst=f"{found.words}; was: {verdict.worst}",
-    )
+    return verdict.overruled(found.words, found.holds, data=data)
 
 
 def _quiet(run: Run, allowed: float | None) -> float:

@@ -17,7 +17,6 @@ numbers of its memory that run on at the end of its run (`traced_memory`, `calle
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -150,12 +149,8 @@ def beyond_the_run(run: Run, verdicts: Sequence[Verdict]) -> list[Verdict]:
     if not found:
         return list(verdicts)
     why = f"time itself may change the loop: {found}; {MEND}"
-    return [_open(v, why) if _speaks(v) else v for v in verdicts]
+    return [v.overruled(why) if _speaks(v) else v for v in verdicts]
 
 
 def _speaks(v: Verdict) -> bool:
     return v.counted and v.holds is True and v.key in STABILITY
-
-
-def _open(v: Verdict, why: str) -> Verdict:
-    return replace(v, holds=None, strength=None, margin=None, worst=f"{why}; was: {v.worst}")
