@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import io
 import json
 import math
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ from workbench.files.atomic import write_atomic
 from workbench.identification.command import UNDECIDED, _check_output, _names, _time, units_of
 from workbench.identification.friction import FrictionFit, Points, fit_friction
 from workbench.identification.friction_search import Motion
+from workbench.identification.page import Page
 from workbench.identification.reading import CLOCK, read_table, si
 from workbench.identification.report import EMPTY, _table, amount
 
@@ -180,21 +180,9 @@ def text(
     found: FrictionFit, room: int = 100, colour: bool = False, hints: Sequence[str] = ()
 ) -> str:
     """Table, fit, notes, and the law as a case file takes it."""
-    from rich.console import Console
     from rich.text import Text
 
-    page = io.StringIO()
-    console = Console(
-        file=page,
-        width=room,
-        force_terminal=colour,
-        color_system="standard" if colour else None,
-        force_jupyter=False,
-        highlight=False,
-        emoji=False,
-        markup=False,
-        legacy_windows=False,
-    )
+    page = Page(room, colour)
     rows = _table("number", "value", "95 %", "unit", "")
     for e in found.estimates:
         value, half, unit = amount(e)
@@ -209,19 +197,19 @@ def text(
             *map(Text, (name, f"{value / size:.6g}", EMPTY, "" if unit == "1" else pretty(unit))),
             Text("held"),
         )
-    console.print(rows)
+    page.print(rows)
     fits = ", ".join(f"{p:.3f} %" for p in found.percent)
-    console.print(
+    page.print(
         Text(
             f"fit {fits} on {sum(e.size for e in found.residuals)} data, {found.freedom} degrees of freedom"
         )
     )
     if any(found.offsets):
-        console.print(Text("offset " + ", ".join(f"{x:.4g} N" for x in found.offsets)))
+        page.print(Text("offset " + ", ".join(f"{x:.4g} N" for x in found.offsets)))
     for note in (*found.notes, *(c.words() for c in found.open if len(c.weights) > 1), *hints):
-        console.print(Text(f"note: {note}", style="yellow"))
-    console.print(Text(f"in a case file: friction: {written(found)}"), soft_wrap=True)
-    return "\n".join(line.rstrip() for line in page.getvalue().splitlines())
+        page.print(Text(f"note: {note}", style="yellow"))
+    page.print(Text(f"in a case file: friction: {written(found)}"), soft_wrap=True)
+    return page.text()
 
 
 def written(found: FrictionFit) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Sequence
 
 from workbench.contract.units import display, pretty
 from workbench.identification.fit import Fit
 from workbench.identification.order import Selection
+from workbench.identification.page import Page
 from workbench.identification.residuals import Validation
 from workbench.identification.uncertainty import Estimate
 
@@ -36,33 +36,21 @@ def text(
     hints: Sequence[str] = (),
 ) -> str:
     """All of it for a terminal."""
-    from rich.console import Console
     from rich.text import Text
 
-    page = io.StringIO()
-    console = Console(
-        file=page,
-        width=room,
-        force_terminal=colour,
-        color_system="standard" if colour else None,
-        force_jupyter=False,
-        highlight=False,
-        emoji=False,
-        markup=False,
-        legacy_windows=False,
-    )
+    page = Page(room, colour)
     if selection is not None:
-        console.print(_orders(selection))
-    console.print(_parameters(found))
+        page.print(_orders(selection))
+    page.print(_parameters(found))
     for line in summary(found, own, fresh):
-        console.print(Text(line))
+        page.print(Text(line))
     for note in (
         *remarks(found, own, selection),
         *(c.words() for c in found.open if len(c.weights) > 1),
         *hints,
     ):
-        console.print(Text(f"note: {note}", style="yellow"))
-    return "\n".join(line.rstrip() for line in page.getvalue().splitlines())
+        page.print(Text(f"note: {note}", style="yellow"))
+    return page.text()
 
 
 def remarks(found: Fit, own: Validation, selection: Selection | None = None) -> tuple[str, ...]:
