@@ -16,6 +16,7 @@ KINDS = {
     "slewing-crane": "a column that a hydraulic motor turns, a boom that a cylinder lifts",
     "excavator": "boom, arm, and a bucket behind a bell crank; three cylinders",
     "four-bar": "a closed loop of bars that one cylinder drives",
+    "leg": "hip and knee, each turned by an integrated electro-hydraulic actuator",
     "actuator": "one cylinder that pushes a mass along a slide",
 }
 
