@@ -86,9 +86,7 @@ def _machine_verbs(verb: Verb) -> None:
     )
     what = "name of a shipped machine; left out: list what there is"
     p.add_argument("name", nargs="?", metavar="NAME", help=what)
-    what = (
-        "a machine of your own to begin with: crane, slewing-crane, excavator, four-bar, leg, actuator"
-    )
+    what = "a machine of your own to begin with: crane, slewing-crane, excavator, four-bar, leg, actuator"
     p.add_argument("--machine", metavar="KIND", help=what)
     p.add_argument("-o", "--output", metavar="FILE", help="where to write (default: NAME.yaml)")
     p = verb("import", "write a case file for the machine of a URDF, and of what stands beside it")
