@@ -510,3 +510,14 @@ def test_signals_are_paired_by_name():
 def test_everything_for_the_templates_is_plain_data():
     given = document.data(full(), ["path"])
     assert json.loads(json.dumps(given)) == given
+
+
+@pytest.mark.parametrize("count", [1, 40, 400])
+def test_every_line_of_the_case_file_is_printed_once(count):
+    """Two columns of nearly one height on the last page; a line longer than a page does not hold it up."""
+    text = "\n".join(f"line{k}: {k}" for k in range(count))
+    pdf = pypdf.PdfReader(io.BytesIO(rendered(Content("T", "Q", (HOLDS,), case_text=text))))
+    found = re.findall(r"line(\d+): (\d+)", "\n".join(page.extract_text() for page in pdf.pages))
+    assert [int(k) for k, _ in found] == list(range(count)) and all(k == n for k, n in found)
+    endless = "x" * 39_000 + "\nafter: 1"
+    assert rendered(Content("T", "Q", (HOLDS,), case_text=endless)).startswith(b"%PDF")
