@@ -101,10 +101,11 @@ def smaller(failed: Result, share: Share) -> str:
     if failed.seen is None or failed.ready is None:
         return ""
     least = SMALLER[-1]
+    asked = "these starts and bounds" if failed.ready.question.free.names else "these starts"
     if sized(failed.ready, least, share).failed is not None:
-        return f"; nor does one from {least:g} times these starts"
+        return f"; nor does one from {least:g} times {asked}"
     wider = (p for p in SMALLER[:-1] if sized(failed.ready, p, share).failed is None)
-    return f"; a tube does hold from {next(wider, least):g} times these starts"
+    return f"; a tube does hold from {next(wider, least):g} times {asked}"
 
 
 def stated(c: Tube, seen: Seen) -> Tube:
