@@ -40,6 +40,7 @@ def posed(run: Any, half: dict[str, float], substeps: int = 1, free: Free = NOTH
     check(run.loop, run)
     traced = trace(loop, (*run.demand.live, *(noise.input for noise in free.noises)))
     own = np.array(free.values)
+    quiet = [0.0] * len(free.noises)
     n = traced.n_states + len(own)
     functions = opened(traced, free)
     programs = {name: program(functions[name], n) for name in STEPS}
@@ -48,15 +49,14 @@ def posed(run: Any, half: dict[str, float], substeps: int = 1, free: Free = NOTH
     section = np.flatnonzero(reads)
     times = run.log.time
     w = np.asarray(run.demand.at(times), float).reshape(len(times), -1)
+    check_disturbances(programs["flow"].depends()[:, 1 + n : 1 + n + w.shape[1]], w)
     x0 = np.array(run.demand.start, float)
-    quiet = np.concatenate([w[0], np.zeros(len(free.noises))])
-    Z = _before_samples(run, traced, traced.start(0.0, x0, quiet, traced.constants(loop)))
+    begun = np.array(traced.start(0.0, x0, [*w[0], *quiet], traced.constants(loop))).ravel()
+    Z = before(run.log.values[:, : traced.n_states], begun[: traced.n_states], traced)
     Z = np.hstack([Z, np.tile(own, (len(Z), 1))])[:, section]
-    widths = np.array([*(half.get(s.name, 0.0) for s in loop.states), *free.halves])
+    known = [*names(loop.states), *free.names]
     end, keep, after, slack = ending(w, Z, times)
-    _check_held(programs["flow"].depends()[:, 1 + n : 1 + n + w.shape[1]], w)
     K = len(keep)
-    known = (*names(loop.states), *free.names)
     pairs = followed(loop, run.demand.live)
     tube = Tube(
         **programs,
@@ -81,7 +81,7 @@ def posed(run: Any, half: dict[str, float], substeps: int = 1, free: Free = NOTH
         splits=np.zeros((0, 3)),
         paths=np.zeros((0, 0, 0, 0)),
         x0=np.concatenate([x0, own]),
-        half=widths,
+        half=np.array([*(half.get(s.name, 0.0) for s in loop.states), *free.halves]),
         fresh=np.array([0.0] * traced.n_states + free.fresh),
         low=np.full(n, -np.inf),
         high=np.full(n, np.inf),
@@ -90,19 +90,12 @@ def posed(run: Any, half: dict[str, float], substeps: int = 1, free: Free = NOTH
         names=np.array(known),
     )
     units = (*(s.unit for s in loop.states), *free.units)
-    return Posed(tube, known, units, end, scales(Z), error_unit(loop), free)
+    return Posed(tube, tuple(known), units, end, scales(Z), error_unit(loop), free)
 
 
-def _before_samples(run: Any, traced: Any, started: Any) -> np.ndarray:
-    """The loop's states just before every sample of the run (K, n); started: what the run starts with."""
-    n = traced.n_states
-    begun = np.array(started).ravel()[:n]
-    return before(run.log.values[:, :n], begun, traced)
-
-
-def _check_held(flow_reads: np.ndarray, w: np.ndarray) -> None:
-    """InputError where the flow reads inputs that change along the run."""
-    if flow_reads.any() and np.ptp(w, axis=0).any():
+def check_disturbances(drives: np.ndarray, w: np.ndarray) -> None:
+    """InputError where the flow reads inputs (`drives`: which output reads which) that are not the same all along the run."""
+    if drives.any() and np.ptp(w, axis=0).any():
         raise InputError(
             "what disturbs the flow between samples changes along the run",
             mend="give a disturbance that is constant (Hold), or none",
