@@ -29,6 +29,7 @@ from workbench.verification.practical.starts import (
     SPREAD,
     Start,
     drawn,
+    is_jointed,
     positions,
     scenario_from,
     sizes,
@@ -40,6 +41,7 @@ from workbench.verification.scales import scales, signal_floor
 FLOOR = (
     1e-3  # rad or m: oscillation smaller than this does not end a scan, on a machine of any size
 )
+HARDLY = 0.01  # of `spread`: joints that move less than that while oil settles have shown no motion
 CHATTER = 0.05  # share of the range used, likewise
 SMALL = (
     0.1 * ON_PATH
@@ -127,7 +129,10 @@ def stands_still(run: Run) -> bool:
 
 
 def _resolution(run: Run, name: str) -> float:
-    return max(signal_floor(run.loop.plant, name), 1e-9 * float(np.abs(run.log.array(name)).max()))
+    """By how much a signal may move and still show nothing: rounding, and on joints HARDLY what another start would be off."""
+    plant = run.loop.plant
+    least = HARDLY * SPREAD if is_jointed(plant) else 0.0
+    return max(signal_floor(plant, name), 1e-9 * float(np.abs(run.log.array(name)).max()), least)
 
 
 def stirred(run: Run) -> Run:

@@ -66,7 +66,7 @@ def sizes(run, spread: float) -> dict[str, float]:
     own = scales(run.loop.plant)
     units = {s.name: s.unit for s in plant.states}
     places = positions(plant)
-    jointed = _is_jointed(plant)
+    jointed = is_jointed(plant)
     stated = bool(plant.scales())
     found: dict[str, float] = {}
     for name in units:
@@ -102,7 +102,8 @@ def unbalanced(run) -> float:
     return UNBALANCED * largest if largest > 0 else UNSCALED["Pa"]
 
 
-def _is_jointed(plant: System) -> bool:
+def is_jointed(plant: System) -> bool:
+    """Whether it is a machine with joints, whose other starts are off by `spread`."""
     return bool(plant.joint_names) and isinstance(plant, Posed)
 
 
