@@ -1,12 +1,16 @@
 """Causes of machines that state no scale of their error, that are fed too little, or that carry a joint which nothing drives."""
 
 import json
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from tests.faults.entries import case_of
+from workbench import Sine
 from workbench.cases.file import loads
 from workbench.contract.parameters import Leaf, leaves
+from workbench.verification.cause.asked import _in_degrees
 from workbench.verification.cause.machine import starved
 from workbench.verification.cause.named import likely_cause
 from workbench.verification.cause.removal import large_error
@@ -32,6 +36,10 @@ def ran(base, edit=()):
         (
             {"controller/K_i": 0, "scenario/reference": STILL},
             "no integral action (controller.K_i: 0)",
+        ),
+        (
+            {"scenario/reference/amplitude": [8.6]},
+            "more than a turn (a slip of units, degrees for rad?)",
         ),
     ],
     ids=str,
@@ -107,3 +115,16 @@ def test_a_gain_that_shakes_a_free_joint_is_named_before_the_joint(edit, kind, m
     found = likely_cause(ran("cartpole-hanging", edit))
     assert found is not None and found.kind == kind
     assert ("K_i" in found.words) == (kind == "edge")
+
+
+@pytest.mark.parametrize(
+    "amplitude, unit, tried", [(6.2, "rad", 0), (6.4, "rad", 1), (6.4, "m", 0)]
+)
+def test_a_sine_that_goes_round_is_tried_in_degrees(amplitude, unit, tried):
+    wave = Sine("output", (0.0, 0.0), (0.1, amplitude), 0.5)
+    asked = SimpleNamespace(scenario=SimpleNamespace(reference=wave), error_unit=unit)
+    found = list(_in_degrees(asked))
+    assert len(found) == tried
+    for trial in found:
+        given = trial.scenario["reference"].amplitude
+        assert given == pytest.approx((np.radians(0.1), np.radians(amplitude)))

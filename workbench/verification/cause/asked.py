@@ -9,12 +9,14 @@ from dataclasses import fields, is_dataclass, replace
 import numpy as np
 
 from workbench.contract.system import innermost
+from workbench.run.reference import Sine
 from workbench.run.targets import target_name
 from workbench.verification.cause.gains import feeds_forward
 from workbench.verification.cause.trial import Trial
 from workbench.verification.scales import scales
 
 MUCH = 0.7  # of the speed that a machine has, from which on a reference is fast
+TURN = 2 * math.pi  # rad: no drive of a joint goes as far
 SLOWER = (4.0, 20.0)  # times as long: references that are walked more slowly
 
 
@@ -29,8 +31,20 @@ def scenario_trials(run) -> Iterator[Trial]:
         yield Trial(
             "disturbance", f"disturbance {', '.join(acting)}", {}, {"disturbances": kept}, 0.6
         )
+    yield from _in_degrees(run)
     if slowed(scenario.reference) is not None:
         yield from _slower(run)
+
+
+def _in_degrees(run) -> Iterator[Trial]:
+    """A sine of angles that goes round by turns, read in degrees."""
+    reference = run.scenario.reference
+    top = max(map(abs, reference.amplitude)) if isinstance(reference, Sine) else 0.0
+    if not top > TURN or run.error_unit != "rad" and reference.space != "joint":
+        return
+    words = f"the amplitude of the reference is {top:.3g} rad, more than a turn (a slip of units, degrees for rad?)"
+    meant = replace(reference, amplitude=tuple(math.radians(a) for a in reference.amplitude))
+    yield Trial("reference", words, {}, {"reference": meant}, 1.0)
 
 
 def _slower(run) -> Iterator[Trial]:
