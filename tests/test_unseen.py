@@ -66,7 +66,11 @@ def test_what_holds_of_stability_and_tracking_is_left_open(key, opened):
     (found,) = as_far_as_seen(seen, [held])
     assert (found.holds is None) is opened
     assert found.worst.endswith("was: 3 mm") is opened
-    others = [replace(held, counted=False), replace(held, holds=False)]
+    others = [
+        replace(held, counted=False),
+        replace(held, holds=False),
+        replace(held, strength="proof"),
+    ]
     assert as_far_as_seen(seen, others) == others
     assert as_far_as_seen(walked(2.0, 2.0), [held]) == [held]
 

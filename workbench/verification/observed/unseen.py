@@ -1,8 +1,8 @@
 """What a scenario states for after its run: a push that comes later, a jump, legs of a path that are walked faster.
 
 A run that ends before shows nothing of it. Where a disturbance, or a reference that jumps, leaves the range that it had within the
-run, or where a path is walked FASTER than within the run, what holds of stability and tracking is undecided, with the instant. What
-repeats, and what comes later but is no more than was seen, changes nothing.
+run, or where a path is walked FASTER than within the run, what runs show of stability and tracking is undecided, with the instant.
+What repeats, and what comes later but is no more than was seen, changes nothing.
 """
 
 from __future__ import annotations
@@ -92,4 +92,5 @@ def as_far_as_seen(run: Run, verdicts: Sequence[Verdict]) -> list[Verdict]:
 
 
 def _rests_on_it(v: Verdict) -> bool:
-    return v.counted and v.holds is True and v.key in ("tracking", *STABILITY)
+    seen = v.counted and v.holds is True and v.strength == "sampled"
+    return seen and v.key in ("tracking", *STABILITY)
