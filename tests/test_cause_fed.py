@@ -1,6 +1,7 @@
 """Causes of machines that state no scale of their error, that are fed too little, or that carry a joint which nothing drives."""
 
 import json
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,10 +13,11 @@ from workbench.cases.file import loads
 from workbench.contract.parameters import Leaf, leaves
 from workbench.verification.cause.asked import _in_degrees
 from workbench.verification.cause.machine import starved
-from workbench.verification.cause.named import likely_cause
+from workbench.verification.cause.named import _of_range, likely_cause
 from workbench.verification.cause.removal import large_error
 from workbench.verification.cause.trials import _machine
 from workbench.verification.run import run
+from workbench.verification.verdict import Verdict
 
 STILL = {"type": "Hold", "space": "output", "point": [0.5]}
 
@@ -128,3 +130,13 @@ def test_a_sine_that_goes_round_is_tried_in_degrees(amplitude, unit, tried):
     for trial in found:
         given = trial.scenario["reference"].amplitude
         assert given == pytest.approx((np.radians(0.1), np.radians(amplitude)))
+
+
+def test_commands_at_their_limits_are_told_which_numbers_say_so():
+    """Where nothing else was found; what the law believes of the machine is none of them, and other claims are not told so."""
+    r = ran("pendulum-pid")
+    violated = Verdict("saturation", "a claim", False, "sampled")
+    assert _of_range(r, violated).words == (
+        "the range of u_motor ends at 60 N m (plant.actuators.motor.drive.limit, controller.inner.u_max)"
+    )
+    assert _of_range(r, replace(violated, key="tracking")) is None

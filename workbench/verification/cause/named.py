@@ -24,6 +24,7 @@ from functools import partial
 
 import numpy as np
 
+from workbench.contract.parameters import leaves
 from workbench.contract.units import format_quantity as say
 from workbench.run.steps import Steps
 from workbench.verification.cause.badness import share_at_limits
@@ -61,7 +62,7 @@ def with_cause(run: Run, verdicts: Sequence[Verdict]) -> list[Verdict]:
     find = likely_cause if violated else partial(likely_cause, violated=False)
     fast = too_fast(wrong)
     found = fast or _guess(find, run)
-    causes = {id(v): fast or _of_pump(v) or found for v in wrong}
+    causes = {id(v): fast or _of_pump(v) or found or _of_range(run, v) for v in wrong}
     return [_named(v, causes[id(v)]) if causes.get(id(v)) else v for v in verdicts]
 
 
@@ -74,6 +75,25 @@ def _of_pump(v: Verdict) -> Cause | None:
     most = max(broken, key=lambda row: row["reached"])
     asked = f"{most['reached']:.3g} times what it has, {say(most['limit'], most['unit'], 3)}"
     return Cause("limit", f"the pump is too small for this motion: {most['name']} reaches {asked}")
+
+
+def _of_range(run: Run, v: Verdict) -> Cause | None:
+    """The cause of commands at their limits, where nothing else was found: the numbers that say how far they may go."""
+    if v.key != "saturation":
+        return None
+    ranges = {n: ends for n, ends in run.loop.plant.limits().items() if n in run.log}
+    if not ranges:
+        return None
+    name = max(ranges, key=lambda n: share_at_limits(run.log.array(n), *ranges[n]))
+    unit = run.log.signal(name).unit
+    high = ranges[name][1]
+    said = [
+        leaf.path
+        for leaf in leaves(run.loop)
+        if leaf.value == high and leaf.info.unit == unit and ".model." not in leaf.path
+    ]
+    where = f" ({', '.join(said[:3])})" if said else ""
+    return Cause("limit", f"the range of {name} ends at {say(high, unit, 3)}{where}")
 
 
 def too_fast(wrong: Sequence[Verdict]) -> Cause | None:
