@@ -17,7 +17,7 @@ from workbench.interop.export.compiled import Compiled
 from workbench.interop.export.laws import graph_of, run_of
 from workbench.interop.export.package import export_law
 from workbench.verification.judge import verify
-from workbench.verification.run_claims import Tracking
+from workbench.verification.observed.requirement_claims import Requirement
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -28,23 +28,31 @@ class Law:
 
     example: str
     duration: float
-    claim: Tracking
+    claim: Requirement
     marks: tuple = ()
 
 
-CRANE = Law("hiab-xs031-two-joint", 1.0, Tracking(error=4e-3, settle=0.5), (pytest.mark.long,))
-BOOM = Law("two-cylinders", 0.4, Tracking(error=1e-3, settle=0.1))
-MPC = Law("ieha-mpc", 0.6, Tracking(error=20e-6, settle=0.2), (pytest.mark.long,))
+CRANE = Law(
+    "hiab-xs031-two-joint",
+    1.0,
+    Requirement("always[0.5 s, end] (tool_error < 4 mm)"),
+    (pytest.mark.long,),
+)
+BOOM = Law("two-cylinders", 0.4, Requirement("always[0.1 s, end] (tool_error < 1 mm)"))
+MPC = Law(
+    "ieha-mpc", 0.6, Requirement("always[0.2 s, end] (tool_error < 20 µm)"), (pytest.mark.long,)
+)
 
 
 def without(line):
     return lambda code: code.replace(line, "", 1)
 
 
-TAKEN = "const double *y = (const double *)in + 1, *r = y + Y;"
-CROSSED = """double given[Y + R];
-  const double *y = given, *r = y + Y;
-  for (int i = 0; i < Y + R; ++i) given[i] = ((const double *)in)[1 + (i == 0 ? Y : i == Y ? 0 : i)];"""
+TAKEN = "  seen(k, in, z, given);\n"
+CROSSED = f"""{TAKEN}  const double measured = given[0];
+  given[0] = given[Y];
+  given[Y] = measured;
+"""
 VELOCITY_ERROR = in_step(r"(in->(\w+)_d) - (in->\2;)", r"\1 + \3")
 FAULTS = {
     CRANE: {

@@ -188,29 +188,27 @@ def test_starts_and_instants_that_are_drawn():
 
 
 def test_how_far_runs_get_from_the_nominal_one(monkeypatch):
-    """The largest distance over all starts; offsets are added to the run's own, states that are not moved stay."""
+    """The largest distance over all starts, sample by sample; a run that ends earlier counts as long as it lasts."""
     asked = []
+
+    def other(run, half, varied, share):
+        return None, share.tolist()
 
     def many(jobs, far):
         found = []
-        for _, scenario in jobs:
-            asked.append(scenario.offset)
-            a = scenario.offset["x"]
+        for _, share in jobs:
+            asked.append(share)
+            a = 0.5 + 0.25 * share[0]
             values = np.array([[a, 0.0], [2 * a, 0.0], [a, 1.0]])
             found.append(far(SimpleNamespace(log=SimpleNamespace(values=values))))
         return found
 
     monkeypatch.setattr(beside, "run_many", many)
-    monkeypatch.setattr(beside, "replace", lambda scenario, offset: SimpleNamespace(offset=offset))
-    run = SimpleNamespace(
-        log=SimpleNamespace(values=np.array([[0.5, 0.0], [0.5, 0.0]])),
-        scenario=SimpleNamespace(offset={"x": 0.25, "q": 9.0}),
-        loop=None,
-    )
-    half = {"x": 0.5, "still": 0.0, "y": 0.125}
-    found = beside.hull(run, half, np.array([[1.0, 1.0], [-1.0, 1.0]]), [0])
-    assert asked == [{"x": 0.75, "q": 9.0, "y": 0.125}, {"x": -0.25, "q": 9.0, "y": 0.125}]
-    assert found.tolist() == [[0.75], [1.0]]
+    monkeypatch.setattr(beside, "other", other)
+    run = SimpleNamespace(log=SimpleNamespace(values=np.array([[0.5, 0.0], [0.5, 0.0]])))
+    found = beside.hull(run, {"x": 0.5}, (), np.array([[1.0, 1.0], [-1.0, 1.0]]), [0])
+    assert asked == [[1.0, 1.0], [-1.0, 1.0]]
+    assert found.tolist() == [[0.25], [1.0]]
 
 
 # ---- growth on the way --------------------------------------------------------------------------------------------------------
