@@ -17,6 +17,7 @@ from workbench.contract.wrappers import Delayed, Sampled
 from workbench.interop.export.building import built
 from workbench.interop.export.checking import against_run, sanitized
 from workbench.interop.export.compiled import Compiled
+from workbench.interop.export.from_python import export
 from workbench.interop.export.heading import worst
 from workbench.interop.export.identifiers import identifiers
 from workbench.interop.export.languages import DOUBLE, SINGLE, statements
@@ -347,3 +348,14 @@ def test_laws_of_machines_are_the_same_to_the_last_bit(name, tmp_path):
     graph = law_graph(case.loop.controller)
     run = replay(case.loop, case.scenario, graph)
     assert against_run(Compiled(export_law(tmp_path / "law", graph, run)), run).well
+
+
+def test_a_law_out_of_python_is_that_of_the_command(axis, tmp_path):
+    """One call writes the code that graph, run and package write; a folder that is there is left alone."""
+    case, graph, run = axis
+    folder = export(case.loop, case.scenario, tmp_path / "law", about=("an axis",))
+    other = export_law(tmp_path / "other", graph, run, about=("an axis",))
+    assert (folder / "law.c").read_bytes() == (other / "law.c").read_bytes()
+    assert against_run(Compiled(folder), run).well
+    with pytest.raises(InputError, match="law"):
+        export(case.loop, case.scenario, folder)

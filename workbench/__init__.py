@@ -11,6 +11,7 @@ _HOME = {
     "Controller": "contract.system",
     "ClosedLoop": "contract.closed_loop",
     "Compiled": "interop.export.compiled",
+    "export": "interop.export.from_python",
     "export_law": "interop.export.package",
     "law_graph": "interop.export.law_graph",
     "Plain": "contract.plain",
