@@ -41,8 +41,8 @@ def verify_parser() -> _Parser:
     return parser
 
 
-def workbench_parser(acts: Mapping[str, Callable]) -> _Parser:
-    """Of `workbench VERB …`; acts: verb → what it does, (options, arguments) → exit code."""
+def workbench_parser(acts: Mapping[str, Callable] | None = None) -> _Parser:
+    """Of `workbench VERB …`; acts: verb → what it does, (options, arguments) → exit code; None for a parser that is only read."""
     parser = _parser(
         "workbench",
         "Controller design and stability verification for hydraulic robots.",
@@ -54,7 +54,7 @@ def workbench_parser(acts: Mapping[str, Callable]) -> _Parser:
         p = verbs.add_parser(
             name, help=what, description=what[0].upper() + what[1:] + ".", allow_abbrev=False
         )
-        p.set_defaults(act=acts[name])
+        p.set_defaults(act=acts and acts[name])
         return p
 
     _machine_verbs(verb)

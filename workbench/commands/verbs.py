@@ -259,11 +259,10 @@ def do_schema(options, arguments) -> int:
 def do_completion(options, arguments) -> int:
     from plants.shipped import machines
     from workbench.commands import terminal
-    from workbench.commands.cli import ACTS
     from workbench.commands.completion import commands, script
     from workbench.commands.grammar import verify_parser, workbench_parser
 
-    parsers = (workbench_parser(ACTS), verify_parser())
+    parsers = (workbench_parser(), verify_parser())
     terminal.say(script(options.shell, commands(parsers, machines())).rstrip("\n"))
     return 0
 
