@@ -183,6 +183,16 @@ def test_power_flows_that_cancel():
     )
 
 
+def test_power_flows_are_asked_at_random_states_too():
+    """A run at rest says nothing of its cuts: a side that is lost shows at the states around it."""
+    run = ran(books(flowing((0.0, 0.0, 0.0, 0.0), left=(0.0, 0.0, 0.0, 0.0))))
+    run.kept[ledger_claims.AROUND] = books(flowing((-5.0, 5.0, -2.0, 0.0)))
+    assert ledger_claims.check_power_flows(TOLERANT, run).holds is True
+    run.kept[ledger_claims.AROUND] = books(flowing((0.0, 5.0, -2.0, 0.0)))
+    found = ledger_claims.check_power_flows(TOLERANT, run)
+    assert found.holds is False and found.data["cut"] == "joint" and found.data["largest"] == 0.0
+
+
 def test_power_flows_that_do_not_cancel_name_who_meets_there():
     found = ledger_claims.check_power_flows(
         TOLERANT, ran(books(flowing((5.0, 5.0, -2.0, 0.0))), completed=False)

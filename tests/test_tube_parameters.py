@@ -12,7 +12,7 @@ from workbench.verification.run import run
 from workbench.verification.tube.asked import check_asked, varied, widths
 from workbench.verification.tube.beside import other
 from workbench.verification.tube.checker import file as files
-from workbench.verification.tube.checker.judge import judge
+from workbench.verification.tube.checker.judge import Lap, judge
 from workbench.verification.tube.checker.program import CODE
 from workbench.verification.tube.checker.section import Refused, constant
 from workbench.verification.tube.checker.zonotope import Deviations, enclosed, unchanged
@@ -161,6 +161,24 @@ def test_a_certificate_that_claims_more_of_a_number_is_refused(proved):
         except Refused:
             pass
     assert not kept
+
+
+def test_a_lap_that_leads_elsewhere_for_the_same_numbers_is_measured(proved):
+    """What is kept for the numbers must come back to itself; what is off is the ball's, and a number is never off."""
+    lap = Lap(proved[1])
+    own = np.arange(len(lap.own))
+    none = np.zeros((len(lap.stays), len(lap.stays)))
+    here = lambda G: lap.size(Deviations(G, G.shape[1], none), own)[1]
+    assert len(own) == 2 and here(lap.G) < 1e-100
+    for row in np.flatnonzero(~lap.stays):
+        off = lap.G.copy()
+        off[row, 1] += 1e-6
+        far = np.linalg.norm(lap.X[:, row]) * 1e-6
+        assert far * (1 - 1e-9) <= here(off) <= far * 1.01
+    for row in np.flatnonzero(lap.stays):
+        off = lap.G.copy()
+        off[row, 0] -= 1e-15
+        assert here(off) == np.inf
 
 
 def test_a_state_is_constant_only_where_its_text_says_so(proved):
