@@ -11,9 +11,11 @@ from workbench.contract.plain import Plain
 from workbench.interop.linear_plant import LinearPlant
 from workbench.run.steps import Steps
 from workbench.verification import claims as C
+from workbench.verification.practical import elsewhere
 from workbench.verification.practical.elsewhere import where_it_ends
 from workbench.verification.practical.starts import SPREAD, sizes
 from workbench.verification.run import run
+from workbench.verification.verdict import Verdict
 
 CART = LinearPlant(
     (0.0, 1.0, 0.0, -2.0), (0.0, 1.0), (1.0, 0.0, 0.0, 1.0), ("x", "v"), ("u",), ("x", "v")
@@ -74,6 +76,28 @@ def test_a_law_that_lets_go_beyond_where_it_came_to_rest_is_refused(law, holds):
 )
 def test_there_is_no_other_place_where_a_path_closes_or_goes_on(reference):
     assert there(run(loop(both_ways), Scenario(10.0, reference))) is None
+
+
+@pytest.mark.parametrize("end", [0.5, -0.5])
+def test_a_path_may_end_on_either_side(end):
+    held = there(run(loop(both_ways), Scenario(10.0, Waypoints("output", ((0.0,), (end,)), 6.0))))
+    assert held.log.array("x")[0] == pytest.approx(end, abs=1e-3)
+
+
+@pytest.mark.parametrize("answer", [True, None, False])
+def test_what_is_undecided_where_a_path_ends_is_not_held(monkeypatch, answer):
+    """Only what holds there leaves the verdict of the other starts as it is."""
+    seen = run(loop(both_ways), Scenario(10.0, UP))
+    verdict = Verdict(
+        "practical-stability", "back", answer, "sampled" if answer else None, worst="so"
+    )
+    monkeypatch.setattr(elsewhere, "disturbed", lambda *given: ([], 1.0))
+    monkeypatch.setattr(elsewhere, "decided", lambda *given: verdict)
+    found = elsewhere.at_its_end(C.PracticalStability(), seen, None, None, None, None)
+    if answer:
+        assert found is None
+    else:
+        assert found.holds is answer and found.worst == "held where its path ends: so"
 
 
 def test_a_loop_is_held_where_it_came_to_rest_under_the_pushes_of_then():
