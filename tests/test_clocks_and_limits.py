@@ -117,10 +117,20 @@ def opened(t, y, r):
     return [float(open("gain.txt").read())]
 
 
+def read(t, y, r):
+    return [float(calendar.Path("gain.txt").read_text())]
+
+
+def loaded(t, y, r):
+    return [calendar.loadtxt("gain.txt")]
+
+
 def test_a_clock_that_is_imported_where_it_is_read_and_a_file():
     """What others write there is another law later; a function of the user's own that is called so is none."""
     assert called_clock._read_clock(imports) == "the module datetime"
     assert called_clock._read_file(opened) == "open()"
+    assert called_clock._read_file(read) == "read_text()"
+    assert called_clock._read_file(loaded) == "loadtxt()"
     assert called_clock._read_file(plain) == called_clock._read_file(imports) == ""
     spread = types.FunctionType(opened.__code__, {"open": plain})
     assert called_clock._read_file(spread) == ""

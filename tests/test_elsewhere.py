@@ -89,7 +89,7 @@ def test_what_is_undecided_where_a_path_ends_is_not_held(monkeypatch, answer):
     """Only what holds there leaves the verdict of the other starts as it is."""
     seen = run(loop(both_ways), Scenario(10.0, UP))
     verdict = Verdict(
-        "practical-stability", "back", answer, "sampled" if answer else None, worst="so"
+        "practical-stability", "back", answer, None if answer is None else "sampled", worst="so"
     )
     monkeypatch.setattr(elsewhere, "disturbed", lambda *given: ([], 1.0))
     monkeypatch.setattr(elsewhere, "decided", lambda *given: verdict)

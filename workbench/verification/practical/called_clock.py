@@ -46,7 +46,8 @@ from workbench.verification.run import Run
 ALL = "fiu"  # kinds of numbers: floats, whole numbers
 CLOCKS = ("time", "datetime")
 FILES = ("open", "input")  # Python's own functions that read what others write
-READS = ("read_text", "read_bytes")  # likewise, of a path
+# Likewise, of a path, of NumPy and of pandas.
+READS = ("read_text", "read_bytes", "loadtxt", "genfromtxt", "fromfile", "read_csv")
 
 
 def of_called(run: Run) -> str:
