@@ -3,6 +3,7 @@
 import datetime
 import time
 import types
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -118,11 +119,11 @@ def opened(t, y, r):
 
 
 def read(t, y, r):
-    return [float(calendar.Path("gain.txt").read_text())]
+    return [float(Path("gain.txt").read_text())]
 
 
 def loaded(t, y, r):
-    return [calendar.loadtxt("gain.txt")]
+    return [np.loadtxt("gain.txt")]
 
 
 def test_a_clock_that_is_imported_where_it_is_read_and_a_file():
