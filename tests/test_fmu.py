@@ -64,6 +64,22 @@ def bench_with_stop(files, version):
     return bench(folder, version, f"stop{version}.fmu", indicators=1)
 
 
+def test_every_run_of_a_process_asks_how_many_events_there_are(files):
+    """FMI 3 lets parameters change their number: a stop of one run is not that of the next."""
+    from workbench.interop.fmu.link import Link
+    from workbench.interop.fmu.running import begun
+
+    free = plant(files[3], "model-exchange", parameters={"m": 2.0})
+    stopped = plant(files[3], "model-exchange", parameters={"stop": "20 mm"})
+    link = Link(free.model.spec(free.time_limit))
+    assert [begun(one, link, None, (0.0, 0.0))[0] for one in (free, stopped, free)] == [
+        False,
+        True,
+        False,
+    ]
+    link.close()
+
+
 @pytest.mark.parametrize("kind", ["model-exchange", "co-simulation"])
 def test_a_run_leaves_nothing_to_the_next_one(files, kind):
     one = loop(plant(files[2], kind))

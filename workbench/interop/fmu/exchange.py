@@ -30,7 +30,8 @@ class Flow(Running):
         self.state_at = self.state.ctypes.data_as(DOUBLE)
         self.rate_at = self.rate.ctypes.data_as(DOUBLE)
         self.rates = "GetDerivatives" if spec["version"] == 2 else "GetContinuousStateDerivatives"
-        self.indicators = spec["indicators"]
+        self.declared: int | None = spec["indicators"]
+        self.indicators = 0
         self.discrete = bool(spec["discrete"])
         self.sign: np.ndarray | None = None
         self.next = np.inf
@@ -109,8 +110,7 @@ class ModelExchange(Flow):
         return bool(self.indicators) or np.isfinite(self.next)
 
     def started(self, x0: np.ndarray | None) -> np.ndarray:
-        if self.indicators is None:
-            self.indicators = self.inside.fmu.getNumberOfEventIndicators()
+        self.indicators = self._counted()
         self.z = np.zeros(self.indicators)
         self.z_at = self.z.ctypes.data_as(DOUBLE)
         self._settle()
@@ -119,6 +119,12 @@ class ModelExchange(Flow):
         x = self._read()
         self.sign = self._signs(0.0, x, None)
         return x
+
+    def _counted(self) -> int:
+        """How many event indicators this run has: parameters of an FMI 3 may change their number, so that each run asks."""
+        if self.declared is not None:
+            return self.declared
+        return int(self.inside.fmu.getNumberOfEventIndicators())
 
     def _event(self, t: float, x: np.ndarray, u: np.ndarray) -> np.ndarray:
         """The state after an event at (t, x, u)."""
