@@ -6,6 +6,7 @@ import re
 import zipfile
 from contextlib import nullcontext
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -19,6 +20,7 @@ from workbench.numerics.compiler import compiler
 from workbench.verification.judge import Examination
 from workbench.verification.verdict import Verdict
 
+EXAMPLES = Path(__file__).parents[1] / "examples"
 BROKEN = Verdict("stability", "the loop is <stable>", False, "sampled", -0.2, "m")
 TOLD = json.loads(json.dumps([BROKEN.as_dict()]))
 AXIS = """
@@ -133,11 +135,46 @@ def test_other_parts_are_unknown(word, capsys, tmp_path):
     assert "controller" in capsys.readouterr().err
 
 
-def test_a_full_disk_leaves_nothing(monkeypatch, tmp_path):
+@pytest.mark.parametrize("part", ["controller", "loop"])
+def test_a_full_disk_leaves_nothing(part, monkeypatch, tmp_path):
     def full(*_):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("workbench.files.atomic.os.replace", full)
     with pytest.raises(InputError, match="the disk is full"):
-        exported(monkeypatch, tmp_path, "--fmu", str(tmp_path / "unit.fmu"))
+        targets = ["--c", str(tmp_path / "code"), "--fmu", str(tmp_path / "unit.fmu")]
+        exported(monkeypatch, tmp_path, *targets, "--part", part)
     assert [p.name for p in tmp_path.iterdir()] == ["axis.yaml"]
+
+
+def test_what_another_program_wrote_meanwhile_stays(monkeypatch, tmp_path):
+    """Taken away is what the command wrote, and not what stood in its way."""
+    unit = tmp_path / "unit.fmu"
+
+    def meanwhile(*_):
+        unit.write_text("mine")
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("workbench.files.atomic.os.replace", meanwhile)
+    with pytest.raises(InputError):
+        exported(monkeypatch, tmp_path, "--c", str(tmp_path / "code"), "--fmu", str(unit))
+    assert unit.read_text() == "mine" and not (tmp_path / "code").exists()
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["--st", "a.st"], "no structured text"),
+        (["--c", "new", "--float"], "solved to 1e-10"),
+    ],
+)
+def test_a_law_that_a_target_cannot_hold_is_refused_before_anything_runs(
+    words, said, monkeypatch, tmp_path, capsys
+):
+    def verified(*_):
+        raise AssertionError("it ran")
+
+    monkeypatch.setattr(command, "examine", verified)
+    monkeypatch.chdir(tmp_path)
+    assert main(["export", str(EXAMPLES / "linear-mpc.yaml"), "--fmu", "a.fmu", *words]) == 3
+    assert said in capsys.readouterr().err and not list(tmp_path.iterdir())

@@ -22,6 +22,7 @@ from workbench.interop.export.package import export_law
 from workbench.interop.export.replay import replay
 from workbench.numerics.compiler import compiler
 from workbench.sweep.places import Varied
+from workbench.verification.claims import PracticalStability
 from workbench.verification.judge import verify
 from workbench.verification.linear.called_law import BENT
 from workbench.verification.run_claims import Tracking
@@ -93,15 +94,23 @@ def test_memory_behind_a_corner_of_the_code_was_asked_of_its_equations():
     assert uncounted(grows, ["practical-stability"]).counted
 
 
+def test_what_the_equations_were_told_for_information_is_told_of_the_code():
+    rare = Verdict("saturation", "rarely at its limit", False, "sampled", -0.04, "1")
+    assert uncounted(rare, told=["tracking"]).counted
+    assert not uncounted(rare, told=["saturation"]).counted
+
+
 def test_the_claims_that_are_judged_again_are_those_of_the_file(axis, home):
     """Of the file's section, without what code has not: a ledger."""
     own = axis[0]
     loop = replace(own.loop, controller=Compiled(home / "law"))
-    section = "claims: {tracking: {error: 7 mm}, hypotheses: true}\n"
+    section = "claims: {tracking: {error: 7 mm}, practical-stability: {bound: 1 mJ, runs: 3}, hypotheses: true}\n"
     asked = parse(f"plant: {{}}\n{section}")
     for root, wanted in ((own.root, 1e-3), (asked, 7e-3)):
         claims = claims_of_code(replace(own, root=root), loop)
         assert [c.error for c in claims if isinstance(c, Tracking)] == [pytest.approx(wanted)]
+    (stable,) = [c for c in claims if isinstance(c, PracticalStability)]
+    assert stable.bound is None and stable.runs == (3 if root is asked else 6)
 
 
 def test_what_single_precision_costs_is_said():

@@ -20,6 +20,7 @@ from workbench.interop.export.fmu.archive import packed
 from workbench.interop.export.fmu.model import law_model
 from workbench.interop.export.laws import graph_of, run_of, text_of
 from workbench.interop.export.package import export_law
+from workbench.interop.export.processor import missing, on_processor
 from workbench.interop.export.ros2_package import export_ros2
 from workbench.interop.export.structured_text import StructuredText
 
@@ -96,6 +97,24 @@ def test_the_same_numbers_stand_in_both():
     assert solver_text.SETTINGS["dual_tol"] == SETTINGS["dual_tol"]
     assert solver_text.SETTINGS["iterations"] == SETTINGS["iter_limit"]
     assert (solver_text.TOLERATED, solver_text.BROKEN) == (TOLERATED, BROKEN)
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
+def test_no_name_is_one_of_a_c_library(both):
+    """With the extensions of GNU's and BSD's on, math.h declares more than C99 has: newlib's does so always."""
+    _, _, _, compiled = both
+    told = ["cc", "-std=gnu11", "-D_GNU_SOURCE", "-fsyntax-only", str(compiled.folder / "law.c")]
+    assert subprocess.run(told, capture_output=True, text=True).stderr == ""
+
+
+@pytest.mark.long
+def test_a_processor_gives_the_commands_of_the_run(both):
+    if missing():
+        pytest.skip(missing())
+    _, _, run, compiled = both
+    found = on_processor(compiled.folder, compiled.manifest, run)
+    apart = np.abs(found.commands - run.commands[: len(found.commands)]).max()
+    assert apart <= 1e-9 * np.abs(run.commands).max() and found.instructions > 1000
 
 
 def test_the_solvers_source_and_licence_go_along(both):

@@ -24,6 +24,7 @@ ON_LEDGER = (
     "hypotheses",
     "inequality",
 )  # claims about the ledger of a law
+OPTIONS_ON_LEDGER = {"practical-stability": ("bound",)}  # the same, of claims that need no ledger
 
 
 def read_claims(

@@ -9,6 +9,7 @@ from typing import Any
 from workbench.commands import terminal
 from workbench.contract.errors import InputError
 from workbench.files.atomic import check_writable, write_atomic
+from workbench.interop.export.c_text import CText
 from workbench.interop.export.checking import Finding, checked, in_words
 from workbench.interop.export.compiled import Compiled
 from workbench.interop.export.fmu.model import check_law, law_model
@@ -18,11 +19,13 @@ from workbench.interop.export.identifiers import identifier
 from workbench.interop.export.judging import judged
 from workbench.interop.export.laws import Graph, graph_of, run_of
 from workbench.interop.export.laws import text_of as c_of
-from workbench.interop.export.package import export_law, free, law_digest
+from workbench.interop.export.package import all_or_none, export_law, free, law_digest
 from workbench.interop.export.processor import in_the_loop
 from workbench.interop.export.replay import Replay
 from workbench.interop.export.reporting import Write, told, with_export
-from workbench.interop.export.ros2_package import export_ros2, package_name
+from workbench.interop.export.ros2_package import check_samples, export_ros2, package_name
+from workbench.interop.export.solver_text import SolverText
+from workbench.interop.export.structured_text import StructuredText
 from workbench.interop.export.system_command import run_system_export
 from workbench.verification.judge import examine
 from workbench.verification.verdict import Verdict, exit_code
@@ -43,8 +46,7 @@ def run_export(options: Any, case: Any, today: str, report: Write | None = None)
         return run_system_export(options, case, today, report)
     with case.located("controller"):
         graph = graph_of(case.loop.controller)
-        if options.fmu:
-            check_law(graph, options.float)
+        _check_law(options, graph)
     with terminal.progress(not options.quiet) as tell, case.located():
 
         def along(fraction: float, what: str = "") -> None:
@@ -63,11 +65,34 @@ def run_export(options: Any, case: Any, today: str, report: Write | None = None)
         "verdicts": [v.as_dict() for v in found.verdicts],
         "case": text_of(case),
     }
+    with all_or_none() as done:
+        text = _written(options, case, graph, run, about, given, done)
+    _say(options, table)
+    written = [path for path in targets(options) if path]
+    _say(options, terminal.tally(found.verdicts, written, code))
+    findings = _looked_at(options, case, run, found.verdicts) if _about_code(options) else []
+    if options.report and report is not None:
+        report(options.report, case, with_export(found, told(text, written, findings)))
+    return worst(code, *map(code_of, findings))
+
+
+def _written(
+    options: Any,
+    case: Any,
+    graph: Graph,
+    run: Replay,
+    about: Sequence[str],
+    given: dict[str, Any],
+    done: list[str],
+) -> CText | SolverText:
+    """Everything that is asked for, written; the law's C. given: options of `export_law`; done: what is written so far."""
     if options.c:
         export_law(options.c, graph, run, **given)
+        done.append(options.c)
     if options.ros2:
         limits = case.plant.limits()
         export_ros2(options.ros2, graph, run, limits=limits, title=terminal.title(case), **given)
+        done.append(options.ros2)
     text = c_of(
         graph,
         name=identifier(options.name),
@@ -77,15 +102,10 @@ def run_export(options: Any, case: Any, today: str, report: Write | None = None)
     )
     if options.fmu:
         write_fmu(options, law_model(text, run), about, given["verdicts"], given["case"])
+        done.append(options.fmu)
     if options.st:
         _structured(options, graph, about)
-    _say(options, table)
-    written = [path for path in targets(options) if path]
-    _say(options, terminal.tally(found.verdicts, written, code))
-    findings = _looked_at(options, case, run, found.verdicts) if _about_code(options) else []
-    if options.report and report is not None:
-        report(options.report, case, with_export(found, told(text, written, findings)))
-    return worst(code, *map(code_of, findings))
+    return text
 
 
 def _about_code(options: Any) -> bool:
@@ -137,10 +157,19 @@ def _check_targets(options: Any) -> None:
         package_name(Path(options.ros2))
 
 
+def _check_law(options: Any, graph: Graph) -> None:
+    """InputError for a law that one of the targets cannot hold: before anything runs."""
+    c_of(graph, name=identifier(options.name), single=options.float)
+    if options.fmu:
+        check_law(graph, options.float)
+    if options.ros2:
+        check_samples(graph)
+    if options.st:
+        StructuredText(graph).text()
+
+
 def _structured(options: Any, graph: Graph, about: Sequence[str]) -> None:
     """The law as structured text."""
-    from workbench.interop.export.structured_text import StructuredText
-
     name = identifier(options.name)
     text = StructuredText(graph, name, about, law_digest(graph, single=False)).text()
     write_atomic(options.st, lambda stream: stream.write(text.encode()))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
-from workbench.cases.claims import ON_LEDGER, read_claims
+from workbench.cases.claims import ON_LEDGER, OPTIONS_ON_LEDGER, read_claims
 from workbench.cases.form import kebab
 from workbench.cases.node import Node
 from workbench.commands import terminal
@@ -25,7 +25,8 @@ def judged(options: Any, case: Any, law: Compiled, before: Sequence[Verdict]) ->
     with terminal.progress(not options.quiet) as tell, case.located():
         found = examine(loop, case.scenario, claims_of_code(case, loop), tell)
     held = [] if options.float else [v.key for v in before if v.holds is True]
-    verdicts = [uncounted(v, held) for v in found.verdicts]
+    told = {v.key for v in before if not v.counted}
+    verdicts = [uncounted(v, held, told) for v in found.verdicts]
     code = exit_code(verdicts)
     if not options.quiet:
         terminal.say("the compiled code as the law:")
@@ -57,26 +58,41 @@ def costs(before: Sequence[Verdict], after: Sequence[Verdict]) -> list[str]:
 def claims_of_code(case: Any, loop: ClosedLoop) -> tuple:
     """What the file asks, of a loop whose law is code: its section edits the claims that suit such a loop, of the same kinds.
 
-    Claims on the ledger of a law are left out: code states no accompanying function.
+    Claims on the ledger of a law are left out, and so are options on it: code states no accompanying function.
     """
     section = case.root.value.get("claims") if case.root else None
     if section is not None and isinstance(section.value, dict):
-        inside = {
-            word: child
-            for word, child in section.value.items()
-            if kebab(word).replace("_", "-") not in ON_LEDGER
-        }
-        section = Node(inside, section.line, section.column, section.file) if inside else None
+        section = _without_ledger(section, section.value)
     asked = {type(claim) for claim in case.claims} | {Unasked}
     claims = read_claims(section, loop, case.scenario, {})
     return tuple(claim for claim in claims if type(claim) in asked)
 
 
-def uncounted(verdict: Verdict, held: Sequence[str] = ()) -> Verdict:
+def _without_ledger(section: Node, stated: dict[str, Node]) -> Node | None:
+    """A section, whose claims are `stated`, without what it asks of a ledger; None where nothing else stands in it."""
+    names = {word: kebab(word).replace("_", "-") for word in stated}
+    inside = {
+        word: _without_options(child, OPTIONS_ON_LEDGER.get(names[word], ()))
+        for word, child in stated.items()
+        if names[word] not in ON_LEDGER
+    }
+    return replace(section, value=inside) if inside else None
+
+
+def _without_options(claim: Node, left_out: Sequence[str]) -> Node:
+    """A claim of a file without these options."""
+    if not isinstance(claim.value, dict) or not left_out:
+        return claim
+    return replace(claim, value={k: v for k, v in claim.value.items() if k not in left_out})
+
+
+def uncounted(verdict: Verdict, held: Sequence[str] = (), told: Collection[str] = ()) -> Verdict:
     """A claim on equations, which code does not show, counts no more: it was asked of the equations that the code is of.
 
     Neither does a claim that is undecided because the code has a corner, behind which its memory cannot be read by
-    differences, where it is among those that `held` of the equations with the same numbers.
+    differences, where it is among those that `held` of the equations with the same numbers. What was `told` of the equations
+    for information is told of the code for information.
     """
     hidden = verdict.holds is None and verdict.key in held and BENT in verdict.worst
-    return replace(verdict, counted=False) if hidden or NO_EQUATIONS in verdict.worst else verdict
+    unasked = hidden or verdict.key in told or NO_EQUATIONS in verdict.worst
+    return replace(verdict, counted=False) if unasked else verdict

@@ -7,8 +7,8 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -148,6 +148,27 @@ def free(folder: str | os.PathLike) -> None:
             file=str(folder),
             mend="name a folder that is not there yet, or remove this one first",
         )
+
+
+@contextmanager
+def all_or_none() -> Iterator[list[str]]:
+    """A list of the files and folders that a command has written so far: where the next one cannot be, none of them stays."""
+    written: list[str] = []
+    try:
+        yield written
+    except BaseException:
+        for target in written:
+            _removed(target)
+        raise
+
+
+def _removed(target: str) -> None:
+    """Take away what a command has just written."""
+    with suppress(OSError):
+        if os.path.isdir(target):
+            shutil.rmtree(target)
+        else:
+            os.remove(target)
 
 
 def put(folder: Path, files: Mapping[str, str]) -> Path:

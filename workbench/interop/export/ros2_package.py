@@ -67,12 +67,7 @@ def export_ros2(
     free(folder)
     folder = Path(folder)
     pkg = package_name(folder)
-    if graph.controller.lag:
-        raise InputError(
-            "the law is applied between samples, and a ros2_control controller runs at samples alone",
-            key="loop.delay",
-            mend="give a delay of whole samples, or none",
-        )
+    check_samples(graph)
     try:
         beside = Path(tempfile.mkdtemp(prefix=f".{pkg}-", dir=folder.absolute().parent))
     except OSError as why:
@@ -108,6 +103,16 @@ def _refused(folder: Path, why: OSError) -> InputError:
         file=str(folder),
         mend="choose another place",
     )
+
+
+def check_samples(graph: Graph) -> None:
+    """InputError for a law that is applied between samples."""
+    if graph.controller.lag:
+        raise InputError(
+            "the law is applied between samples, and a ros2_control controller runs at samples alone",
+            key="loop.delay",
+            mend="give a delay of whole samples, or none",
+        )
 
 
 def package_name(folder: Path) -> str:

@@ -13,6 +13,7 @@ from workbench.interop.export.fmu.writing import write_fmu
 from workbench.interop.export.heading import ROOM, header, text_of, worst
 from workbench.interop.export.identifiers import identifier
 from workbench.interop.export.law_graph import law_graph
+from workbench.interop.export.package import all_or_none
 from workbench.interop.export.reporting import Write, told, with_export
 from workbench.interop.export.system_package import export_system, system_text
 from workbench.interop.export.system_run import check_part, system_graph
@@ -47,20 +48,14 @@ def run_system_export(options: Any, case: Any, today: str, report: Write | None 
     table = terminal.table(found.verdicts, ROOM)
     about = header(case, options, today, table, code)
     verdicts = [v.as_dict() for v in found.verdicts]
-    if options.c:
-        export_system(
-            options.c,
-            graph,
-            run,
-            name=options.name,
-            about=about,
-            verdicts=verdicts,
-            case=text_of(case),
-        )
     text = system_text(graph, run, options.name, about)
-    if options.fmu:
-        model = system_model(text, run)
-        write_fmu(options, model, about, verdicts, text_of(case))
+    given: dict[str, Any] = {"about": about, "verdicts": verdicts, "case": text_of(case)}
+    with all_or_none() as done:
+        if options.c:
+            export_system(options.c, graph, run, name=options.name, **given)
+            done.append(options.c)
+        if options.fmu:
+            write_fmu(options, system_model(text, run), **given)
     written = [path for path in (options.c, options.fmu) if path]
     if not options.quiet:
         terminal.say(table)
