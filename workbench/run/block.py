@@ -90,9 +90,14 @@ class Block:
 
     def _given(self, first: int, count: int) -> np.ndarray | None:
         """Writes the inputs of the samples into W; returns inputs at the integrator's stages, where the flow depends on them."""
-        for lane, i in enumerate(self.own):
-            given = self.runs[i].inputs[first : first + count]
-            self.W[: len(given), :, lane] = given
+        whole = self.runs[0].inputs
+        if all(run.inputs is whole for run in self.runs):  # on one path
+            given = whole[first : first + count]
+            self.W[: len(given)] = given[:, :, None]
+        else:
+            for lane, i in enumerate(self.own):
+                given = self.runs[i].inputs[first : first + count]
+                self.W[: len(given), :, lane] = given
         if not self.runs[0].traced.flow_is_driven:
             return None
         offsets = self.lanes.alone.offsets

@@ -8,15 +8,18 @@ reach are refused here, before anything runs. A sampled controller may ask ahead
 
 from __future__ import annotations
 
+from collections import deque
+
 import numpy as np
 
 from workbench.contract.capabilities import Posed, Varies
 from workbench.contract.errors import InputError
 from workbench.contract.system import System
 from workbench.run.demand_checks import check_commands, check_disturbances, check_reach
-from workbench.run.followed import Followed
+from workbench.run.followed import Followed, same
 from workbench.run.room import check_inputs
 from workbench.run.scenario import Scenario
+from workbench.run.spaces import PATHS, SHORT
 from workbench.run.targets import ahead, parse, undisturbed
 
 
@@ -71,11 +74,10 @@ class Demand:
         noise=False: at times between samples, where noise and previews are not read (both are 0 there).
         """
         t = np.asarray(t, float)
-        if noise and self._given_at is not None and np.array_equal(self._given_at[0], t):
+        if noise and self._given_at is not None and same(self._given_at[0], t):
             return self._given_at[1]
         found = self._at(t, noise)
         if noise:
-            found.flags.writeable = False
             self._given_at = t, found
         return found
 
@@ -87,7 +89,7 @@ class Demand:
         if draws:
             values = np.random.default_rng(self.scenario.seed).standard_normal((t.size, len(draws)))
             columns |= {name: values[:, i] * noise for i, name in enumerate(draws)}
-        return np.ascontiguousarray(np.column_stack([columns[name] for name in self.live]))
+        return _stacked([columns[name] for name in self.live])
 
     def _with_previews(self, t: np.ndarray) -> dict[str, np.ndarray]:
         """References, disturbances and what of them is asked ahead."""
@@ -144,3 +146,31 @@ class Demand:
         check_commands(self.plant, self.scenario, t)
         if self.followed.moves_joints and isinstance(self.plant, Posed):
             check_reach(self.plant, self.followed.joints(t), t)
+
+
+_stacks: deque[tuple] = deque(maxlen=PATHS)
+
+
+def _stacked(columns: list[np.ndarray]) -> np.ndarray:
+    """Columns side by side, read only. Many runs follow one path, so the last few tables of columns that stay are kept."""
+    stays = not any(column.flags.writeable for column in columns)
+    if not stays or 8 * sum(column.size for column in columns) > SHORT:
+        return _table(columns)
+    places = [_place(column) for column in columns]
+    for known, _, table in tuple(_stacks):  # another thread may add to it meanwhile
+        if known == places:
+            return table
+    table = _table(columns)
+    _stacks.append((places, columns, table))  # what is kept is at its place for as long
+    return table
+
+
+def _place(column: np.ndarray) -> tuple:
+    """Where a column lies in memory."""
+    return column.__array_interface__["data"][0], column.strides, column.shape
+
+
+def _table(columns: list[np.ndarray]) -> np.ndarray:
+    table = np.ascontiguousarray(np.column_stack(columns))
+    table.flags.writeable = False
+    return table

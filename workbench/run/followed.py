@@ -138,7 +138,7 @@ class Followed:
 
     def sampled(self, t: np.ndarray) -> np.ndarray:
         """The reference and its derivatives at t, kept for the next call with the same times."""
-        if self._last_sampled is None or not np.array_equal(self._last_sampled[0], t):
+        if self._last_sampled is None or not same(self._last_sampled[0], t):
             self._last_sampled = (t, _along(self.reference, t))
         return self._last_sampled[1]
 
@@ -147,7 +147,7 @@ class Followed:
         given = self.sampled(t)
         if self.reference.space == "joint" and not self.plant.dependent:
             return given
-        if self._last_joints is None or not np.array_equal(self._last_joints[0], t):
+        if self._last_joints is None or not same(self._last_joints[0], t):
             found = to_joints(self.plant, self.reference.space, given, self.q0, t)
             self._last_joints = (t, found)
         return self._last_joints[1]
@@ -168,9 +168,14 @@ def _along(reference, t: np.ndarray) -> np.ndarray:
     if not own(type(reference)) or 8 * t.size > SHORT:
         return reference.sample(t, ORDER)
     for known, times, values in tuple(_paths):  # another thread may add to it meanwhile
-        if known == reference and np.array_equal(times, t):
+        if known == reference and same(times, t):
             return values
     values = reference.sample(t, ORDER)
     values.flags.writeable = False
-    _paths.append((reference, t.copy(), values))
+    _paths.append((reference, t.copy() if t.flags.writeable else t, values))
     return values
+
+
+def same(times: np.ndarray, t: np.ndarray) -> bool:
+    """Whether these are the same times."""
+    return times is t or np.array_equal(times, t)

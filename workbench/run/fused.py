@@ -120,7 +120,7 @@ class Fused:
     def __post_init__(self):
         with steady():
             self.traced = text_of(self.loop, self.demand.live)
-            times = np.arange(self.grid.n) * self.grid.T
+            times = self.grid.samples
             self.demand.check(times)
             self.inputs = self.demand.at(times)
         self.constants = np.ascontiguousarray(self.traced.constants(self.loop))
@@ -220,5 +220,7 @@ class Fused:
         values = values.reshape(*stages.shape, len(self.demand.live))
         kinds = [self.demand.kinds[name] for name in self.demand.live]
         held = [i for i, kind in enumerate(kinds) if kind == "noise"]
-        values[:, :, held] = self.inputs[first : first + count][:, None, held]
+        if held:
+            values = values.copy()
+            values[:, :, held] = self.inputs[first : first + count][:, None, held]
         return np.ascontiguousarray(values)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -20,6 +21,7 @@ from workbench.run.scenario import Scenario
 
 MOST_ROWS = 4_000_000  # of a log with a row a step
 MOST_SAMPLES, MOST_STEPS = 50_000_000, 5_000_000_000  # of a run: beyond it is a slip of the pen
+MANY = 100_000  # times: longer arrays of them are not kept for the next run
 FINER = 100  # times shorter than max_step a step may become to end on a jump
 Rows = Literal["asked", "steps"]
 
@@ -59,10 +61,15 @@ class Grid:
         """The sample that a row belongs to."""
         return row * self.every if self.every else row // (self.n1 + self.n2)
 
+    @property
+    def samples(self) -> np.ndarray:
+        """Times of all samples, read only."""
+        return evenly(self.n, self.T)
+
     def times(self, rows: int) -> np.ndarray:
         """Times of the first rows."""
         if self.every:
-            return np.arange(rows) * (self.T * self.every)
+            return evenly(rows, self.T * self.every)
         return self.stages(0, self.n, (0.0,)).ravel()[:rows]
 
     def stages(self, first: int, count: int, offsets: tuple[float, ...]) -> np.ndarray:
@@ -73,6 +80,20 @@ class Grid:
         lengths = np.repeat([self.h1, self.h2], [self.n1, self.n2])
         one = (begins[:, None] + lengths[:, None] * np.array(offsets)).ravel()
         return (first + np.arange(count))[:, None] * self.T + one[None, :]
+
+
+def evenly(count: int, apart: float) -> np.ndarray:
+    """Times `apart` s from one to the next, from 0 on, read only: many runs have the same ones."""
+    return _evenly(count, apart) if count <= MANY else _spread(count, apart)
+
+
+def _spread(count: int, apart: float) -> np.ndarray:
+    made = np.arange(count) * apart
+    made.flags.writeable = False
+    return made
+
+
+_evenly = lru_cache(maxsize=8)(_spread)
 
 
 def grid(system: System, scenario: Scenario, longest: float = math.inf) -> Grid:

@@ -22,6 +22,7 @@ from math import inf, isfinite
 import numpy as np
 
 from workbench.contract.errors import InputError
+from workbench.contract.scalars import Vector
 from workbench.numerics.calculus import Traced
 from workbench.numerics.direct import Direct, direct
 from workbench.numerics.on_floats import Called, Text
@@ -158,6 +159,8 @@ def needed(λ: np.ndarray, most: float, length: float, implicit: bool = False) -
 
     implicit: it is that already.
     """
+    if _slow(λ, most, length):
+        return Pace(implicit=implicit)
     λ = λ[(np.abs(λ) > 0) & (np.abs(λ) < BEYOND)]
     turns = (np.abs(λ.imag) > np.abs(λ.real)) | (λ.real > 0)
     turning = float(np.max(np.abs(λ[turns]), initial=0.0))
@@ -174,6 +177,19 @@ def needed(λ: np.ndarray, most: float, length: float, implicit: bool = False) -
     if largest > explicit * EXPLICIT:
         return Pace(largest, True, f"a mode that decays at {decaying:.3g} 1/s")
     return Pace(explicit, implicit, why)
+
+
+def _slow(λ: np.ndarray, most: float, length: float) -> bool:
+    """Whether the fastest mode would be followed at `most` even if it turned with no damping: then every mode is."""
+    fastest = float(np.abs(λ).max(initial=0.0))
+    if fastest == 0.0:
+        return True
+    return bool(most * fastest <= _allowed(UNDAMPED / (length * fastest)))
+
+
+def _allowed(ζ: Vector) -> Vector:
+    """Largest |λ| h of modes that turn with damping ratios ζ, or grow."""
+    return np.minimum(TURNING, (144 * ADDED * ζ) ** 0.2)
 
 
 def check(λ: np.ndarray, length: float) -> None:
@@ -193,8 +209,7 @@ def _longest(λ: np.ndarray, length: float) -> float:
     """Longest step (s) that follows modes λ that turn or grow."""
     size = np.abs(λ)
     ζ = np.maximum(np.abs(λ.real), UNDAMPED / length) / size
-    allowed = np.minimum(TURNING, (144 * ADDED * ζ) ** 0.2)
-    return float(np.min(allowed / size, initial=inf))
+    return float(np.min(_allowed(ζ) / size, initial=inf))
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,7 +235,7 @@ class Attempt:
     def needs(self, most: float, implicit: bool) -> Pace:
         """The strictest pace that its modes ask for at LOOKS instants, and again near by: a kink is passed, stiffness stays."""
         length = self.n * self.T
-        shares = np.linspace(0.0, 1.0, LOOKS)
+        shares = [i / (LOOKS - 1) for i in range(LOOKS)]
         seen = self.look(shares)
         asked = Pace(implicit=implicit)
         if needed(np.concatenate(seen), most, length, implicit) == asked:  # no mode asks for more
