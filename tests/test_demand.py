@@ -316,3 +316,18 @@ def test_live_inputs_and_their_columns():
         ClosedLoop(PLANT, Feedback(PLANT, ((1.0, 0.1),))), Scenario(1.0), np.array([0.4, -0.1])
     )
     assert quiet.live == () and quiet.at(t).shape == (101, 0)
+
+
+def test_runs_on_one_path_share_what_they_are_given():
+    """The same table, read only; another path, other times or another order of signals have their own."""
+    walk, times = Sine("output", (0.1, 0.2), (0.3, 0.4), 0.7), np.arange(50) * 1e-2
+    names = ("y0_d", "dy1_d")
+    one, again = (outputs(walk, *names).at(times) for _ in range(2))
+    assert one is again and not one.flags.writeable
+    others = [
+        outputs(replace(walk, frequency=0.6), *names).at(times),
+        outputs(walk, *names).at(times + 1e-3),
+        outputs(walk, *names[::-1]).at(times),
+    ]
+    assert not any(np.array_equal(other, one) for other in others)
+    assert np.array_equal(others[2], one[:, ::-1])

@@ -237,3 +237,24 @@ def test_modes_of_states_of_unlike_sizes():
     traced = trace(plant, ())
     (found,) = modes_at(traced, [(0.0, np.array([1e-3, 1e5, -20.0]), np.zeros(0))], np.zeros(0))
     assert np.sort(found) == pytest.approx(np.sort(np.linalg.eigvals(A)), rel=1e-4)
+
+
+@pytest.mark.quick
+def test_a_quick_look_says_what_the_whole_rule_says(monkeypatch):
+    """Where the fastest mode is slow enough whatever its damping, the rule asks for nothing; near the edge both were seen."""
+    rng = np.random.default_rng(3)
+    drawn = []
+    for _ in range(400):
+        size = 10 ** rng.uniform(-1, 3.5, 5)
+        turn = rng.choice([0.0, 0.3, 1.5, 1.57], 5)
+        λ = rng.choice([-1.0, 1.0], 5) * size * np.exp(1j * turn)
+        drawn.append((λ, 10 ** rng.uniform(-4, -2), 10 ** rng.uniform(-1, 2)))
+    quick = [needed(*asked) for asked in drawn]
+    monkeypatch.setattr("workbench.run.pace._slow", lambda *_: False)
+    assert quick == [needed(*asked) for asked in drawn]
+    assert 50 < quick.count(Pace()) < 350
+
+
+def test_a_mode_beyond_all_numbers_is_left_out_of_the_quick_look_too():
+    assert needed(np.array([1e15, -3.0]), 1e-3, 10.0) == Pace()
+    assert needed(np.zeros(0), 1e-3, 10.0) == needed(np.zeros(2), 1e-3, 10.0) == Pace()

@@ -69,7 +69,7 @@ class Demand:
         return self.followed.components
 
     def at(self, t: np.ndarray, noise: bool = True) -> np.ndarray:
-        """Live inputs at times t, (N, n_live).
+        """Live inputs at times t, (N, n_live), read only.
 
         noise=False: at times between samples, where noise and previews are not read (both are 0 there).
         """

@@ -100,7 +100,7 @@ def _run(graph: SystemGraph, demand: Demand, log: Log) -> SystemRun:
     stages = None
     if graph.driven:
         times = g.stages(0, len(log), graph.method.offsets)
-        within = demand.at(times.ravel(), noise=False).reshape(*times.shape, -1)
+        within = demand.at(times.ravel(), noise=False).reshape(*times.shape, -1).copy()
         held = [i for i, name in enumerate(demand.live) if demand.kinds[name] != "disturbance"]
         within[:, :, held] = given[:, None, held]
         stages = _columns(graph, demand, log, within)
