@@ -23,7 +23,8 @@ from workbench.verification.tube.checker.section import Refused
 from workbench.verification.tube.end import alike, closing, narrowed, pace, shown
 from workbench.verification.tube.posed import Posed, posed
 from workbench.verification.tube.progress import Share
-from workbench.verification.tube.search import Result, searched, sized
+from workbench.verification.tube.rounds import Result, sized
+from workbench.verification.tube.search import searched
 from workbench.verification.verdict import Verdict
 
 SOURCE = "contraction along the nominal run, outward-rounded intervals"

@@ -1,65 +1,28 @@
-"""The search for a tube: reaches in floats, until the checker's inequalities hold at every sample.
-
-What stages add grows faster than the reaches that are taken for granted. So these begin a little above those of the linear
-loop, and are enlarged to what the sets need until they suffice, or nothing is left.
-"""
+"""The search for a tube, in floats: the run's own matrices and steps first, then rounds of reaches (`rounds`)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
-from workbench.verification.tube.blocks import LEAST, TURNS, Fits, crossed, filled, longer
 from workbench.verification.tube.checker.data import Tube
 from workbench.verification.tube.checker.frame import FAST
-from workbench.verification.tube.checker.judge import Seen, followed
 from workbench.verification.tube.checker.samples import Rows, begun, walked
-from workbench.verification.tube.checker.section import constant, released
-from workbench.verification.tube.laps import NOTHING, ball, balled, followed_by_constants
-from workbench.verification.tube.paths import fastest, longest, pathed, turning
+from workbench.verification.tube.checker.section import constant
+from workbench.verification.tube.laps import NOTHING
+from workbench.verification.tube.paths import fastest, longest, pathed
 from workbench.verification.tube.posed import Posed
 from workbench.verification.tube.progress import Share
 from workbench.verification.tube.rate import rate
+from workbench.verification.tube.rounds import Ready, Result, sized, tiny
 
-ROUNDS = 12
 ROUGH = 30.0  # times what samples usually miss: those that miss more get finer steps
 WEIGHS = 0.1  # share of the starts' envelope that they miss together, at which these steps are taken at once
 FINER = 8
 HOPELESS = 10.0  # |λ| h beyond which steps without polynomials near the run are not tried
 NEWTON = 2
 MOST_SUBSTEPS = 100
-SMALLER = 3
-ROOM = 1.2  # by which reaches are first larger than those of the linear loop
-MORE = 1.1  # and then than what was needed
-CLOSE = 1.01  # by which the last reaches are larger than what is needed
-
-
-@dataclass(frozen=True, eq=False)
-class Ready:
-    """What a tube is looked for with, whatever its starts: the nodes moved to where they repeat, the run's matrices, its rate."""
-
-    question: Posed
-    linear: np.ndarray
-    rate: float
-    course: dict
-
-    def followed(self, c: Tube, watch: Any = None) -> Seen:
-        """What comes of a tube around this run, whose course is known."""
-        return followed(c, partial(walked, course=self.course), watch)
-
-
-@dataclass(frozen=True, eq=False)
-class Result:
-    """A tube that the checker bears out, or the last that was tried, and the node where that one failed."""
-
-    tube: Tube
-    seen: Seen | None
-    failed: int | None
-    why: str = ""
-    ready: Ready | None = None
 
 
 def searched(question: Posed, progress: Share) -> Result:
@@ -164,23 +127,6 @@ def closed(question: Posed) -> Posed:
     return question
 
 
-def tiny(question: Posed) -> Tube:
-    """The tube with next to no width."""
-    c = question.tube
-    size = np.full(c.states, 1e-12 * question.scale.min())
-    size[c.section] = 1e-12 * question.scale
-    own = size[c.section]
-    moving = int((c.half > 0).sum())
-    segments = np.zeros((len(c.z), len(own), moving + len(own)))
-    segments[:, :, moving:] = np.diag(own)
-    return replace(
-        c,
-        reach=np.broadcast_to(size, (len(c.z), c.stages + 1, c.states)),
-        segments=segments,
-        balls=np.zeros((len(c.z), len(own), len(own))),
-    )
-
-
 def samples(c: Tube, nodes: np.ndarray | None = None, course: dict | None = None) -> Rows:
     """All samples at once."""
     found = list(walked(c, nodes, course))
@@ -201,78 +147,3 @@ def unbounded(c: Tube) -> str:
     """Why a sample of the run itself cannot be enclosed."""
     most = "" if c.substeps[1] >= MOST_SUBSTEPS else f"; substeps above {c.substeps[1]} may help"
     return f"no bounded derivative on the run itself: it crosses an edge, or changes much within a step{most}"
-
-
-def sized(ready: Ready, part: float, progress: Share) -> Result:
-    """The tube from this part of the starts whose reaches suffice, from one that has next to no width."""
-    question = ready.question
-    tube = question.tube
-    c = tiny(replace(question, tube=replace(tube, half=part * tube.half, fresh=part * tube.fresh)))
-    c = followed_by_constants(c, ready.linear)
-    held = c.flow.still() & ~released(c) & ~constant(c) & turning(c)
-    c = balled(question, c, ready.linear, ready.followed(c))
-    fits = Fits(c)
-    seen = ready.followed(c, fits.take)
-    progress.step()
-
-    def ended(why: str) -> Result:
-        failed = len(c.z) - 1 if seen.failed is None else seen.failed
-        return Result(c, seen, failed, why, ready)
-
-    if not seen.contracts < 1:
-        return ended("runs side by side do not come closer")
-    every = np.arange(len(c.z))
-    c = fits.put(c, every)
-    c = replace(c, reach=ROOM * seen.need + LEAST, σ=ball(seen, 0.0))
-    c.balls[:] *= c.σ
-    c = filled(
-        replace(c, splits=crossed(seen, held, every)), seen.need, ready.linear, held, ready.course
-    )
-    progress.step()
-    for k in range(ROUNDS):
-        fits = Fits(c)
-        seen = ready.followed(c, fits.take)
-        progress.step()
-        if not np.isfinite(seen.need).all():
-            return ended("the tube is too wide to enclose a sample")
-        if seen.failed is None and max(seen.enters, seen.returns) <= c.σ:
-            return settled(c, seen, ready)
-        needed = ball(seen, c.σ) if c.after[-1] >= 0 else c.σ
-        if (largest(seen.need) > 1e6 * largest(c.reach)).any() or not np.isfinite(needed):
-            return ended("the tube grows without end")
-        nodes = np.flatnonzero(laps(c) | ~(seen.share <= 1))
-        c = fits.put(c, nodes, None if k < TURNS else seen.share)
-        c.balls[:] *= needed / c.σ
-        c = replace(c, reach=wider(c, seen), σ=needed, splits=crossed(seen, held, every))
-    return ended("the tube grows with every round")
-
-
-def laps(c: Tube) -> np.ndarray:
-    """Nodes of the part that repeats."""
-    return (np.arange(len(c.z)) >= c.after[-1]) & (c.after[-1] >= 0)
-
-
-def wider(c: Tube, seen: Seen) -> np.ndarray:
-    """Reaches with more than what was needed, where that was too much or, within a lap, nearly so."""
-    found = np.where(seen.need <= c.reach, c.reach, MORE * seen.need)
-    found[laps(c)] = np.maximum(found, MORE * seen.need)[laps(c)]
-    return found
-
-
-def largest(reach: np.ndarray) -> np.ndarray:
-    """Of every state over all nodes and stages: where it hardly moves rounding alone may be a million times more than before."""
-    return reach.max(axis=(0, 1))
-
-
-def settled(c: Tube, seen: Seen, ready: Ready) -> Result:
-    """Around laps the reaches that are needed instead of those that suffice, where the checker bears them out, too."""
-    if c.after[-1] < 0:
-        return Result(c, seen, None, ready=ready)
-    less = replace(c, reach=np.minimum(c.reach, CLOSE * seen.need + LEAST))
-    for _ in range(SMALLER):
-        found = ready.followed(less)
-        if found.failed is None and max(found.enters, found.returns) <= less.σ:
-            return Result(less, found, None, ready=ready)
-        wider = np.maximum(less.reach, CLOSE * found.need)
-        less = replace(longer(less, found.share), reach=np.minimum(c.reach, wider))
-    return Result(c, seen, None, ready=ready)

@@ -1,0 +1,126 @@
+"""A search for a tube that was interrupted goes on where it was: the same tube, sooner; what is kept decides nothing."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.test_tube import ASKED, SINE, Integral, Throttled
+from workbench import ClosedLoop, Sampled
+from workbench.numerics import code_cache
+from workbench.verification.run import run
+from workbench.verification.tube import resumed
+from workbench.verification.tube.asked import free, widths
+from workbench.verification.tube.posed import posed
+from workbench.verification.tube.progress import Share
+from workbench.verification.tube.resumed import CHANGED, Kept
+from workbench.verification.tube.rounds import ROUNDS, sized
+from workbench.verification.tube.search import searched
+
+
+class Counting(Share):
+    """Counts the steps of a search, and interrupts it at one of them."""
+
+    def __init__(self, interrupted_at: int = 0):
+        super().__init__(None, 1)
+        self.steps, self.interrupted_at = 0, interrupted_at
+
+    def step(self) -> None:
+        super().step()
+        self.steps += 1
+        if self.steps == self.interrupted_at:
+            raise KeyboardInterrupt
+
+
+@pytest.fixture(scope="module")
+def ready():
+    """A search whose rounds are kept however short they are, and what it finds."""
+    seen = run(ClosedLoop(Throttled(), Sampled(Integral(), 0.01)), SINE)
+    half = widths(ASKED, seen.loop)
+    found = searched(posed(seen, half, 1, free(ASKED, seen.loop)), Share(None, 1))
+    assert found.failed is None
+    return replace(found.ready, worth=0.0)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("FLUIDPROOF_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+def same(one, other):
+    return all(np.array_equal(getattr(one, n), getattr(other, n)) for n in CHANGED)
+
+
+def test_an_interrupted_search_ends_as_if_it_had_not_been(ready):
+    whole = Counting()
+    expected = sized(replace(ready, worth=np.inf), 1.0, whole)
+    with pytest.raises(KeyboardInterrupt):
+        sized(ready, 1.0, Counting(whole.steps - 1))
+    rest = Counting()
+    found = sized(ready, 1.0, rest)
+    assert same(found.tube, expected.tube) and found.failed is None
+    assert rest.steps < whole.steps
+    again = Counting()
+    assert same(sized(ready, 1.0, again).tube, expected.tube) and again.steps <= rest.steps
+
+
+def test_other_starts_and_other_numbers_have_files_of_their_own(ready, folder):
+    tube = ready.question.tube
+    others = [
+        tube,
+        replace(tube, half=0.5 * tube.half),
+        replace(tube, x0=tube.x0 + 1e-12),
+        replace(tube, parameters=np.nextafter(tube.parameters, np.inf)),
+        replace(tube, T=np.nextafter(tube.T, 1.0)),
+    ]
+    assert len({Kept(other).target for other in others}) == len(others)
+    assert Kept(tube).target == Kept(replace(tube, σ=7.0)).target
+
+
+def test_short_rounds_and_a_text_that_is_not_its_files_keep_nothing(ready, folder, monkeypatch):
+    sized(replace(ready, worth=1e9), 1.0, Share(None, 1))
+    assert not list(folder.glob("tube-*"))
+    monkeypatch.setattr(resumed, "text_digest", lambda: None)
+    kept = Kept(ready.question.tube, 0.0)
+    kept.keep(1, ready.question.tube)
+    assert kept.target is None and kept.taken_up(ready.question.tube, ROUNDS) is None
+
+
+@pytest.mark.parametrize("damage", ["cut", "number", "shape", "nothing"])
+def test_a_file_that_does_not_fit_is_left_aside(ready, folder, damage):
+    found = sized(ready, 1.0, Share(None, 1)).tube
+    kept = Kept(ready.question.tube, 0.0)
+    arrays = dict(np.load(kept.target))
+    if damage == "cut":
+        kept.target.write_bytes(kept.target.read_bytes()[:-9])
+    else:
+        if damage == "number":
+            arrays["number"] = np.array(ROUNDS)
+        if damage == "shape":
+            arrays["reach"] = arrays["reach"][1:]
+        np.savez(kept.target, **arrays)
+        code_cache.seal(kept.target).write_text(code_cache.stamp(kept.target.read_bytes()))
+    assert (kept.taken_up(found, ROUNDS) is not None) == (damage == "nothing")
+    assert same(sized(ready, 1.0, Share(None, 1)).tube, found)
+
+
+def test_a_file_changed_for_the_worse_gives_no_tube_that_the_checker_refuses(ready):
+    """Reaches that are far too small are enlarged again, as in any round: the inequalities decide."""
+    sized(ready, 1.0, Share(None, 1))
+    kept = Kept(ready.question.tube, 0.0)
+    arrays = dict(np.load(kept.target))
+    arrays["reach"] = 1e-3 * arrays["reach"]
+    arrays["number"] = np.array(0)
+    np.savez(kept.target, **arrays)
+    code_cache.seal(kept.target).write_text(code_cache.stamp(kept.target.read_bytes()))
+    found = sized(ready, 1.0, Share(None, 1))
+    assert found.failed is not None or ready.followed(found.tube).failed is None
+
+
+def test_only_the_latest_searches_are_kept(ready, folder, monkeypatch):
+    tube = ready.question.tube
+    for part in np.linspace(0.5, 1.0, resumed.FILES + 2):
+        Kept(replace(tube, half=part * tube.half), 0.0).keep(0, tube)
+    assert len(list(folder.glob("tube-*.npz"))) == resumed.FILES
+    assert len(list(folder.glob("tube-*.sha256"))) == resumed.FILES
