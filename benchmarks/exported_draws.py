@@ -38,7 +38,7 @@ def drawn(controller, random: np.random.Generator):
     own = (
         leaf
         for leaf in leaves(controller)
-        if not leaf.structural and not any(word in leaf.path for word in STAY)
+        if not leaf.constant and not any(word in leaf.path for word in STAY)
     )
     return bind(
         controller, {leaf.path: leaf.value * float(random.uniform(0.9, 1.1)) for leaf in own}

@@ -135,7 +135,7 @@ def drawn(controller, random: np.random.Generator):
     own = [
         leaf
         for leaf in leaves(controller)
-        if not leaf.structural and "model" not in leaf.path and not leaf.path.endswith("T_s")
+        if not leaf.constant and "model" not in leaf.path and not leaf.path.endswith("T_s")
     ]
     return bind(
         controller, {leaf.path: leaf.value * float(random.uniform(0.9, 1.1)) for leaf in own}

@@ -36,7 +36,7 @@ def drawn(loop, random: np.random.Generator):
     values = {}
     for leaf in leaves(loop):
         law = leaf.path.startswith("controller.") and "model" not in leaf.path
-        if leaf.structural or leaf.path.endswith("T_s") or not leaf.value:
+        if leaf.constant or leaf.path.endswith("T_s") or not leaf.value:
             continue
         if law:
             values[leaf.path] = leaf.value * float(random.uniform(0.9, 1.1))

@@ -45,7 +45,7 @@ _HOME = {
     "LoadSensing": "supplies.load_sensing",
     "SelectedLines": "supplies.two_lines",
     "machine": "shipped",
-    "machines": "shipped",
+    "machines": "machine_files",
     "PlanarCrane": "crane.planar",
     "WholeCrane": "crane.planar_whole",
 }

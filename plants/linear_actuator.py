@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal, final
 
 from plants import scales
+from plants.machine_files import like
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds, positive
 from workbench.contract.system import Signal, System
@@ -82,8 +83,6 @@ class LinearActuator(System):
         return {"X": (-self.X_max, self.X_max)}
 
     def as_shipped(self):
-        from plants.shipped import like  # which imports this file
-
         return like(self)
 
     def scales(self):

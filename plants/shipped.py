@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from functools import cache
 from pathlib import Path
@@ -13,6 +12,7 @@ from plants.crane.manipulator import Manipulator
 from plants.four_bar.linkage import FourBar
 from plants.ieha.actuator import IEHA
 from plants.linear_actuator import LinearActuator
+from plants.machine_files import file_of, machine_sections
 from plants.metered.arms import MeteredArms
 from plants.metered.crane import MeteredCrane
 from plants.metered.twin import MeteredTwin
@@ -20,11 +20,8 @@ from plants.multibody.mechanism import Mechanism
 from workbench.cases.build import build
 from workbench.cases.node import Node
 from workbench.cases.provenance import Provenance
-from workbench.cases.yaml_input import read
-from workbench.contract.errors import InputError
 from workbench.interop.fmu.form import Foreign
 
-FOLDER = Path(__file__).parent / "parameters"
 PLANTS = (
     Manipulator
     | IEHA
@@ -46,55 +43,20 @@ class Machine(NamedTuple):
     sources: MappingProxyType[str, str]
 
 
-def machines() -> tuple[str, ...]:
-    """Names of the shipped machines."""
-    return tuple(sorted(path.stem for path in FOLDER.glob("*.yaml")))
-
-
 @cache
 def machine(name: str) -> Machine:
     """The shipped machine called `name`; InputError with the nearest names when there is none."""
-    if name not in machines():
-        near = difflib.get_close_matches(name, machines(), 2)
-        raise InputError(
-            f"no machine called {name[:60]!r} is shipped",
-            mend=f"did you mean {' or '.join(near)}?"
-            if near
-            else f"choose from {', '.join(machines())}",
-        )
-    return read_machine(FOLDER / f"{name}.yaml")
-
-
-def like(plant: Any) -> Any | None:
-    """The shipped machine of the same kind and name; None where there is none."""
-    found = (machine(name).plant for name in machines())
-    return next(
-        (other for other in found if type(other) is type(plant) and other.name == plant.name), None
-    )
+    return read_machine(file_of(name))
 
 
 def read_machine(path: str | os.PathLike) -> Machine:
     """The machine in a file with a `plant:` section and, if it likes, `sources:`."""
-    root = read(path)
-    if not isinstance(root.value, dict) or "plant" not in root.value:
-        raise root.error(
-            "a machine's file needs a plant: section",
-            key="plant",
-            mend="write 'plant:' above its keys, indented",
-        )
-    for key, child in root.value.items():
-        if key not in ("plant", "sources"):
-            others = [k for k in root.value if k not in ("plant", "sources")]
-            raise child.error(
-                f"a file that another one names as its machine has plant: and sources: only, this one has {', '.join(others)}, too",
-                key=key,
-                mend="move them into the file that names this one",
-            )
-    plant, provenance = build_plant(root.value["plant"], Path(path).parent)
+    sections = machine_sections(path)
+    plant, provenance = build_plant(sections["plant"], Path(path).parent)
     return Machine(
         plant,
         MappingProxyType(provenance),
-        MappingProxyType(read_sources(root.value.get("sources"))),
+        MappingProxyType(read_sources(sections.get("sources"))),
     )
 
 

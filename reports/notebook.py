@@ -20,8 +20,9 @@ from workbench.cases.edit import changed
 from workbench.cases.file import Case
 from workbench.cases.scenario import default_scenario
 from workbench.commands.compare import under
+from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.errors import InputError
-from workbench.contract.system import ClosedLoop, innermost, names, rewrapped
+from workbench.contract.system import innermost, names, rewrapped
 from workbench.contract.units import format_quantity, measured, quantity
 from workbench.run.log import Log
 from workbench.run.scenario import Scenario
@@ -58,7 +59,8 @@ def report(
     claims: Sequence | None = None,
 ) -> Reported:
     """Verify a loop and write the PDF a colleague can check. The scenario is the loop's default where it is left out."""
-    from reports.document import Content, write_report
+    from reports.content import Content
+    from reports.document import write_report
     from workbench.files.atomic import check_writable
     from workbench.verification import default_claims
 

@@ -19,7 +19,8 @@ from plants.components.friction import (
 from plants.components.spatial import unturn
 from plants.components.valve import Valve
 from workbench.contract.parameters import bind, leaves
-from workbench.numerics.calculus import check_constants, column, symbols
+from workbench.numerics.calculus import check_constants
+from workbench.numerics.expressions import column, symbols
 
 FRICTIONS = (
     CoulombViscous(),
@@ -123,7 +124,7 @@ def on_floats(obj, call, *vectors):
 
 def on_symbols(obj, call, *vectors):
     """The same text on expressions, all parameters of obj symbols too, evaluated."""
-    free = [leaf for leaf in leaves(obj) if not leaf.structural]
+    free = [leaf for leaf in leaves(obj) if not leaf.constant]
     p, entries = symbols("p", len(free))
     bound = bind(obj, {leaf.path: e for leaf, e in zip(free, entries)})
     pairs = [symbols(f"v{i}", len(v)) for i, v in enumerate(vectors)]

@@ -275,7 +275,7 @@ def test_saturation_exactly_at_its_limit_is_refused():
         linearize(loop, [0.5, 0.0])
 
 
-def test_traces_of_equal_structure_are_one():
+def test_traces_of_equal_graphs_are_one():
     assert trace(Curved(), ()) is trace(Curved(k=5.0), ()) is not trace(Curved(), ("w",))
     one = trace(Curved(), ())
     assert one.constants(Curved(k=5.0)).tolist() != one.constants(Curved()).tolist()

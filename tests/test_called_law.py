@@ -8,13 +8,13 @@ import pytest
 from scipy.linalg import block_diag, expm
 
 from workbench import ClosedLoop, Delayed, Hold, InputError, Sampled, Scenario, verify
-from workbench.contract.system import Plain
+from workbench.contract.plain import Plain
 from workbench.interop.linear_plant import LinearPlant
 from workbench.verification import claims as C
 from workbench.verification.linear.called_law import Asked, numbers
-from workbench.verification.linear.frozen_time import smooth
 from workbench.verification.linear.loop import Point
-from workbench.verification.linear.modes import slowest_and_unstable
+from workbench.verification.linear.modes_of_run import slowest_and_unstable
+from workbench.verification.linear.smooth import smooth
 from workbench.verification.run import run as simulated
 
 T = 0.02

@@ -11,7 +11,8 @@ from small import Feedback
 from workbench import ClosedLoop, Hold, Scenario, Signal, System
 from workbench.contract.parameters import Unit
 from workbench.run.log import Log, Status
-from workbench.verification.linear.modes import Mode, Modes, Place, slowest_and_unstable
+from workbench.verification.linear.modes import Mode, Modes, Place
+from workbench.verification.linear.modes_of_run import slowest_and_unstable
 from workbench.verification.practical import contained
 from workbench.verification.practical.contained import containment
 from workbench.verification.practical.starts import Start

@@ -179,4 +179,4 @@ def test_no_semidefinite_program_is_posed_for_many_states():
 def test_a_queue_holds_every_delay_that_can_be_held():
     for samples in [0.0, 0.5, 8.0, 8.01, 100.0, 512.5, MOST_HELD - 1, MOST_HELD]:
         assert samples <= queue(samples) <= MOST_HELD, samples
-    assert queue(3.0) == queue(8.0)  # near delays share one structure
+    assert queue(3.0) == queue(8.0)  # near delays share one graph

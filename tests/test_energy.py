@@ -269,7 +269,7 @@ def test_a_balance_that_fails_leaves_sampled_verdicts_undecided(monkeypatch):
     monkeypatch.setattr(ieha_energy, "by_cause", faulty)
     loop = ClosedLoop(
         replace(CONTROL, name="with a fault in its books"), Plain(Held())
-    )  # a structure of its own
+    )  # a graph of its own
     run = closed_loop()
     found = {
         v.key: v

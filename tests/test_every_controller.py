@@ -231,7 +231,7 @@ def test_a_law_with_hidden_memory_is_seen():
     assert not repeatable(Hidden(), [], [0.4], [])
 
 
-def test_a_mass_is_a_number_and_a_friction_law_is_structure():
+def test_a_mass_is_a_number_and_a_friction_law_is_of_the_graph():
     from workbench.contract.parameters import graph_key
 
     heavy = replace(CRANE, payload=replace(CRANE.payload, mass=40.0))

@@ -128,7 +128,7 @@ def test_outputs_and_signals_agree(plant):
 
 
 @every_plant
-def test_out_needs_no_inputs_and_zeros_are_structure(plant):
+def test_out_needs_no_inputs_and_zeros_are_constants(plant):
     traced = trace(plant, names(plant.inputs))
     assert traced.out.jac_sparsity(0, 2).nnz() == 0
     if not plant.structures:

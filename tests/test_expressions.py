@@ -6,8 +6,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from workbench.numerics.calculus import symbols
-from workbench.numerics.expressions import Expression
+from workbench.numerics.expressions import Expression, symbols
 
 x, (a, b) = symbols("x", 2)
 NUMBERS = (0.0, 1.0, -1.0, 2.5, 2, -3, np.float64(3.5), float("inf"))

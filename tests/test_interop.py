@@ -31,7 +31,7 @@ from workbench.cases.yaml_input import read
 from workbench.interop.linear_plant import LinearPlant
 from workbench.interop.python_plant import FromControl
 from workbench.numerics.calculus import trace
-from workbench.verification.linear.modes import slowest_and_unstable
+from workbench.verification.linear.modes_of_run import slowest_and_unstable
 from workbench.verification.run import run as simulated
 
 

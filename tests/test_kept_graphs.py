@@ -1,4 +1,4 @@
-"""Graphs kept between processes: the same to the last bit, and only while text, structure and versions are what they were."""
+"""Graphs kept between processes: the same to the last bit, and only while text, graph key and versions are what they were."""
 
 import os
 import sys

@@ -80,7 +80,7 @@ FOLDERS = (
 )
 UPWARDS = {
     # Whether a user's text says on symbols what it says on numbers: asked when a loop is built.
-    ("contract", "workbench.numerics.calculus"),
+    ("contract", "workbench.numerics.expressions"),
     ("files", "workbench.contract.errors"),
 }
 
@@ -104,6 +104,79 @@ def test_folders_of_workbench_import_downwards(folder):
         if module.split(".")[1] in above and (folder, module) not in UPWARDS
     }
     assert not found
+
+
+# Pairs that import each other, each with the reason.
+CIRCLES = {
+    # A study is a script as well: run as one, it loads what prints and draws its findings, which knows the study.
+    frozenset({f"reports.studies.{name}", f"reports.studies.{name}_shown"})
+    for name in ("alfayad16", "jaiswal21", "kikuuwe22", "nurmi17")
+}
+
+
+@cache
+def targets(name: str) -> frozenset[str]:
+    """Modules of ours that a module imports, wherever in it, but for annotations (under TYPE_CHECKING)."""
+    path = MODULES[name]
+    found = set()
+    for node in ran(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+            above = ".".join(package.split(".")[: len(package.split(".")) + 1 - node.level])
+            parts = (above if node.level else "", node.module)
+            module = ".".join(part for part in parts if part)
+            whole = {f"{module}.{alias.name}" for alias in node.names}
+            found |= {one if one in MODULES else module for one in whole}
+    return frozenset(found & MODULES.keys() - {name})
+
+
+def ran(tree):
+    """Every node of a text but those that only type checkers read."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
+            continue
+        yield node
+        yield from ran(node)
+
+
+def dotted(path: Path) -> str:
+    """The name under which a file is imported."""
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {
+    dotted(path): path
+    for package in (*PACKAGES, "fluidproof")
+    for path in (ROOT / package).rglob("*.py")
+}
+
+
+def circles(arrows: dict[str, frozenset[str]]) -> set[frozenset[str]]:
+    """Modules that reach each other, in groups of two or more."""
+    reached = {name: set(targets) for name, targets in arrows.items()}
+    for middle in arrows:
+        beyond = reached[middle]
+        for targets in reached.values():
+            if middle in targets:
+                targets |= beyond
+    looped = {name for name in arrows if name in reached[name]}
+    return {
+        frozenset({name} | {other for other in reached[name] if name in reached[other]})
+        for name in looped
+    }
+
+
+def test_no_module_imports_itself_through_others():
+    assert circles({name: targets(name) for name in MODULES}) == CIRCLES
+
+
+def test_circles_are_seen():
+    arrows = {"a": frozenset("b"), "b": frozenset("c"), "c": frozenset("b"), "d": frozenset("a")}
+    assert circles(arrows) == {frozenset("bc")}
+    assert not circles({"a": frozenset("b"), "b": frozenset()})
 
 
 def test_the_top_of_workbench_is_small():

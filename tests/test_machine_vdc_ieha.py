@@ -9,7 +9,7 @@ from machine_ledger import at_random, loop_of, open_cuts, unbalanced
 from scipy.integrate import solve_ivp
 
 from controllers import VDC
-from controllers.vdc import ieha
+from controllers.vdc import ieha_pump
 from plants import LuGre, machine
 from plants.components.chamber import Oil
 from workbench import InputError
@@ -52,8 +52,8 @@ def test_the_ring_is_where_the_pump_gives_the_flow():
     for _ in range(20):
         P_A, P_B = (float(v) for v in rng.uniform(-5e5, 4e6, 2))
         Q = float(1e-5 * rng.normal())
-        E = ieha.eccentricity(drive, Q, P_A, P_B)
-        assert ieha.pumped(drive, E, P_A, P_B) == pytest.approx(Q, rel=1e-12)
+        E = ieha_pump.eccentricity(drive, Q, P_A, P_B)
+        assert ieha_pump.pumped(drive, E, P_A, P_B) == pytest.approx(Q, rel=1e-12)
         # Beyond the overlap, and where the side that is fed loses oil, it is the averaged pump itself.
         fed = P_A if Q >= 0 else P_B
         if abs(E) > 1e-5 and drive.pump.mean_loss(0.0, fed, drive.oil.β) <= 0:
@@ -70,7 +70,7 @@ def forced(drive, E, P_A, P_B):
     x = [E, 0.0, 0.0, P_A, P_B]
     rates = drive.rates(x, drive.middle, 0.0, [E], None)
     f_rate = drive.S_A * rates[3] - drive.S_B * rates[4]
-    return float(f_rate / drive.oil.β + ieha.drift(drive, 0.0, 0.0, P_A, P_B))
+    return float(f_rate / drive.oil.β + ieha_pump.drift(drive, 0.0, 0.0, P_A, P_B))
 
 
 def test_an_open_circuit_is_refused_with_what_its_tank_takes():
@@ -83,7 +83,7 @@ def test_an_open_circuit_is_refused_with_what_its_tank_takes():
 def test_no_place_of_the_ring_lowers_a_force_by_degrees(P_A):
     """Beyond the edges of the distributor u_f is that of pump or overlap, or less than what the open port takes."""
     edge, most = OPEN.distributor.E_d + OPEN.distributor.w, OPEN.stop_E.limit
-    g_A, _ = ieha.gains(OPEN, 0.0)
+    g_A, _ = ieha_pump.gains(OPEN, 0.0)
     shut = np.linspace(-OPEN.distributor.E_d, OPEN.distributor.E_d, 9)
     fed = [forced(OPEN, float(E), P_A, OPEN.P_T) for E in (*shut, *np.linspace(edge, most, 9))]
     tank = [forced(OPEN, float(E), P_A, OPEN.P_T) for E in np.linspace(-most, -edge, 9)]
@@ -97,7 +97,7 @@ def test_no_place_of_the_ring_lowers_a_force_by_degrees(P_A):
 def test_a_force_is_lost_in_the_time_that_is_said():
     """The piston held and the ring beyond the edge: SciPy follows the drive's own equations down to a hundredth."""
     P, E = 10e5, -(OPEN.distributor.E_d + 2 * OPEN.distributor.w)
-    said = ieha.lost_within(OPEN, P)
+    said = ieha_pump.lost_within(OPEN, P)
 
     def rates(t, p):
         return OPEN.rates([E, 0.0, 0.0, p[0], OPEN.P_T], OPEN.middle, 0.0, [E], None)[3:4]

@@ -40,7 +40,7 @@ SWING = Linear(
 
 @dataclass(frozen=True)
 class Proportional(Feedback):
-    """u = K (r − y), with a gain that is a number of the law, so that laws of several gains are one structure."""
+    """u = K (r − y), with a gain that is a number of the law, so that laws of several gains have one graph."""
 
     K: Annotated[float, Unit("1")] = 1.7
 
@@ -294,7 +294,7 @@ def test_cranes(two_joint, short, rows):
         same(many, simulate(*job, rows=rows))
 
 
-def test_runs_of_one_structure_go_in_lanes(monkeypatch):
+def test_runs_of_one_graph_go_in_lanes(monkeypatch):
     """Eleven runs: none of them is left to itself."""
     monkeypatch.setattr(Waiting, "alone", lambda self: pytest.fail(f"run {self.number} is alone"))
     assert len(simulate_many(swings(11))) == 11
@@ -349,7 +349,7 @@ def test_no_jobs():
 
 
 def test_a_block_is_compiled_once():
-    """Loops of one structure share the compiled lanes, whatever their numbers."""
+    """Loops of one graph share the compiled lanes, whatever their numbers."""
     from workbench.run.demand import Demand
     from workbench.run.fused import Fused
     from workbench.run.start import start_state

@@ -14,13 +14,8 @@ from workbench import ClosedLoop, Delayed, Noisy, Quantised, Sampled, Scenario, 
 from workbench.contract.parameters import Unit
 from workbench.verification.linear.frozen_time import TracedPoints
 from workbench.verification.linear.local import chambers
-from workbench.verification.linear.modes import (
-    ASIDE,
-    BRIEF,
-    NEUTRAL,
-    modes_of,
-    slowest_and_unstable,
-)
+from workbench.verification.linear.modes import ASIDE, BRIEF, NEUTRAL, modes_of
+from workbench.verification.linear.modes_of_run import slowest_and_unstable
 from workbench.verification.run import run
 
 

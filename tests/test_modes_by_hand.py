@@ -10,7 +10,8 @@ import pytest
 from workbench.contract.declared import Notched
 from workbench.verification.cause.filling import unfilled
 from workbench.verification.linear.frozen_time import ON_THE_WAY, SPEED, TracedPoints
-from workbench.verification.linear.modes import Mode, Modes, Place, modes_of, seen_again
+from workbench.verification.linear.modes import Mode, Modes, Place, modes_of
+from workbench.verification.linear.modes_of_run import seen_again
 from workbench.verification.observed.pump import fills, steady
 
 

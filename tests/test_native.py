@@ -226,7 +226,7 @@ def test_a_second_process_does_not_compile(tmp_path, counting, expected):
     where = {"FLUIDPROOF_COMPILER": compiler, "FLUIDPROOF_CACHE": tmp_path / "cache"}
     number, said = finish(start(**where))
     assert number == pytest.approx(expected, rel=1e-12) and not said
-    assert calls() == 2  # another number in the same structure needs no compiler
+    assert calls() == 2  # another number in the same graph needs no compiler
     assert finish(start(**where)) == (number, []) and calls() == 2
     # Damaged files (a full disk, another machine's) are made anew.
     for file in (tmp_path / "cache").glob("*.so"):

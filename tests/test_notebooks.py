@@ -108,7 +108,7 @@ def test_gains_and_sample_time_are_numbers_to_the_compiled_loop(monkeypatch):
     after = move(λ=(11.0,), κ=13.0, k_x=(4e-3,), βk_f=(90.0,), T_s=2e-3)
     assert abs(after.array("e_q_1")).max() != abs(before.array("e_q_1")).max()
     with pytest.raises(AssertionError, match="a move compiles"):
-        move(derivative="zero")  # structure: it does compile
+        move(derivative="zero")  # another graph: it does compile
 
 
 def test_horizon_weights_and_observer_are_numbers_to_the_compiled_plant(monkeypatch):
@@ -129,4 +129,4 @@ def test_horizon_weights_and_observer_are_numbers_to_the_compiled_plant(monkeypa
     again, same = move(move=3.0, N=25, observer=observer, model=replace(alfayad16.LINEAR, K=121.0))
     assert same == shape and abs(again - X).max() > 1e-6
     with pytest.raises(AssertionError, match="a move compiles"):
-        move(replace(alfayad16.CONTROL, circuit="open"))  # structure: it does compile
+        move(replace(alfayad16.CONTROL, circuit="open"))  # another graph: it does compile

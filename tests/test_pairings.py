@@ -2,7 +2,7 @@
 
 import pytest
 
-from plants.shipped import machines
+from plants.machine_files import machines
 from workbench import load, simulate
 from workbench.cases.file import laws, loads
 from workbench.contract.errors import InputError

@@ -1,4 +1,4 @@
-"""Parameters as data: order, paths, exchange, structure and digest, bounds."""
+"""Parameters as data: order, paths, exchange, graph and digest, bounds."""
 
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Annotated
@@ -65,7 +65,7 @@ def test_leaves_in_order_with_paths_and_meaning():
         "wheels.2.axis.1",
         "wheels.2.axis.2",
     ]
-    assert [leaf.value for leaf in found if leaf.structural] == [
+    assert [leaf.value for leaf in found if leaf.constant] == [
         0.0,
         0.0,
         1.0,
@@ -99,7 +99,7 @@ def test_bind_exchanges_numbers_and_nothing_else():
 
 
 def test_every_number_of_a_machine_can_be_exchanged():
-    """Each leaf changed alone appears at its path and nowhere else, and changes the digest but not the structure."""
+    """Each leaf changed alone appears at its path and nowhere else, and changes the digest but not the graph."""
     machine = varied_machine(6, (True, False))
     found = {leaf.path: leaf.value for leaf in leaves(machine)}
     assert len(found) > 150
@@ -118,7 +118,7 @@ def test_two_parts_of_one_name_are_refused():
         list(leaves(twins))
 
 
-def test_structure_is_all_but_numbers():
+def test_the_graph_is_all_but_numbers():
     same = replace(CART, m=5.0, wheels=(Wheel("left", 3.0, (0.0, 0.1, 0.2)), *CART.wheels[1:]))
     assert graph_key(same) == graph_key(CART) and digest(same) != digest(CART)
     assert graph_key(same, traced=False) != graph_key(CART, traced=False)
@@ -139,7 +139,9 @@ def test_another_mass_needs_no_new_trace_and_gives_other_numbers(two_joint):
     a, b = trace(heavy, ()), trace(heavier, ())
     assert a is b and not np.array_equal(a.numbers(heavy), a.numbers(heavier))
     assert not np.array_equal(a.constants(heavy), a.constants(heavier))
-    assert trace(replace(heavy, payload=Body(37.0)), ()) is not a  # zeros of a vector are structure
+    assert (
+        trace(replace(heavy, payload=Body(37.0)), ()) is not a
+    )  # zeros of a vector are constants of the graph
     assert trace(heavy, ("f_Dy",)) is not a
     pose = {"start": two_joint.pose, "duration": 0.05}
     logs = [simulate(m, Scenario(**pose)) for m in (heavy, heavier)]

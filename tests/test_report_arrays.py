@@ -210,7 +210,7 @@ def test_a_law_of_ones_own_is_asked_for_nothing_it_has_not():
         def command(self, t, z, y, r):
             return [1e-5]
 
-    from workbench.contract.system import Plain
+    from workbench.contract.plain import Plain
 
     run = ran(actuator(), Plain(Law(), ("Y",), (), ()), reference=None, duration=0.05)
     assert (

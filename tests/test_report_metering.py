@@ -14,7 +14,7 @@ from plants.metered.arm import Arm, MotorArm
 from plants.metered.arms import MeteredArms
 from plants.valve_circuits import Γ, Openings, operating
 from reports import accounts, behind, document, force_map, metering, outline, style
-from reports.document import Content
+from reports.content import Content
 from reports.figures import circuit as figures_circuit
 from reports.figures import metering as figures_metering
 from workbench import ClosedLoop, Scenario, Sine, Steps, load, simulate

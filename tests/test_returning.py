@@ -20,7 +20,7 @@ from workbench.contract.system import Controller, Signal
 from workbench.verification import claims as C
 from workbench.verification import run_claims
 from workbench.verification.judge import default_claims
-from workbench.verification.linear.modes import slowest_and_unstable
+from workbench.verification.linear.modes_of_run import slowest_and_unstable
 from workbench.verification.practical.disturbed import disturbed, stands_still, stirred
 from workbench.verification.practical.returning import (
     Judged,

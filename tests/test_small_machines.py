@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from controllers.vdc import ieha, ieha_ledger
+from controllers.vdc import ieha_ledger, ieha_pump
 from controllers.vdc.ieha import IEHAPart
 from controllers.vdc.servo_valve import SHARE_OF_H, Valve, bearable_k_x, motor_k_x, usual_k_x
 from plants import CoulombViscous, Cylinder
@@ -50,13 +50,13 @@ def fed(Y):
 def test_what_a_pump_gives_behind_its_losses(E):
     side = P[0] if E >= 0 else P[1]
     Q = FLOW * E - (loss(side) if E >= 0 else -loss(side))
-    assert float(ieha.pumped(TRUE, E, *P)) == pytest.approx(Q)
-    assert float(ieha.lost(TRUE, 41e5)) == pytest.approx(loss(41e5)) and loss(41e5) > 0
-    assert float(ieha.lost(TRUE, 5e4)) == 0.0 == loss(5e4)
+    assert float(ieha_pump.pumped(TRUE, E, *P)) == pytest.approx(Q)
+    assert float(ieha_pump.lost(TRUE, 41e5)) == pytest.approx(loss(41e5)) and loss(41e5) > 0
+    assert float(ieha_pump.lost(TRUE, 5e4)) == 0.0 == loss(5e4)
     wanted = 3e-5 * (1 if E >= 0 else -1)
     side = P[0] if wanted >= 0 else P[1]
     back = (wanted + (loss(side) if wanted >= 0 else -loss(side))) / FLOW
-    assert float(ieha.eccentricity(TRUE, wanted, *P)) == pytest.approx(back)
+    assert float(ieha_pump.eccentricity(TRUE, wanted, *P)) == pytest.approx(back)
 
 
 def test_the_law_of_an_actuator_with_its_pump():
@@ -67,7 +67,7 @@ def test_the_law_of_an_actuator_with_its_pump():
     between = K_IN * (P[0] - P[1])
     leak = g_A * (between + K_EX * P[0]) + g_B * (between - K_EX * P[1])
     drift = (g_A * S_A + g_B * S_B) * v + leak
-    assert float(ieha.drift(TRUE, Y, v, *P)) == pytest.approx(drift)
+    assert float(ieha_pump.drift(TRUE, Y, v, *P)) == pytest.approx(drift)
     f_p = S_A * P[0] - S_B * P[1]
     u_fr = f_rate / β + drift + 4e-3 * 0.03 + 60.0 / β * 150.0
     X = part.command(0.63 + Y, v, v_r, P, [], f_p + 150.0, f_rate, None)
@@ -90,8 +90,8 @@ def test_the_law_of_an_actuator_with_its_pump():
     )
     free = replace(TRUE, P_T=1e5)
     tank = TRUE.c * PUMP.A_0 * sqrt(40e5)
-    assert ieha.drained(free, 41e5) == pytest.approx(tank)
-    assert ieha.lost_within(free, 41e5) == pytest.approx(2 * V_A0 * 40e5 / (β * tank))
+    assert ieha_pump.drained(free, 41e5) == pytest.approx(tank)
+    assert ieha_pump.lost_within(free, 41e5) == pytest.approx(2 * V_A0 * 40e5 / (β * tank))
 
 
 @pytest.mark.parametrize("way", [1.0, -1.0])
@@ -115,7 +115,7 @@ def test_the_row_of_an_actuator_with_its_pump(way):
     assert own.f_p == pytest.approx(f_p) and own.f_f == pytest.approx(f_p - 480.0)
     u_fr = (
         -3e4 / β
-        + float(ieha.drift(TRUE, 0.013, 0.02, *P))
+        + float(ieha_pump.drift(TRUE, 0.013, 0.02, *P))
         + 4e-3 * 0.03
         + 60.0 / 9e8 * (900.0 - f_p)
     )

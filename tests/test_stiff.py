@@ -112,7 +112,7 @@ def test_order_four_on_a_driven_nonlinear_flow():
 
 
 def test_a_wrong_coefficient_costs_the_order(monkeypatch):
-    monkeypatch.setattr("workbench.numerics.stiff.D", (0.25, -0.1043, 0.1035, +0.0362, 0.0, 0.0))
+    monkeypatch.setattr("workbench.numerics.rodas.D", (0.25, -0.1043, 0.1035, +0.0362, 0.0, 0.0))
     system = asking(Curved(), (1.0,) * 3)
     w = lambda t: np.sin(2.3 * t)
     truth = exact(system, 2.0, lambda t: [w(t)], 1e-12)

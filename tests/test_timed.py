@@ -11,7 +11,8 @@ from faults.drifting import Drifting
 from faults.keepers import keeper
 
 from workbench import ClosedLoop, Hold, InputError, Sampled, Scenario, Signal, Sine, System, verify
-from workbench.contract.system import Controller, Plain
+from workbench.contract.plain import Plain
+from workbench.contract.system import Controller
 from workbench.contract.wrappers import Saturated
 from workbench.interop.export.compiled import Compiled
 from workbench.interop.export.law_graph import law_graph

@@ -13,8 +13,9 @@ from controllers.gain_search.shown import UNMET, gain_rows, headed, in_words
 from controllers.tuned_file import say_verified, verified, write, written
 from workbench.cases.edit import located
 from workbench.commands import terminal
+from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.errors import InputError
-from workbench.contract.system import ClosedLoop, innermost
+from workbench.contract.system import innermost
 from workbench.contract.units import quantity
 from workbench.verification.run import error_unit
 from workbench.verification.verdict import Verdict

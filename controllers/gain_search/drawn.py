@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import html
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from controllers.gain_search.point import Traded
 from controllers.gain_search.shown import gain_rows, headed
+
+if TYPE_CHECKING:
+    from controllers.gain_search.point import Traded
 
 BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "#8A8A8A"
 SIZE = 6.7, 3.0  # inches

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from controllers.gain_search.bearing import Ladder, borne, climbed
 from controllers.gain_search.knobs import Knob, law_of, turned
-from controllers.gain_search.options import ByRuns
 from controllers.gain_search.point import Point
 from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.errors import InputError
@@ -24,6 +23,9 @@ from workbench.verification.practical.limits import outcome
 from workbench.verification.run import Run, run_many
 from workbench.verification.run_claims import Tracking
 from workbench.verification.search.score import requirements, verdicts
+
+if TYPE_CHECKING:
+    from controllers.gain_search.options import ByRuns
 
 SPAN = 10.0  # s of the scenario that the search looks at
 ROOM = 10.0  # times the error allowed: what a loop with more delay may make

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from controllers.gain_search.point import Point, Traded
 from controllers.tuned_file import units_of
 from workbench.contract.units import format_quantity as say
+
+if TYPE_CHECKING:
+    from controllers.gain_search.point import Point, Traded
 
 UNMET = "no gains that keep what was asked were found"
 

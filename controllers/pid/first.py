@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.errors import InputError
-from workbench.contract.system import ClosedLoop, innermost
+from workbench.contract.system import innermost
 from workbench.contract.wrappers import Sampled
 
 T_S = 1e-3  # s, that the gains are for

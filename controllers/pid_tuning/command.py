@@ -11,8 +11,9 @@ from controllers.tuned_file import check_output, say_verified, units_of, verifie
 from workbench.cases.edit import located
 from workbench.cases.tuning import read_tuning
 from workbench.commands import terminal
+from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.errors import InputError
-from workbench.contract.system import ClosedLoop, innermost
+from workbench.contract.system import innermost
 from workbench.contract.units import format_quantity
 
 HEAD = (

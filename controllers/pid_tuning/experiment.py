@@ -28,8 +28,9 @@ from controllers.pid_tuning.linear import pose
 from controllers.pid_tuning.oscillation import Cycle, LimitCycle, limit_cycle
 from controllers.pid_tuning.relay_law import Relay, _Still
 from workbench.contract.capabilities import Posed
+from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.errors import InputError
-from workbench.contract.system import ClosedLoop, controls, find, innermost, names, rewrapped
+from workbench.contract.system import controls, find, innermost, names, rewrapped
 from workbench.contract.units import quantity
 from workbench.contract.wrappers import Sampled
 from workbench.run.log import Log

@@ -18,8 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.errors import InputError
-from workbench.contract.system import ClosedLoop, innermost, names, rewrapped
+from workbench.contract.system import innermost, names, rewrapped
 from workbench.contract.units import quantity
 from workbench.run.scenario import Scenario
 from workbench.verification.linear.local import linearised

@@ -9,7 +9,8 @@ from typing import Any, final
 import numpy as np
 
 from controllers.pid_tuning.linear import GAINS, Matrices, matrices
-from workbench.contract.system import ClosedLoop, innermost, names
+from workbench.contract.closed_loop import ClosedLoop
+from workbench.contract.system import innermost, names
 from workbench.verification.linear.margin_verdicts import margin_verdicts
 from workbench.verification.linear.margins import disk_margin, gain_crossovers, loop_margins
 from workbench.verification.linear.norms import hinf_norm

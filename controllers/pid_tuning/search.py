@@ -10,8 +10,9 @@ import numpy as np
 
 from controllers.pid_tuning.design import Program, climb, recover
 from controllers.pid_tuning.linear import Family, family, gains, sizes, with_gains
+from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.errors import InputError
-from workbench.contract.system import ClosedLoop, innermost, names
+from workbench.contract.system import innermost, names
 
 GUIDES = 160  # frequencies the programs begin with
 TRIED = 48  # crossovers tried for the first gains

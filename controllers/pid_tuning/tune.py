@@ -20,9 +20,10 @@ from controllers.pid_tuning.record import Tuning, record
 from controllers.pid_tuning.rules import Rule, Structure
 from controllers.pid_tuning.rules import gains as rule_gains
 from controllers.pid_tuning.search import best_gains
+from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Bound, Unit, check_bounds, positive
-from workbench.contract.system import ClosedLoop, innermost, names, rewrapped
+from workbench.contract.system import innermost, names, rewrapped
 from workbench.contract.units import format_quantity, quantity
 from workbench.contract.wrappers import Sampled
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from controllers.vdc.ieha import gains, pumped
+from controllers.vdc.ieha_pump import gains, pumped
 from controllers.vdc.oil_ledger import Side
 from controllers.vdc.part import Given
 from plants.drives.ieha_drive import IEHADrive

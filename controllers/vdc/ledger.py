@@ -9,7 +9,7 @@ import numpy as np
 
 from controllers.vdc import bodies
 from controllers.vdc.body_rows import BodyRows, in_subsystem
-from controllers.vdc.law import VDC
+from controllers.vdc.forces import Forces
 from controllers.vdc.part import Given
 from controllers.vdc.told import told_by
 from plants.multibody import coordinates, surroundings
@@ -37,7 +37,7 @@ class MachineLedger(BodyRows):
     Drives bring their own rows (`controllers.vdc.part`); springs with dampers dissipate d Δṡ².
     """
 
-    law: VDC
+    law: Forces
     plant: Any
 
     @property

@@ -26,6 +26,8 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
+from controllers.vdc import metered_section_ledger
+from controllers.vdc.metered_drive import Metering, settling
 from controllers.vdc.part import Given, Part
 from plants.drives.metered_rod import MeteredRod
 from plants.drives.metered_section import MeteredSection
@@ -34,14 +36,6 @@ from workbench.contract.errors import InputError
 from workbench.contract.system import Signal
 
 LARGEST = 4.0  # B k_f beyond which the dissipation is no sum of squares
-
-
-Metering = MeteredSection | MeteredRod
-
-
-def settling(drive: Metering):
-    """τ = B/K, s."""
-    return drive.damping / drive.stiffness
 
 
 @final
@@ -146,19 +140,13 @@ class MeteredPart(Part):
 
     # ---- the ledger -------------------------------------------------------------------------------------------------
     def entry(self, drive: Metering, given: Given):
-        from controllers.vdc.metered_section_ledger import entry
-
-        return entry(self, drive, given)
+        return metered_section_ledger.entry(self, drive, given)
 
     def shown(self, drive: Metering, given: Given) -> dict:
-        from controllers.vdc.metered_section_ledger import shown
-
-        return shown(self, drive, given)
+        return metered_section_ledger.shown(self, drive, given)
 
     def hypotheses(self, run, drive: Metering):
-        from controllers.vdc.metered_section_ledger import hypotheses
-
-        return hypotheses(self, run, drive)
+        return metered_section_ledger.hypotheses(self, run, drive)
 
     def monitors(self, q, drive: Metering) -> dict:
         """Hypothesis → its margin along the run, 1 at ease."""

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from controllers.vdc.metered_section import Metering, settling
+from controllers.vdc.metered_drive import Metering, settling
 from controllers.vdc.observed_friction import account
 from controllers.vdc.part import Given
 from plants.drives.metering import NO_PUMP

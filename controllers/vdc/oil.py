@@ -11,6 +11,7 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from controllers.vdc import oil_ledger
 from controllers.vdc.part import Given, Part
 from workbench.contract.system import Signal
 
@@ -61,14 +62,10 @@ class OilPart(Part):
 
     # ---- the ledger -------------------------------------------------------------------------------------------------
     def entry(self, drive, given: Given):
-        from controllers.vdc.oil_ledger import entry
-
-        return entry(self, drive, given)
+        return oil_ledger.entry(self, drive, given)
 
     def shown(self, drive, given: Given) -> dict:
-        from controllers.vdc.oil_ledger import shown
-
-        return shown(self, drive, given)
+        return oil_ledger.shown(self, drive, given)
 
     def rate(self, drive) -> float:
         """Rate of Δf²/(2β k_x), 1/s: 2 β k_f with the true β."""

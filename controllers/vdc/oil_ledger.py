@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from controllers.vdc.observed_friction import account
-from controllers.vdc.oil import OilPart
 from controllers.vdc.part import Given
 from workbench.verification.ledger.balance import Entry
 
@@ -42,7 +41,7 @@ class Side(NamedTuple):
     more: dict[str, Any] = {}
 
 
-def entry(part: OilPart, drive, given: Given) -> Entry:
+def entry(part, drive, given: Given) -> Entry:
     """The drive's row of the ledger."""
     own = part.side(drive, given)
     β = part.modulus(drive)
@@ -79,7 +78,7 @@ def entry(part: OilPart, drive, given: Given) -> Entry:
     )
 
 
-def friction(part: OilPart, drive, given: Given, own: Side) -> tuple[Any, dict]:
+def friction(part, drive, given: Given, own: Side) -> tuple[Any, dict]:
     """(storage [J], perturbation → W) of friction."""
     return account(
         part.friction(drive),
@@ -101,7 +100,7 @@ def _telescoped(ladder: list, share) -> dict:
     return d
 
 
-def shown(part: OilPart, drive, given: Given) -> dict:
+def shown(part, drive, given: Given) -> dict:
     """Quantities that hypotheses look at; x and room, to the ends of the stroke, where there is one."""
     own = part.side(drive, given)
     low, high = drive.range

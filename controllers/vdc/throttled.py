@@ -18,6 +18,7 @@ from typing import ClassVar, final
 
 import numpy as np
 
+from controllers.vdc import throttled_ledger
 from controllers.vdc.gains import USUAL_K_X
 from controllers.vdc.oil import OilPart
 from controllers.vdc.part import Given
@@ -29,11 +30,6 @@ def bearable_k_x(circuit: ThrottledCircuit) -> float:
     """k_x [m] by default: 6 mm, but no more than h in the middle of the stroke."""
     g_2, g_3 = gains(circuit, 0.5 * sum(circuit.range))
     return float(min(USUAL_K_X, g_2 * circuit.A_2 + g_3 * circuit.A_3))
-
-
-def pushed(circuit: ThrottledCircuit, p_2, p_3):
-    """f_p, N."""
-    return circuit.A_2 * p_2 - circuit.A_3 * p_3
 
 
 @final
@@ -61,12 +57,16 @@ class ThrottledPart(OilPart):
     def friction(drive: ThrottledCircuit):
         return drive.friction
 
+    def pushed(self, circuit: ThrottledCircuit, p_2, p_3):
+        """f_p, N."""
+        return circuit.A_2 * p_2 - circuit.A_3 * p_3
+
     def believed(self, p, s, v, ẑ, line, f_pr):
-        return pushed(self.drive, *p) - self.drive.friction.force(v, ẑ)
+        return self.pushed(self.drive, *p) - self.drive.friction.force(v, ẑ)
 
     def wanted(self, drive: ThrottledCircuit, s, v, v_r, p, f_pr, f_pr_rate):
         """u_fr on the numbers of `drive`, with the law's gains."""
-        fed = self.k_x * (v_r - v) + self.k_f * (f_pr - pushed(drive, *p))
+        fed = self.k_x * (v_r - v) + self.k_f * (f_pr - self.pushed(drive, *p))
         return f_pr_rate / drive.B_oil + drift(drive, s, v) + fed
 
     def command(self, s, v, v_r, p, ẑ, f_pr, f_pr_rate, line):
@@ -75,14 +75,10 @@ class ThrottledPart(OilPart):
 
     # ---- the ledger -------------------------------------------------------------------------------------------------
     def side(self, drive: ThrottledCircuit, given: Given):
-        from controllers.vdc.throttled_ledger import side
-
-        return side(self, drive, given)
+        return throttled_ledger.side(self, drive, given)
 
     def hypotheses(self, run, drive: ThrottledCircuit):
-        from controllers.vdc.throttled_ledger import hypotheses
-
-        return hypotheses(self, run, drive)
+        return throttled_ledger.hypotheses(self, run, drive)
 
     def monitors(self, q, drive: ThrottledCircuit) -> dict:
         """Hypothesis → its margin along the run, 1 at ease."""

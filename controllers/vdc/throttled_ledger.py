@@ -10,7 +10,6 @@ import numpy as np
 
 from controllers.vdc.oil_ledger import Side
 from controllers.vdc.part import Given
-from controllers.vdc.throttled import ThrottledPart, pushed
 from plants.components.circuit import KEPT, ThrottledCircuit
 from plants.components.circuit_inverse import drift, gains, invert, passed, slopes
 from workbench.verification import hypotheses as common
@@ -18,7 +17,7 @@ from workbench.verification.ledger.measured import term
 from workbench.verification.verdict import Assumption
 
 
-def side(part: ThrottledPart, circuit: ThrottledCircuit, given: Given) -> Side:
+def side(part, circuit: ThrottledCircuit, given: Given) -> Side:
     """The circuit at one state."""
     _, p_2, p_3, spool = given.x[:KEPT]
     p = (p_2, p_3)
@@ -37,7 +36,7 @@ def side(part: ThrottledPart, circuit: ThrottledCircuit, given: Given) -> Side:
     ]
     out, back = slopes(circuit, s, *p)
     return Side(
-        pushed(circuit, *p),
+        part.pushed(circuit, *p),
         circuit.rubbing(given.x, given.v),
         list(given.x[KEPT:]),
         u_fr,
@@ -48,7 +47,7 @@ def side(part: ThrottledPart, circuit: ThrottledCircuit, given: Given) -> Side:
     )
 
 
-def hypotheses(part: ThrottledPart, run, circuit: ThrottledCircuit):
+def hypotheses(part, run, circuit: ThrottledCircuit):
     """Friction, stroke, an opening that the valve has, a spool without lag, no oil between valve and throttle."""
     q, k, v = run.balance.quantities, part.label, run.balance.quantities[f"ẋ {part.label}"]
     yield common.rubbing(run, k, circuit.friction, part.drive.friction, v, q[f"Δẋ {k}"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from controllers.vdc.commands import steps
-from controllers.vdc.law import VDC
+from controllers.vdc.forces import Forces
 from plants.multibody import coordinates
 
 
@@ -30,7 +30,7 @@ class Told(NamedTuple):
     asked: Any
 
 
-def told_by(law: VDC, plant, served, loop, t, x, w, rates, need, pulls, qdd, τ) -> Told:
+def told_by(law: Forces, plant, served, loop, t, x, w, rates, need, pulls, qdd, τ) -> Told:
     """What the law forms at a true state, for all drives.
 
     served: (part, drive) of every driven actuator. loop, t, x, w: the loop and its state; rates: ẋ there. need: what the law

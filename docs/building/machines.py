@@ -78,7 +78,7 @@ def page(name: str, machine) -> str:
 
 
 def _changed(name: str, plant) -> str:
-    leaf = next(leaf for leaf in leaves(plant) if leaf.value and not leaf.structural)
+    leaf = next(leaf for leaf in leaves(plant) if leaf.value and not leaf.constant)
     return f"plant:\n  machine: {name}\n  change: {{{leaf.path}: {format_quantity(1.1 * leaf.value, leaf.info.unit)}}}"
 
 

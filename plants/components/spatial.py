@@ -22,7 +22,7 @@ IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 
 def _mul(a, b):
-    # Exact structural zeros and ones cost nothing when tracing; on floats everything is computed, so that NaN stays NaN.
+    # Exact zeros and ones are constants of the graph and cost nothing when tracing; on floats all is computed: NaN stays NaN.
     if type(a) is float and type(b) is not float:
         return 0.0 if a == 0.0 else b if a == 1.0 else a * b
     if type(b) is float and type(a) is not float:

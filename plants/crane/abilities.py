@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from plants import scales
 from plants.crane.poses import CranePoses
+from plants.machine_files import like
 from plants.multibody import drive_forces, surroundings
 from plants.multibody.surroundings import Surroundings
 from plants.multibody.tree import REST
@@ -16,8 +17,6 @@ class CraneAbilities(CranePoses):
     Q_max: float
 
     def as_shipped(self):
-        from plants.shipped import like  # which imports this file
-
         return like(self)
 
     def scales(self):

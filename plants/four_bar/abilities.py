@@ -7,6 +7,7 @@ from abc import abstractmethod
 from plants import scales
 from plants.components.circuit import ThrottledCircuit
 from plants.delegation import of
+from plants.machine_files import like
 from plants.multibody.built import Built
 from workbench.contract.machine_limits import (
     Holding,
@@ -69,8 +70,6 @@ class FourBarAbilities(Built):
         return {"U_ref": (-self.circuit.limit, self.circuit.limit)}
 
     def as_shipped(self):
-        from plants.shipped import like  # which imports this file
-
         return like(self)
 
     def scales(self):

@@ -35,6 +35,7 @@ from plants.drives.ieha_drive import IEHADrive
 from plants.drives.outer_force import OuterForce
 from plants.ieha.delivery import Delivery
 from plants.ieha.hydraulics import DETAILS, Hydraulics
+from plants.machine_files import like
 from plants.multibody.built import Built
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Actuator, Body
@@ -96,8 +97,6 @@ class IEHA(Hydraulics, Built):
         return {"X": (-self.drive.limit, self.drive.limit)}
 
     def as_shipped(self):
-        from plants.shipped import like  # which imports this file
-
         return like(self)
 
     def scales(self):

@@ -29,6 +29,7 @@ from plants.components.spatial import turn
 from plants.crane import bodies as crane_bodies
 from plants.crane.manipulator import Manipulator
 from plants.drives.metered_section import MeteredSection
+from plants.machine_files import shipped_plant
 from plants.metered.crane_valves import MeteredCraneValves
 from plants.multibody import drive_forces
 from plants.multibody.mechanism import Mechanism
@@ -41,9 +42,7 @@ from workbench.contract.system import names
 
 
 def _shipped(name: str, others) -> dict[str, Any]:
-    from plants.shipped import machine  # which imports this file
-
-    return {"crane": machine(name).plant}
+    return {"crane": shipped_plant(name, Manipulator)}
 
 
 @final

@@ -5,6 +5,7 @@ from __future__ import annotations
 from plants import scales
 from plants.components.spatial import Frame
 from plants.drives.contract import Drive
+from plants.machine_files import like
 from plants.multibody import acting, coordinates, effort, held, reach, signals, static
 from plants.multibody.oil import Oil
 from workbench.numerics.adaptive import Adaptive, Fixed
@@ -126,8 +127,6 @@ class Abilities(Oil):
         return acting.limits(self)
 
     def as_shipped(self):
-        from plants.shipped import like  # which imports this file
-
         return like(self)
 
     def scales(self):

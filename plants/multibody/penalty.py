@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import ctypes
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, final
 
@@ -26,20 +25,10 @@ import numpy as np
 
 from plants.multibody import acting, loops
 from plants.multibody.penalty_text import Text
-from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds, positive
-from workbench.contract.system import Signal, names
+from workbench.contract.system import names
 from workbench.numerics.calculus import Traced, trace
-from workbench.numerics.mapped import Mapped
 from workbench.numerics.native import address, generated, library, renamed
-from workbench.run.columns import signals_of
-from workbench.run.demand import Demand
-from workbench.run.log import Log, Status
-from workbench.run.provenance import provenance
-from workbench.run.scenario import Scenario
-from workbench.run.start import start_state
-
-ITERATIONS = Signal("iterations", "1", "Newton iterations of the step that ended here")
 
 
 @final
@@ -60,7 +49,7 @@ class Penalty:
 
 @dataclass(frozen=True, eq=False)
 class Stepper:
-    """The compiled method of one structure: `run` makes steps; without a compiler the same in NumPy."""
+    """The compiled method for mechanisms of one graph: `run` makes steps; without a compiler the same in NumPy."""
 
     sizes: dict
     parts: dict[str, Traced]
@@ -159,7 +148,7 @@ _steppers: dict = {}
 
 
 def stepper(mechanism, compiled: bool | None = None) -> tuple[Stepper, list]:
-    """The Stepper of a mechanism, built once per structure, and its constants."""
+    """The Stepper of a mechanism, built once for all mechanisms of one graph, and its constants."""
     texts = {which: Text(mechanism, which) for which in ("residual", "metric", "bias")}
     parts = {which: trace(text, names(text.inputs)) for which, text in texts.items()}
     key = (*(id(p) for p in parts.values()), compiled)
@@ -192,42 +181,6 @@ def _compiled(parts, sizes, compiled):
     return lib, max(f.sz_w() for f in functions) + 1
 
 
-def simulate(
-    mechanism,
-    scenario: Scenario | None = None,
-    settings: Penalty | None = None,
-    *,
-    compiled: bool | None = None,
-) -> Log:
-    """Run a mechanism (no controller) through `scenario` by the method of the module, in steps of `scenario.max_step`.
-
-    Returns the Log of `workbench.run.simulate` (powers integrated by the trapezoidal rule) with the iterations of every step.
-    Raises InputError for a mechanism in minimal coordinates.
-    """
-    scenario, settings = scenario or Scenario(), settings or Penalty()
-    from plants.multibody.mechanism import Mechanism
-
-    if not isinstance(mechanism, Mechanism) or mechanism.method == "minimal":
-        raise InputError(
-            "method: the augmented Lagrangian works on a mechanism with all its coordinates",
-            mend="give a Mechanism with method 'penalty' or 'projected'",
-        )
-    h = scenario.max_step
-    n = round(scenario.length() / h)
-    every = max(1, round((scenario.log_period or h) / h))
-    demand = Demand(mechanism, scenario, start_state(mechanism, scenario))
-    times = np.arange(n + 1) * h
-    live = demand.at(times)
-    U = np.zeros((n + 1, len(mechanism.inputs)))
-    for i, name in enumerate(demand.live):
-        U[:, names(mechanism.inputs).index(name)] = live[:, i]
-    machine, constants = stepper(mechanism, compiled)
-    rows, counts, made = machine.run(
-        consistent(mechanism, start_state(mechanism, scenario), U[0]), U, h, settings, constants
-    )
-    return _log(mechanism, scenario, rows[:made], counts[:made], U, h, every)
-
-
 def consistent(mechanism, x, u) -> np.ndarray:
     """[z, ż, z̈, y, ẏ, λ] at a start, accelerations and multipliers from the equations of motion."""
     z, rates, own = mechanism.split([float(v) for v in x])
@@ -239,43 +192,4 @@ def consistent(mechanism, x, u) -> np.ndarray:
     whole[list(mechanism.used)] = λ
     return np.array(
         [*z, *rates, *accelerations, *(v for part in own for v in part), *slopes, *whole], float
-    )
-
-
-@lru_cache(maxsize=16)
-def _mapped(log, flow):
-    return Mapped(log), Mapped(flow)
-
-
-def _log(mechanism, scenario, rows, counts, U, h, every) -> Log:
-    T, ny = mechanism.tree, len(mechanism.drive_states)
-    at = T.n_z + 2 * T.n_v
-    x = np.hstack([rows[:, : T.n_z + T.n_v], rows[:, at : at + ny]])
-    traced = trace(mechanism, names(mechanism.inputs))
-    monitors, flow = _mapped(traced.log, traced.flow)
-    c, t, u = traced.constants(mechanism), np.arange(len(x))[:, None] * h, U[: len(x)]
-    arguments = (t, x, u if u.shape[1] else np.zeros((len(x), 0)), c)
-    shown, powers = monitors(*arguments), flow(*arguments)[:, traced.n_states :]
-    work = np.vstack(
-        [np.zeros(powers.shape[1]), np.cumsum((powers[1:] + powers[:-1]) * h / 2, axis=0)]
-    )
-    given = tuple(Signal(s.name, s.unit, "reference") for s in mechanism.inputs)
-    values = np.hstack([x, work, shown, counts[:, None], u])[::every]
-    done = len(x) == len(U)
-    status = (
-        Status(True, "completed", float(t[-1, 0]))
-        if done
-        else Status(
-            False,
-            f"no step from t = {t[-1, 0]:.6g} s: Newton's method does not converge",
-            float(t[-1, 0]),
-            "iterations",
-        )
-    )
-    return Log(
-        t[::every, 0],
-        values,
-        (*signals_of(mechanism), ITERATIONS, *given),
-        provenance(mechanism, scenario),
-        status,
     )

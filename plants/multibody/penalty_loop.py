@@ -17,7 +17,7 @@ from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.errors import InputError
 from workbench.contract.system import System
 from workbench.numerics.calculus import Traced, trace
-from workbench.numerics.native import END
+from workbench.numerics.stepping import END
 
 
 @final

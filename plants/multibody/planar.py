@@ -28,7 +28,7 @@ QUARTERS = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))
 
 @dataclass(frozen=True)
 class Closing:
-    """How one loop is closed: structure only, numbers stay with the mechanism.
+    """How one loop is closed: what is joined to what; numbers stay with the mechanism.
 
     loop      its number;  base: the body all of it hangs on (−1: the ground)
     chains    bodies from there to place a, and to place b

@@ -15,7 +15,7 @@ from pathlib import Path
 from string import Template
 
 from reports import tables
-from reports.document import Content
+from reports.content import Content
 from reports.page import film, plots
 from reports.page.embedded import as_json
 from reports.page.exported import exported_section

@@ -20,7 +20,8 @@ from tests.faults.keepers import keeper
 from tests.faults.plants import CartPole, Column, Servo, Slide, TwoMass
 from workbench import ClosedLoop, Delayed, Hold, Sampled, Scenario, Sine, Waypoints
 from workbench.cases.file import loads
-from workbench.contract.system import Controller, Plain, Signal, innermost, rewrapped
+from workbench.contract.plain import Plain
+from workbench.contract.system import Controller, Signal, innermost, rewrapped
 from workbench.contract.wrappers.around import Around
 from workbench.interop.linear_plant import LinearPlant
 from workbench.run.reference import Reference

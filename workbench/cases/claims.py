@@ -15,7 +15,7 @@ from workbench.cases.node import Node
 from workbench.cases.provenance import Provenance
 from workbench.cases.refusals import unknown
 from workbench.cases.search import check_search
-from workbench.contract.system import ClosedLoop
+from workbench.contract.closed_loop import ClosedLoop
 from workbench.run.scenario import Scenario
 
 ON_LEDGER = (

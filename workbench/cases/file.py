@@ -38,8 +38,8 @@ from workbench.cases.provenance import Provenance
 from workbench.cases.refusals import unknown
 from workbench.cases.scenario import default_scenario, read_scenario
 from workbench.cases.yaml_input import parse, read_text
+from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.errors import InputError, short
-from workbench.contract.system import ClosedLoop
 from workbench.files.open_file import shown
 from workbench.run.scenario import Scenario
 
@@ -174,7 +174,7 @@ def _sources(node: Node | None) -> dict[str, str]:
 
 def load_plant(given: str, change: Change | None = None) -> tuple[Any, str]:
     """(plant, title) in a file with a plant: section, or the shipped machine called so; nothing else of the file is read."""
-    from plants.shipped import machines
+    from plants.machine_files import machines
 
     shipped = not os.path.lexists(given) and given in machines()
     text = f"plant: {given}\n" if shipped else read_text(given)
@@ -232,7 +232,8 @@ def driver(task, name: str):
 # ---- plant -------------------------------------------------------------------------------------------------
 def read_plant(node: Node, folder: Path) -> tuple[Any, dict[str, Provenance], dict[str, str]]:
     """(plant, provenance, sources) of the plant section."""
-    from plants.shipped import build_plant, machine, machines, read_machine
+    from plants.machine_files import machines
+    from plants.shipped import build_plant, machine, read_machine
 
     if isinstance(node.value, dict) and "machine" not in node.value and "type" in node.value:
         return *build_plant(node, folder), {}

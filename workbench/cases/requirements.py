@@ -7,8 +7,8 @@ from typing import Any
 from workbench.cases.build import build
 from workbench.cases.edit import located
 from workbench.cases.node import Node
+from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.errors import InputError
-from workbench.contract.system import ClosedLoop
 from workbench.run.scenario import Scenario
 from workbench.verification.observed.requirement_claims import Requirement
 from workbench.verification.temporal.sentence import read

@@ -16,8 +16,9 @@ from workbench.cases.node import Node
 from workbench.cases.provenance import Provenance
 from workbench.cases.refusals import unknown
 from workbench.contract.capabilities import HasTask
+from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.errors import InputError
-from workbench.contract.system import ClosedLoop, names
+from workbench.contract.system import names
 from workbench.contract.units import quantity
 from workbench.run.reference import Sine
 from workbench.run.scenario import Scenario

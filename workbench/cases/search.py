@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.cases.node import Node
+from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.errors import InputError
-from workbench.contract.system import ClosedLoop
 from workbench.run.scenario import Scenario
 
 

@@ -17,9 +17,9 @@ from workbench.cases.loop import wrapped
 from workbench.cases.node import Node
 from workbench.cases.provenance import Provenance
 from workbench.cases.refusals import unknown
+from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import described
-from workbench.contract.system import ClosedLoop
 from workbench.contract.units import format_quantity
 
 KEY = "controller.tuning"

@@ -152,7 +152,7 @@ class _Pages:
         write_report(path, self._content(examination), done, self.drawn)
 
     def _content(self, examination):
-        from reports.document import Content
+        from reports.content import Content
 
         return Content.of(
             self.case, examination, _today(), _command("verify-stability", self.arguments)
@@ -175,7 +175,8 @@ def _verb_export(options, arguments) -> int:
     _check_outputs(files, options.file)
 
     def write(path, case, examination):
-        from reports.document import Content, write_report
+        from reports.content import Content
+        from reports.document import write_report
 
         write_report(
             path, Content.of(case, examination, _today(), _command("workbench", arguments))

@@ -23,10 +23,12 @@ from typing import Any
 import numpy as np
 
 from workbench.cases.edit import changed
+from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.errors import InputError
 from workbench.contract.own_laws import Stepped
 from workbench.contract.parameters import leaves
-from workbench.contract.system import ClosedLoop, Plain, innermost, rewrapped
+from workbench.contract.plain import Plain
+from workbench.contract.system import innermost, rewrapped
 from workbench.numerics.mapped import Mapped
 from workbench.run.provenance import described
 from workbench.verification.judge import examine

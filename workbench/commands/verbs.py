@@ -68,7 +68,7 @@ def do_init(options, arguments) -> int:
 
 
 def _say_beginnings() -> int:
-    from plants.shipped import machines
+    from plants.machine_files import machines
     from plants.skeletons import KINDS
     from workbench.commands import terminal
 
@@ -84,7 +84,8 @@ def _say_beginnings() -> int:
 
 def _begun(name: str | None, kind: str | None, file: str) -> str:
     """The case file to begin with; `file` is what it will be called."""
-    from plants.shipped import machine, machines
+    from plants.machine_files import machines
+    from plants.shipped import machine
     from plants.skeletons import KINDS, skeleton
     from workbench.cases.file import laws, loads
     from workbench.commands.starter import starter
@@ -257,7 +258,7 @@ def do_schema(options, arguments) -> int:
 
 
 def do_completion(options, arguments) -> int:
-    from plants.shipped import machines
+    from plants.machine_files import machines
     from workbench.commands import terminal
     from workbench.commands.completion import commands, script
     from workbench.commands.grammar import verify_parser, workbench_parser
@@ -273,7 +274,7 @@ def read_case(given: str, settings: Sequence[str] = ()):
     from workbench.cases.file import load, loads
 
     if not os.path.lexists(given) and "." not in given and os.sep not in given:
-        from plants.shipped import machines
+        from plants.machine_files import machines
 
         if given in machines():
             return loads(f"plant: {given}\n", given, _settings(settings))

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from workbench.contract.system import Signal
+from workbench.contract.signals import Signal
 
 Kind = Literal["flow", "stroke", "vacuum", "pressure", "valve", "command"]
 

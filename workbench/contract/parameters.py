@@ -6,7 +6,8 @@ A parameter is a field of a frozen dataclass annotated with its unit::
 
 Fields may nest: dataclasses in dataclasses, tuples of dataclasses (each with a `name`), tuples of floats (vectors,
 tensors). `leaves` walks them in a fixed order, `bind` rebuilds the object with some numbers exchanged (for symbols when
-it is traced, for draws and sliders otherwise). Everything that is not an annotated number is structure.
+it is traced, for draws and sliders otherwise). Everything that is not an annotated number belongs to the graph: a system in
+which it differs is traced anew.
 """
 
 from __future__ import annotations
@@ -33,12 +34,12 @@ Part = TypeVar("Part")
 
 @dataclass(frozen=True)
 class Leaf:
-    """One number of a system: dotted path, value, annotation, and whether it stays structure when traced."""
+    """One number of a system: dotted path, value, annotation, and whether it stays a constant of the graph when traced."""
 
     path: str
     value: float
     info: Info
-    structural: bool = False
+    constant: bool = False
 
 
 def label(item: object, index: int) -> str:
@@ -90,17 +91,17 @@ def _below(value: Any, path: str, info: Info | None) -> Iterator[Leaf]:
         known = (remembered_of(value) or {}).get("leaves")
         if known is not None:  # of a plant that several loops share
             for leaf in known:
-                yield Leaf(f"{path}.{leaf.path}", leaf.value, leaf.info, leaf.structural)
+                yield Leaf(f"{path}.{leaf.path}", leaf.value, leaf.info, leaf.constant)
         elif is_dataclass(value) or isinstance(value, tuple):
             yield from _leaves(value, path + ".")
     elif isinstance(value, tuple):
-        # Exact zeros and ones of vectors and tensors are structure: an axis, a plane, a missing product of inertia.
+        # Exact zeros and ones of vectors and tensors are constants of the graph: an axis, a plane, a missing product of inertia.
         for i, entry in enumerate(value):
             yield Leaf(
                 f"{path}.{i}",
                 entry,
                 info,
-                structural=entry in (0.0, 1.0) if is_number(entry) else False,
+                constant=entry in (0.0, 1.0) if is_number(entry) else False,
             )
     elif value is not None:
         yield Leaf(path, value, info)
@@ -167,7 +168,7 @@ def graph_key(obj: object, traced: bool = True) -> str:
 
 
 def written(obj: object) -> str:
-    """The text of `structure` without the code it reaches: the same in every process, of a system of this library's parts alone."""
+    """The text of `graph_key` without the code it reaches: of a system of this library's parts alone the same in every process."""
     return remembered(("text", True), obj, lambda: _text_and_code(obj, True))[0]
 
 
@@ -237,7 +238,7 @@ def _part(value: Any, traced: bool, code: dict[int, object]) -> str:
 
 
 def digest(obj: object) -> str:
-    """Hash of structure and numbers together: two systems with the same digest are the same system."""
+    """Hash of the graph and the numbers together: two systems with the same digest are the same system."""
     return hashlib.sha256(graph_key(obj, traced=False).encode()).hexdigest()[:16]
 
 

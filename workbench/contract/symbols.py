@@ -12,7 +12,7 @@ import numpy as np
 from workbench.contract import words
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import bind, leaves
-from workbench.numerics.calculus import column, symbols
+from workbench.numerics.expressions import column, symbols
 
 NEAR = (
     0.0,
@@ -50,7 +50,7 @@ def traced(thing: Any, method: str, f: Callable, point: list[float], n: int) -> 
     does not go through.
     """
     who = type(thing).__name__
-    free = [leaf for leaf in leaves(thing) if not leaf.structural]
+    free = [leaf for leaf in leaves(thing) if not leaf.constant]
     p, entries = symbols("p", len(free))
     a, arguments = symbols("a", len(point))
     bound = bind(thing, {leaf.path: e for leaf, e in zip(free, entries)})
@@ -72,7 +72,7 @@ def traced(thing: Any, method: str, f: Callable, point: list[float], n: int) -> 
 
 def apart(thing: Any, f: Callable, graph: ca.Function, point: list[float]) -> int | None:
     """Index of an entry that numbers and symbols disagree on, near the start; None where they agree."""
-    p = [leaf.value for leaf in leaves(thing) if not leaf.structural]
+    p = [leaf.value for leaf in leaves(thing) if not leaf.constant]
     rng = np.random.default_rng(1)
     for share in NEAR:
         moved = np.array(point) + share * rng.uniform(-1, 1, len(point)) * (np.abs(point) + 1.0)

@@ -1,7 +1,8 @@
 """Signal, System, Controller: the contract everything else is written against.
 
 System
-  1. A system is a frozen dataclass; its annotated numbers are parameters, the rest is structure (`workbench.contract.parameters`).
+  1. A system is a frozen dataclass; its annotated numbers are parameters, the rest decides the graph it is traced to
+     (`workbench.contract.parameters`).
   2. `states`, `inputs`, `outputs`, `monitors` are tuples of Signal; every vector below has their length and order.
   3. `rhs(t, x, u)` is the flow ẋ. `out(t, x)` is measured and does not depend on inputs; `monitor(t, x, u)` may.
      `guards(t, x, u)` change their sign where the flow, still continuous, has a kink (an edge of a valve): integrators step onto
@@ -29,35 +30,15 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from workbench.contract.declared import LawData, PlantData
 from workbench.contract.errors import InputError
+from workbench.contract.machine_limits import command_limits
 from workbench.contract.scalars import Scalar, Vector
-
-
-@dataclass(frozen=True)
-class Signal:
-    """A named scalar in time: name, SI unit, meaning; kind is "" or "reference", "noise", "disturbance".
-
-    A state that dry friction remembers, of which nothing shows while nothing slides, is of the kind "friction".
-    """
-
-    name: str
-    unit: str = "1"
-    meaning: str = ""
-    kind: str = ""
-
-    @property
-    def bristle(self) -> bool:
-        """Whether it is how far bristles of friction are bent, m."""
-        return self.kind == "friction" and self.unit == "m"
-
-
-def names(signals: Sequence[Signal]) -> list[str]:
-    """Names of signals, in order."""
-    return [s.name for s in signals]
+from workbench.contract.signals import Signal as Signal
+from workbench.contract.signals import names as names
 
 
 class System(PlantData, ABC):
@@ -136,8 +117,6 @@ class System(PlantData, ABC):
 
         The default are the ranges of the commands.
         """
-        from workbench.contract.machine_limits import command_limits
-
         return command_limits(self)
 
     def holding(self, x: Sequence[float], u: Sequence[float]) -> tuple:
@@ -259,19 +238,3 @@ def find(signals: Sequence[Signal], name: str, where: str) -> Signal:
         if near
         else f"choose from {', '.join(names(signals)) or 'none'}",
     )
-
-
-_ELSEWHERE = {
-    "ClosedLoop": "contract.closed_loop",
-    "Plain": "contract.plain",
-    "plain": "contract.plain",
-    "joined": "contract.plain",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name in _ELSEWHERE:  # what is made of systems and controllers can be imported from here too
-        import importlib
-
-        return getattr(importlib.import_module(f"workbench.{_ELSEWHERE[name]}"), name)
-    raise AttributeError(f"module 'workbench.contract.system' has no attribute {name!r}")

@@ -15,6 +15,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from workbench.contract.checks import check_plant
 from workbench.contract.errors import InputError
 from workbench.contract.once import traced
 from workbench.contract.own_text import own
@@ -22,7 +23,7 @@ from workbench.contract.parameters import bind, graph_key, leaves
 from workbench.contract.scalars import Vector
 from workbench.contract.system import System, names
 from workbench.numerics.direct import direct
-from workbench.numerics.expressions import quick
+from workbench.numerics.expressions import column, quick, symbols
 
 ca.GlobalOptions.setNumpyMode(-1)
 
@@ -30,21 +31,6 @@ ca.GlobalOptions.setNumpyMode(-1)
 def symbolic(values: Sequence) -> bool:
     """True when any entry is an expression."""
     return any(isinstance(v, ca.SX) for v in values)
-
-
-def column(values: Sequence) -> ca.SX:
-    """Expressions and numbers as one column."""
-    return (
-        ca.vertcat(*[v if isinstance(v, ca.SX) else ca.SX(float(v)) for v in values])
-        if len(values)
-        else ca.SX(0, 1)
-    )
-
-
-def symbols(name: str, n: int) -> tuple[ca.SX, list]:
-    """A column of n symbols and its entries."""
-    s = ca.SX.sym(name, n)
-    return s, [quick(s[i]) for i in range(n)]
 
 
 def directional(f: Callable, x: Sequence, xdot: Sequence) -> list:
@@ -134,7 +120,7 @@ class Traced:
         return bool(self.flow.jac_sparsity(0, 0).nnz())
 
     def numbers(self, system: System) -> np.ndarray:
-        """Parameter values p of `system` (same structure), in order of `paths`."""
+        """Parameter values p of `system` (of the same graph), in order of `paths`."""
         at = {leaf.path: leaf.value for leaf in leaves(system)}
         return np.array([at[path] for path in self.paths], dtype=float)
 
@@ -147,12 +133,10 @@ _traces: dict = {}
 
 
 def trace(system: System, live: Sequence[str]) -> Traced:
-    """Trace every function of `system` once; equal structures share one trace (numbers are symbols)."""
+    """Trace every function of `system` once; systems with the same `graph_key` share one trace (numbers are symbols)."""
     key = (graph_key(system), tuple(live), tuple(sorted(system.defaults())))
     if key not in _traces:
         if not own(type(system)):
-            from workbench.contract.checks import check_plant
-
             check_plant(system)
         _traces[key] = _kept_trace(system, tuple(live))
     return _traces[key]
@@ -177,7 +161,7 @@ def _kept_trace(system: System, live: tuple[str, ...]) -> Traced:
 
 
 def _trace(system: System, live: tuple[str, ...]) -> Traced:
-    free = [leaf for leaf in leaves(system) if not leaf.structural]
+    free = [leaf for leaf in leaves(system) if not leaf.constant]
     p, entries = symbols("p", len(free))
     bound = bind(system, {leaf.path: e for leaf, e in zip(free, entries)})
     t = quick(ca.SX.sym("t"))

@@ -102,3 +102,18 @@ _NODES = {
     np.maximum: ca.OP_FMAX,
     np.arctan2: ca.OP_ATAN2,
 }
+
+
+def column(values: Sequence) -> ca.SX:
+    """Expressions and numbers as one column."""
+    return (
+        ca.vertcat(*[v if isinstance(v, ca.SX) else ca.SX(float(v)) for v in values])
+        if len(values)
+        else ca.SX(0, 1)
+    )
+
+
+def symbols(name: str, n: int) -> tuple[ca.SX, list]:
+    """A column of n symbols and its entries."""
+    s = ca.SX.sym(name, n)
+    return s, [quick(s[i]) for i in range(n)]

@@ -1,10 +1,11 @@
 """Expression graphs kept between processes, beside the compiled code that is made of them.
 
-Tracing a crane under its law takes a second, its ledger another; the graphs are the same as long as the text and the structure of
-the loop are, because numbers are symbols in them. So they are kept in the folder of `code_cache`, under a name made of that
-text, that structure and the versions it was traced with, with a checksum beside each file. What is read back is a graph in
-CasADi's own form and words in JSON: data, which nothing runs as code of Python. Systems with text that is not this library's,
-and a library whose text in this process is not that of its files (`workbench.contract.as_written`), are traced anew.
+Tracing a crane under its law takes a second, its ledger another. The graphs depend on the library's text and on the loop, but not
+on the loop's numbers, which are symbols in them. So they are kept in the folder of `code_cache`, with a checksum beside each file;
+a file's name is made of that text, of what `parameters.written` says of the loop, and of the versions of the tools. What is read
+back is a graph in CasADi's own form and words in JSON: data, which nothing runs as code of Python. Systems with text that is not
+this library's, and a library whose text in this process is not that of its files (`workbench.contract.as_written`), are traced
+anew.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from workbench.numerics import code_cache
 
 FORM = 1  # of these files
 WORTH = 0.1  # s of tracing from which on graphs are kept
-LONG = 2000  # letters of a structure from which on it may take so long
+LONG = 2000  # letters of a system's text from which on tracing may take so long
 GENERATIONS = 3  # texts of the library whose graphs are kept; what older ones left is removed
 PREFIX = "graphs-"
 LARGEST = 100_000_000  # letters of what a file may unpack to
@@ -45,7 +46,7 @@ class Graphs:
 
 
 def kept(what: str, system: System, asked: Sequence, make: Callable[[], Graphs]) -> Graphs:
-    """`make()`, or what an earlier process made where text, structure and what was `asked` (plain data) are the same."""
+    """`make()`, or what an earlier process made where text, system and what was `asked` (plain data) are the same."""
     target = _target(what, system, asked)
     found = None if target is None else _read(target)
     if found is not None:

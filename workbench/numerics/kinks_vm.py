@@ -10,8 +10,8 @@ from typing import Any
 import casadi as ca
 
 from workbench.contract.scalars import Scalar, Vector
-from workbench.numerics import native
 from workbench.numerics.step_vm import Steps
+from workbench.numerics.stepping import KINKS, LOOKS, PASSED
 
 
 class Kinks(Steps):
@@ -23,7 +23,7 @@ class Kinks(Steps):
         own = self.symbols()
         if not self.n_g:
             return ca.Function("advance", own, [step(*own)[0]])
-        rest = self.rest(step, native.KINKS)
+        rest = self.rest(step, KINKS)
         return ca.Function("advance", own, [rest(*own, 0.0, ca.DM.zeros(self.n_g))])
 
     def rest(self, step: Any, left: int) -> ca.Function:
@@ -68,10 +68,10 @@ class Kinks(Steps):
         g_low = g_0
         g_high = g_1
         at = self.crossing(g_0, g_1, passed)
-        for look in range(native.LOOKS):
+        for look in range(LOOKS):
             to = done + at * (1 - done)
             end, _, g = self.part(step, own, done, to)
-            if look + 1 < native.LOOKS:
+            if look + 1 < LOOKS:
                 over = self.crossing(g_0, g, passed) <= 1
                 low = ca.if_else(over, low, at)
                 g_low = ca.if_else(over, g_low, g)
@@ -79,7 +79,7 @@ class Kinks(Steps):
                 g_high = ca.if_else(over, g, g_high)
                 share = self.crossing(g_low, g_high, passed)
                 at = low + (high - low) * ca.if_else(share > 1, 0, share)
-        passed = ca.fmax(passed, ca.fabs(g) <= native.PASSED * ca.fabs(g_0 - g_1))
+        passed = ca.fmax(passed, ca.fabs(g) <= PASSED * ca.fabs(g_0 - g_1))
         return self.rest(step, left - 1)(t, h, end, V, c, to, passed)
 
     def crossing(self, g_0: Any, g_1: Any, passed: Any) -> Any:

@@ -19,17 +19,9 @@ from workbench.numerics import exponential
 from workbench.numerics.calculus import Traced
 from workbench.numerics.compiler import library
 from workbench.numerics.samples import Samples
+from workbench.numerics.stepping import END, HAIR, KINKS, LOOKS, OFFSETS, PASSED
 
 MOST_OPERATIONS = 40_000  # beyond this a compiler takes minutes: stay in the virtual machine
-
-OFFSETS = (0.0, 0.5, 1.0)  # of a step, where its stages are: both methods of driver.c have these
-END = (
-    1.0 - 1e-9
-)  # of a step, where its last stage needs the inputs: before they jump, should they do so there
-KINKS = 4  # kinks that a step is ended on, at most, before the rest is taken as it comes
-LOOKS = 3  # steps tried to end on one
-HAIR = 1e-2  # of a step: how far from its ends a loop's variation takes derivatives of the flow
-PASSED = 1e-3  # a guard this near to zero, of its change over the step, is at its kink
 
 
 def generated(

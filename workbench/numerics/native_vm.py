@@ -10,9 +10,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from workbench.numerics import native
 from workbench.numerics.kinks_vm import Kinks
 from workbench.numerics.samples import Samples
+from workbench.numerics.stepping import OFFSETS
 
 
 def run(loop: Any, asked: Samples) -> int:
@@ -74,7 +74,7 @@ class _Graph(Kinks):
         f = self.traced
         nx = self.loop.n_x
         nw = self.loop.n_w
-        S = len(native.OFFSETS)
+        S = len(OFFSETS)
         n = self.n1 + self.n2
         s = ca.MX.sym("s", self.n_z)
         t = ca.MX.sym("t")

@@ -7,7 +7,8 @@ from typing import Any
 import casadi as ca
 
 from workbench.contract.scalars import Scalar, Vector
-from workbench.numerics import exponential, native
+from workbench.numerics import exponential
+from workbench.numerics.stepping import OFFSETS
 
 
 class Steps:
@@ -20,7 +21,7 @@ class Steps:
 
     def symbols(self) -> list[ca.MX]:
         """t, h, z, V, c"""
-        inputs = self.loop.n_w * (len(native.OFFSETS) if self.driven else 1)
+        inputs = self.loop.n_w * (len(OFFSETS) if self.driven else 1)
         return [
             ca.MX.sym("t"),
             ca.MX.sym("h"),
@@ -32,9 +33,7 @@ class Steps:
     def inputs(self, V: Any) -> list:
         """At the beginning, the middle and the end of a step."""
         nw = self.loop.n_w
-        return [
-            V[i * nw : (i + 1) * nw, 0] if self.driven else V for i in range(len(native.OFFSETS))
-        ]
+        return [V[i * nw : (i + 1) * nw, 0] if self.driven else V for i in range(len(OFFSETS))]
 
     def moved(self, z: Vector, step: Any) -> Any:
         """z with its moving states and the integrals advanced."""
@@ -50,7 +49,7 @@ class Steps:
         f = self.loop.flow
         nx = self.loop.n_x
         w = self.inputs(V)
-        flow = lambda i, y: f(t + native.OFFSETS[i] * h, y[:nx, 0], w[i], c)
+        flow = lambda i, y: f(t + OFFSETS[i] * h, y[:nx, 0], w[i], c)
         if self.loop.first is not None:
             end, first, last = self.exponential(h, z, flow, self.loop.first(t, z[:nx, 0], w[0], c))
         else:

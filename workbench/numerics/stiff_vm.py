@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from workbench.contract.scalars import Scalar, Vector
-from workbench.numerics import stiff
+from workbench.numerics import rodas
 from workbench.numerics.samples import Samples
 
-_K = np.arange(len(stiff.NODES))
+_K = np.arange(len(rodas.NODES))
 
 
 def run(loop: Any, asked: Samples) -> int:
@@ -30,7 +30,7 @@ class _Run:
         self.kept = 0
         self.pieces = None
         if asked.F is not None and loop.traced.flow_is_driven:
-            shape = (-1, asked.n1 + asked.n2, len(stiff.NODES), loop.n_w)
+            shape = (-1, asked.n1 + asked.n2, len(rodas.NODES), loop.n_w)
             self.pieces = asked.F.reshape(shape)
 
     def samples(self) -> int:
@@ -143,7 +143,7 @@ class _Stages(_Inputs):
         if self.rows.ndim == 1:
             return self.rows, np.zeros_like(self.rows)
         change = self.rows - self.rows[0]
-        return self.rows[stiff.ROW[stage]], np.array(stiff.SLOPE) @ change / self.span
+        return self.rows[rodas.ROW[stage]], np.array(rodas.SLOPE) @ change / self.span
 
 
 def _rodas(
@@ -152,18 +152,18 @@ def _rodas(
     """One step: (where it ends, its error against what is allowed)."""
     m = loop.traced.n_moving
     nx = loop.n_x
-    L = loop.lu(J, 1.0 / (h * stiff.GAMMA))
+    L = loop.lu(J, 1.0 / (h * rodas.GAMMA))
     U = np.zeros((6, len(rate)))
     y = z[:nx].copy()
     for s in range(6):
-        y[:m] = z[:m] + sum(a * u[:m] for a, u in zip(stiff.A[s], U))
-        at = t + stiff.AT[s] * h
+        y[:m] = z[:m] + sum(a * u[:m] for a, u in zip(rodas.A[s], U))
+        at = t + rodas.AT[s] * h
         f = np.array(loop.traced.motion(at, y, inputs.at(at, s)[0], c[: loop.n_c])).ravel()
-        r = f + sum(b * u for b, u in zip(stiff.C[s], U)) / h + stiff.D[s] * h * rate
+        r = f + sum(b * u for b, u in zip(rodas.C[s], U)) / h + rodas.D[s] * h * rate
         U[s] = np.array(loop.solve(L, r)).ravel()
     to = z.copy()
     to[:m] = y[:m] + U[5, :m]
-    to[nx:] = z[nx:] + U[5, m:] + sum(a * u[m:] for a, u in zip(stiff.A[5], U))
+    to[nx:] = z[nx:] + U[5, m:] + sum(a * u[m:] for a, u in zip(rodas.A[5], U))
     if not np.isfinite(to[:m]).all():
         return to, inf
     if loop.fixed:

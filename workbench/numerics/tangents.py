@@ -84,7 +84,10 @@ def derivatives(traced: Traced) -> tuple[ca.Function, ca.Function]:
 
 
 def tangents(plant: System, live: Any) -> Tangents:
-    """The derivatives of `plant` by its states and by its inputs `live`, compiled once a structure, with numbers as arguments."""
+    """The derivatives of `plant` by its states and by its inputs `live`, with its numbers as arguments.
+
+    They are compiled once for all plants of one graph.
+    """
     traced = trace(plant, tuple(live))
     if id(traced) not in _made:
         _made[id(traced)] = (traced, *map(Mapped, derivatives(traced)))

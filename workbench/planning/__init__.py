@@ -6,7 +6,7 @@ from __future__ import annotations
 _HOME = {
     "Task": "task",
     "Step": "task",
-    "optimise": "recursion",
+    "optimise": "optimum",
     "Plan": "dynamic",
     "Search": "dynamic",
     "motion": "dynamic",

@@ -13,7 +13,7 @@ from workbench.planning.bound import lower_bound, relaxes
 from workbench.planning.drive import driven_energy
 from workbench.planning.dynamic import Plan, Search, energy
 from workbench.planning.neighbours import Neighbours, neighbours
-from workbench.planning.recursion import SEARCH, optimise
+from workbench.planning.optimum import SEARCH, optimise
 from workbench.planning.supplies import PlannedConstantPressure, Speed
 from workbench.planning.task import BIG, Task
 from workbench.planning.transcription import transcribe

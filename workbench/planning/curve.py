@@ -15,7 +15,8 @@ import casadi as ca
 import numpy as np
 
 from workbench.contract.parameters import bind, graph_key, leaves
-from workbench.numerics.calculus import check_constants, directional, symbols
+from workbench.numerics.calculus import check_constants, directional
+from workbench.numerics.expressions import symbols
 from workbench.numerics.mapped import Mapped
 from workbench.planning.pressures import flows
 from workbench.planning.task import Task
@@ -51,7 +52,7 @@ def graph(crane: Any, weighed: bool) -> tuple[ca.Function, Mapped, list]:
     """`moved` as a function of a row (r, r', r'', q_3, p, z) and the crane's numbers, compiled, and the numbers' paths."""
     key = (graph_key(crane), weighed)
     if key not in _made:
-        free = [leaf for leaf in leaves(crane) if not leaf.structural]
+        free = [leaf for leaf in leaves(crane) if not leaf.constant]
         P, entries = symbols("P", len(free))
         bound = bind(crane, {leaf.path: e for leaf, e in zip(free, entries)})
         s, v = symbols("s", 9)

@@ -7,6 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from workbench.planning.curve import weighed
+from workbench.planning.dynamic import Search, parts
+from workbench.planning.recursion import solved
+from workbench.planning.supplies import Speed
 from workbench.planning.task import Task
 
 NODES = 1041  # over the stroke, when asking whether a motion exists
@@ -15,9 +18,6 @@ UNLIMITED = 1e9  # Pa
 
 def enough_pressure(task: Task) -> float | None:
     """Pa, within RESOLUTION: the pressure that must be allowed for a motion in the given time; None where it is no matter."""
-    from workbench.planning.dynamic import Search, parts
-    from workbench.planning.recursion import solved
-
     if (
         not weighed(task)
         or (plan := solved(_allowed(replace(task, order=1), UNLIMITED), Search(finest=1e-3)))
@@ -57,10 +57,6 @@ def raised(seconds: float) -> float:
 
 def feasible(task: Task, nodes: int = NODES) -> bool:
     """Whether a motion exists on a grid of so many nodes."""
-    from workbench.planning.dynamic import Search
-    from workbench.planning.recursion import solved
-    from workbench.planning.supplies import Speed
-
     if task.step.highest is None:  # then forces do not matter
         task = replace(task, supply=Speed())
     return solved(task, Search(nodes=nodes, finest=1.0)) is not None

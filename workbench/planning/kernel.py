@@ -13,7 +13,8 @@ import casadi as ca
 import numpy as np
 
 from workbench.contract.parameters import bind, graph_key, leaves
-from workbench.numerics.calculus import check_constants, symbols
+from workbench.numerics.calculus import check_constants
+from workbench.numerics.expressions import symbols
 from workbench.numerics.mapped import Mapped
 from workbench.numerics.native import address, library
 from workbench.planning import kernel_numpy
@@ -80,7 +81,7 @@ _compiled: dict = {}
 
 
 def _made(step, free: list, coefficients: int):
-    """(ca.Function energy(x0, x1, c, u, w, P), library or None) of a step's structure, numbers as symbols."""
+    """(ca.Function energy(x0, x1, c, u, w, P), library or None) of a step, its numbers as symbols."""
     key = (graph_key(step), coefficients)
     if key not in _compiled:
         P, entries = symbols("P", len(free))
@@ -125,7 +126,7 @@ class Kernel:
     """The recursion for one step's text and numbers."""
 
     def __init__(self, step, coefficients: int):
-        free = [leaf for leaf in leaves(step) if not leaf.structural]
+        free = [leaf for leaf in leaves(step) if not leaf.constant]
         self.step = step
         self.P = np.array([leaf.value for leaf in free], float)
         self.function, self.lib = _made(step, free, coefficients)
@@ -187,7 +188,7 @@ def force_table(crane, coefficients: int) -> Callable:
     """Compiled (r, ṙ, r̈, q_3) → a, b, c (and d) of every cylinder's F = a + b u + c u² + d w."""
     key = (graph_key(crane), coefficients)
     if key not in _forces:
-        free = [leaf for leaf in leaves(crane) if not leaf.structural]
+        free = [leaf for leaf in leaves(crane) if not leaf.constant]
         P, entries = symbols("P", len(free))
         bound = bind(crane, {leaf.path: e for leaf, e in zip(free, entries)})
         s, v = symbols("s", 7)

@@ -12,8 +12,12 @@ import numpy as np
 
 from workbench.contract.units import format_quantity
 from workbench.planning.curve import weighed
+from workbench.planning.dynamic import Search
 from workbench.planning.feasible import NODES, RESOLUTION, feasible
 from workbench.planning.paths import Stretched
+from workbench.planning.recursion import solved
+from workbench.planning.shortest import scaled, shortest_scaled
+from workbench.planning.supplies import Speed
 from workbench.planning.task import Task
 
 FINE = 40  # nodes the fastest extension moves in a step, on grids for this question
@@ -42,11 +46,6 @@ def shortest(task: Task) -> Shortest | None:
 
     Speeds, flow and pressure on a grid; accelerations by `workbench.planning.shortest` from motions found there.
     """
-    from workbench.planning.dynamic import Search
-    from workbench.planning.recursion import solved
-    from workbench.planning.shortest import scaled, shortest_scaled
-    from workbench.planning.supplies import Speed
-
     free = replace(task, order=1)
     factor = shortest_factor(free)
     if factor is None:

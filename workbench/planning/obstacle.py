@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from workbench.contract.errors import InputError
 from workbench.contract.units import format_quantity
+from workbench.planning.dynamic import Search
+from workbench.planning.recursion import attempts
+from workbench.planning.supplies import Speed
 from workbench.planning.task import Task
 
 
@@ -109,14 +111,10 @@ def _over(ratio: float) -> str:
 
 def _accelerations(task: Task) -> str:
     """The speed-level plan's worst acceleration."""
-    from workbench.planning.dynamic import Search
-    from workbench.planning.recursion import optimise
-    from workbench.planning.supplies import Speed
-
-    try:
-        q = optimise(replace(task, order=1, supply=Speed(), p_max=None), Search(nodes=261)).q_3
-    except InputError:
+    plans = attempts(replace(task, order=1, supply=Speed(), p_max=None), Search(nodes=261))
+    if not plans:
         return "speeds alone leave no motion within the limits from start to end"
+    q = min(plans, key=lambda plan: plan.energy).q_3
     steps = np.diff(task.pistons(q)[0], axis=1)
     jumps = np.abs(np.diff(np.pad(steps, ((0, 0), (1, 1))), axis=1)) / task.push[:, None]
     i, k = np.unravel_index(int(np.argmax(jumps)), jumps.shape)

@@ -11,32 +11,17 @@ from workbench.planning.dynamic import Grid, Plan, Search, coefficients, energy,
 from workbench.planning.kernel import Kernel
 from workbench.planning.task import BIG, Task
 
-COVERS, FLOOR = (
-    2.0,
-    2e-4,
-)  # times what grids and refinements differ by; share of the energy: see `optimise`
-
-
 WIDEST = 81  # nodes a step may go to with two states: slower paths than this is meant for have no need to go further
 
 
-SEARCH = Search()
+def attempts(
+    task: Task, search: Search, tell: Callable = lambda fraction, what="": None
+) -> list[Plan]:
+    """The plans found from several first grids that share no nodes; with speeds alone, from a finer one where these find none.
 
-
-def optimise(
-    task: Task, search: Search = SEARCH, tell: Callable = lambda fraction, what="": None
-) -> Plan:
-    """The optimal motion. Raises InputError saying where, which limit and by how much when there is none.
-
-    The estimate is twice the larger of two: what refinement won since its grid was three times as coarse (the error falls with
-    the spacing, so half of that may be left), and by how much the paths found from two first grids, refined differently, differ.
-    Twice, and where costs jump not below FLOOR, because two ways down may miss the same: benchmarks/planning_estimate.py sets
-    it beside much finer searches.
+    What the plans differ by is what the way from a first grid to the finest one decides.
     """
-    from workbench.planning.feasibility import explain
-    from workbench.planning.least_duration import shortest
-
-    # Ways down that share no grid: what they differ by is what the way decides. Where costs jump, one looks further aside.
+    # Where costs jump, one looks further aside.
     wide = 2 * search.tube - 1 if task.order == 1 and task.supply.needs_forces else search.tube
     ways = [
         (max(2 * search.nodes // 3, 3), 1.3 * search.shrink, wide),
@@ -46,31 +31,13 @@ def optimise(
         ways.insert(1, (5 * search.nodes // 4, 1.3 * search.shrink, search.tube))
     elif task.supply.creep > 0:  # nodes are at rest, this jump is not
         ways.append((2 * search.nodes, search.shrink, search.tube))
-    finer = lambda way: replace(search, nodes=way[0], shrink=way[1], tube=way[2])
-    tried = (solved(task, finer(way), tell, i / len(ways)) for i, way in enumerate(ways))
-    found = [plan for plan in tried if plan is not None]
-    if not found and task.order == 1:
-        found = [
-            plan
-            for plan in [solved(task, replace(search, nodes=5 * search.nodes), tell)]
-            if plan is not None
-        ]
-    known = (
-        None if found or task.order == 1 else shortest(task)
-    )  # grids accelerate by whole nodes: a program knows no nodes
-    if known is not None and known.seconds <= task.path.duration:
-        found = [_refined(task, search, known.q_3, task.crane.cylinders[2].stroke / search.nodes)]
-    if not found:
-        raise explain(task, known)
-    best = min(found, key=lambda p: p.energy)
-    doubt = abs(min(p.energy for p in found[:-1]) - found[-1].energy) if len(found) > 1 else None
-    coarser = [e for h, e in best.history if h >= 3 * best.history[-1][0]]
-    won = (
-        coarser[-1] if coarser else best.history[0][1]
-    ) - best.energy  # finer grids were tried down to `finest`
-    least = FLOOR * best.energy if task.supply.needs_forces else 0.0
-    estimate = None if doubt is None else max(COVERS * max(doubt, won), least)
-    return replace(best, estimate=estimate, value=found[-1].value, nodes=found[-1].nodes)
+    found = []
+    for i, (nodes, shrink, tube) in enumerate(ways):
+        way = replace(search, nodes=nodes, shrink=shrink, tube=tube)
+        found.append(solved(task, way, tell, i / len(ways)))
+    if task.order == 1 and all(plan is None for plan in found):
+        found = [solved(task, replace(search, nodes=5 * search.nodes), tell)]
+    return [plan for plan in found if plan is not None]
 
 
 def solved(
@@ -96,10 +63,10 @@ def solved(
     q, value = _one_pass(task, kernel, first, None)
     if q is None:
         return None
-    return replace(_refined(task, search, q, h), value=value, nodes=first.nodes)
+    return replace(refined(task, search, q, h), value=value, nodes=first.nodes)
 
 
-def _refined(task: Task, search: Search, q: np.ndarray, h: float) -> Plan:
+def refined(task: Task, search: Search, q: np.ndarray, h: float) -> Plan:
     """The plan that finer and finer grids around a motion lead to; h: spacing it was found with, m."""
     kernel = Kernel(task.step, coefficients(task))
     history = [(h, energy(task, q))]

@@ -15,9 +15,11 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
+from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.errors import InputError
 from workbench.contract.own_laws import Commanding, Remembering, Starting, Stepped
-from workbench.contract.system import ClosedLoop, Plain, innermost, names, rewrapped
+from workbench.contract.plain import Plain
+from workbench.contract.system import innermost, names, rewrapped
 from workbench.run.columns import Columns
 from workbench.run.demand import Demand
 from workbench.run.ending import finish

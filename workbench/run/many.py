@@ -1,4 +1,4 @@
-"""Many runs at once: those of one structure and one grid side by side in one compiled loop, blocks of them on all cores.
+"""Many runs at once: those of one graph and one grid side by side in one compiled loop, blocks of them on all cores.
 
     simulate_many([(loop, scenario), …])                    [Log, …]
     simulate_many(jobs, measure)                            [measure(k, log), …], logs dropped as they are measured

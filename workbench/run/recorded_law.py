@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, is_dataclass, replace
 
+from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.parameters import leaves
+from workbench.contract.plain import Plain
 from workbench.contract.source_text import source_hash
-from workbench.contract.system import ClosedLoop, Plain, Signal, innermost, rewrapped
+from workbench.contract.system import Signal, innermost, rewrapped
 
 
 @dataclass(frozen=True)

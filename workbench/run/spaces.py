@@ -16,7 +16,8 @@ import numpy as np
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import bind, graph_key, leaves
 from workbench.contract.remembered import remembered
-from workbench.numerics.calculus import column, directional, jacobian_columns, symbols
+from workbench.numerics.calculus import directional, jacobian_columns
+from workbench.numerics.expressions import column, symbols
 from workbench.numerics.mapped import Mapped
 
 
@@ -39,7 +40,7 @@ _maps: dict = {}
 
 def _map(plant, space, kind) -> tuple[Mapped, np.ndarray]:
     """Compiled change-of-space function and the parameters it takes: those of the geometry, no masses."""
-    free = [leaf for leaf in leaves(plant) if not leaf.structural]
+    free = [leaf for leaf in leaves(plant) if not leaf.constant]
     key = (graph_key(plant), space, kind)
     if key not in _maps:
         p, entries = symbols("p", len(free))

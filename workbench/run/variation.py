@@ -74,7 +74,7 @@ class Varying:
         compiled_loop(self.pair.traced, None)
 
     def along(self, less: Job, more: Job, width: float) -> np.ndarray | None:
-        """d log / dε (rows, signals); None where the jobs have another structure or other steps, or it leaves the numbers."""
+        """d log / dε (rows, signals); None where the jobs have another graph or other steps, or it leaves the numbers."""
         try:
             ends = [self._prepared(*job) for job in (less, more)]
         except (InputError, ArithmeticError):

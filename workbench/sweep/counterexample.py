@@ -15,9 +15,10 @@ from collections.abc import Mapping
 
 from workbench.cases.file import Case, loads
 from workbench.cases.node import Node
+from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import digest
-from workbench.contract.system import ClosedLoop, innermost
+from workbench.contract.system import innermost
 from workbench.run.provenance import described
 from workbench.run.scenario import Scenario
 from workbench.sweep.cases import LAYOUT

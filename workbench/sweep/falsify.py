@@ -38,7 +38,7 @@ def asked(case: Case, options) -> Falsify:
 
 def example(plant) -> str:
     """A range as `--over` takes it, about a mass of this plant where it has one."""
-    known = [leaf for leaf in leaves(plant) if leaf.value > 0 and not leaf.structural]
+    known = [leaf for leaf in leaves(plant) if leaf.value > 0 and not leaf.constant]
     masses = [leaf for leaf in known if leaf.path.rpartition(".")[2] in ("mass", "m", "M")]
     if not known:
         return "NAME=LOW..HIGH"

@@ -18,7 +18,7 @@ def ranges(
 
     Raises InputError, which begins with the claim's `key`, for what the plant has not or does not allow.
     """
-    known = {leaf.path: leaf for leaf in leaves(plant) if not leaf.structural}
+    known = {leaf.path: leaf for leaf in leaves(plant) if not leaf.constant}
     others = others or {}
     found = {}
     for name, ends in asked.items():

@@ -208,7 +208,7 @@ _cores = threading.Lock()  # held by the batch of runs that is under way
 
 
 def prepare(loop: System, scenario: Scenario, measure: Callable[[Run], object]) -> None:
-    """Trace and compile what a run of `loop` and its measurement need, on a short run, once per structure."""
+    """Trace and compile what a run of `loop` and its measurement need, on a short run, once for all loops of one graph."""
     key = graph_key(loop)
     if key not in _prepared and not loop.hosted:
         step = float(loop.period or scenario.max_step)

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from workbench.contract.capabilities import Predictive
 from workbench.contract.closed_loop import ClosedLoop
-from workbench.contract.system import Plain, innermost, rewrapped
+from workbench.contract.plain import Plain
+from workbench.contract.system import innermost, rewrapped
 from workbench.contract.wrappers import Delayed, Sampled
 from workbench.run.scenario import Scenario
 

@@ -22,7 +22,7 @@ MOST_HELD = 1000  # samples of a command that a delay may hold: each is a state 
 class Delayed(Around):
     """The held command of a Sampled controller, applied `delay` later (any fraction of a sample).
 
-    capacity: longest delay it can hold, in samples; structure, so delays below it share one compiled loop.
+    capacity: longest delay it can hold, in samples; it decides the graph, so that all delays below it share one compiled loop.
     """
 
     inner: Any

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from workbench.contract.system import ClosedLoop
+from workbench.contract.closed_loop import ClosedLoop
 from workbench.interop.export.laws import graph_of, run_of
 from workbench.interop.export.package import export_law
 from workbench.run.scenario import Scenario

@@ -10,7 +10,7 @@ from workbench.cases.claims import ON_LEDGER, OPTIONS_ON_LEDGER, read_claims
 from workbench.cases.form import kebab
 from workbench.cases.node import Node
 from workbench.commands import terminal
-from workbench.contract.system import ClosedLoop
+from workbench.contract.closed_loop import ClosedLoop
 from workbench.interop.export.compiled import Compiled
 from workbench.verification.judge import examine
 from workbench.verification.linear.called_law import BENT

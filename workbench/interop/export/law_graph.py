@@ -14,7 +14,8 @@ from workbench.contract.own_text import own
 from workbench.contract.parameters import Leaf, bind, leaves
 from workbench.contract.plain import Plain
 from workbench.contract.system import Controller, Signal, innermost
-from workbench.numerics.calculus import check_constants, column, hoist, symbols
+from workbench.numerics.calculus import check_constants, hoist
+from workbench.numerics.expressions import column, symbols
 
 ARGUMENTS = ("t", "memory", "measured", "references", "constants")
 
@@ -76,7 +77,7 @@ def law_graph(controller: Any) -> LawGraph:
     Raises InputError for a law that is Python, and for one without samples.
     """
     _check(controller)
-    free = tuple(leaf for leaf in leaves(controller) if not leaf.structural)
+    free = tuple(leaf for leaf in leaves(controller) if not leaf.constant)
     p, entries = symbols("p", len(free))
     bound = bind(controller, {leaf.path: e for leaf, e in zip(free, entries)})
     t = ca.SX.sym("t")

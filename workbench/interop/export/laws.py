@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from workbench.contract.system import ClosedLoop
+from workbench.contract.closed_loop import ClosedLoop
 from workbench.interop.export.c_text import CText
 from workbench.interop.export.law_graph import LawGraph, law_graph
 from workbench.interop.export.recorded import recorded

@@ -7,9 +7,9 @@ from typing import Any, final
 
 import numpy as np
 
+from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.errors import InputError
 from workbench.contract.scalars import Scalar, Vector
-from workbench.contract.system import ClosedLoop
 from workbench.contract.wrappers.around import Around
 from workbench.interop.export.replay import Replay
 from workbench.run.scenario import Scenario

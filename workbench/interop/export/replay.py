@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.errors import InputError
-from workbench.contract.system import ClosedLoop, names
+from workbench.contract.system import names
 from workbench.interop.export.law_graph import LawGraph
 from workbench.numerics.calculus import trace
 from workbench.numerics.native import address

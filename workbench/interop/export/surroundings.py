@@ -18,7 +18,8 @@ from workbench.contract.once import traced
 from workbench.contract.parameters import bind, leaves
 from workbench.contract.scalars import Scalar, Vector
 from workbench.contract.system import Controller, Signal, innermost, rewrapped
-from workbench.numerics.calculus import check_constants, column, hoist, symbols
+from workbench.numerics.calculus import check_constants, hoist
+from workbench.numerics.expressions import column, symbols
 
 ARGUMENTS = ("t", "memory", "measured", "references", "moves", "constants")
 
@@ -70,7 +71,7 @@ def surroundings(controller: Any) -> Surroundings:
     moves, each = symbols("m", len(law.commands))
     gap = Gap(law, each)
     hollow = rewrapped(controller, gap)
-    free = [leaf for leaf in leaves(hollow) if not leaf.structural]
+    free = [leaf for leaf in leaves(hollow) if not leaf.constant]
     p, entries = symbols("p", len(free))
     bound = bind(hollow, {leaf.path: e for leaf, e in zip(free, entries)})
     t = ca.SX.sym("t")

@@ -8,9 +8,10 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
+from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Leaf, leaves
-from workbench.contract.system import ClosedLoop, Signal, System, names
+from workbench.contract.system import Signal, System, names
 from workbench.numerics.adaptive import adaptive, fixed
 from workbench.numerics.calculus import Traced
 from workbench.numerics.native import Loop

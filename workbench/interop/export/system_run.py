@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.errors import InputError
-from workbench.contract.system import ClosedLoop, names
+from workbench.contract.system import names
 from workbench.interop.export.law_graph import law_graph
 from workbench.interop.export.replay import every_sample
 from workbench.interop.export.system_graph import SystemGraph

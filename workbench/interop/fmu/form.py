@@ -12,12 +12,11 @@ from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, positive
 from workbench.contract.trust import trusted
 from workbench.files.open_file import shown
-from workbench.interop.fmu.link import short_name
+from workbench.interop.fmu.link import WHAT, short_name
 
 if TYPE_CHECKING:
     from workbench.interop.fmu.plant import FMU
 
-WHAT = "an FMU, foreign code"
 Names = Mapping[str, str] | tuple[str, ...]
 
 

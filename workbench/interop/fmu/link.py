@@ -44,6 +44,7 @@ START = 60.0  # s, for a new process
 LOOK = 0.05  # s between looks at the clock
 IDLE = 3  # processes of one FMU that wait for the next run
 INSTALL = "install it: pip install 'fluidproof[fmi]'"
+WHAT = "an FMU, foreign code"
 _NAMES = ("loading", "initialising", "measuring", "stepping", "evaluating", "differentiating")
 
 

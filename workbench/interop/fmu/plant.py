@@ -19,8 +19,7 @@ from workbench.contract.errors import InputError
 from workbench.contract.scalars import Scalar, Vector
 from workbench.contract.system import Signal, System
 from workbench.contract.trust import trusted
-from workbench.interop.fmu.form import WHAT
-from workbench.interop.fmu.link import check_installed, short_name
+from workbench.interop.fmu.link import WHAT, check_installed, short_name
 from workbench.interop.fmu.model import Model, Setting, model_of
 from workbench.interop.fmu.running import FmuLoop, Pure
 from workbench.interop.fmu.tangent import exact, linearised

@@ -10,11 +10,12 @@ import numpy as np
 from workbench.contract.errors import InputError
 from workbench.contract.own_laws import LinearNearRest, Remembering, Stepped
 from workbench.contract.parameters import leaves
-from workbench.contract.system import Plain, innermost, names
+from workbench.contract.plain import Plain
+from workbench.contract.system import innermost, names
 from workbench.verification.cause.feedback import slopes
-from workbench.verification.linear.frozen_time import smooth
 from workbench.verification.linear.loop import LinearLaw, flat, flowing_law, linear_law, point
 from workbench.verification.linear.sampled_data import sampled
+from workbench.verification.linear.smooth import smooth
 from workbench.verification.run import Run
 
 MOST_STATES = 40

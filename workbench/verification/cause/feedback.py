@@ -14,7 +14,8 @@ import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.own_laws import Commanding, Remembering, Starting, Stepped
-from workbench.contract.system import Plain, controls, innermost, names
+from workbench.contract.plain import Plain
+from workbench.contract.system import controls, innermost, names
 from workbench.run.simulate import simulate
 from workbench.verification.cause.wiring import instant, samples, traced
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import leaves
-from workbench.contract.system import Controller, Plain, innermost
+from workbench.contract.plain import Plain
+from workbench.contract.system import Controller, innermost
 from workbench.verification.cause.trial import Trial, against, law_path, odd
 
 RATES = (0.3, 3.0)  # 1/s: of integral action, over proportional
@@ -179,7 +180,7 @@ def _tenths(loop, known) -> Iterator[Trial]:
         yield from _scaled(gains, "gain", 0.4)
     if not type(loop.plant).__module__.startswith(("plants.", "workbench.")):
         own = [leaf for leaf in known.values() if leaf.path.startswith("plant.") and leaf.value]
-        yield from _scaled([leaf for leaf in own if not leaf.structural], "machine", 0.2)
+        yield from _scaled([leaf for leaf in own if not leaf.constant], "machine", 0.2)
 
 
 def _scaled(found, kind: str, oddness: float) -> Iterator[Trial]:

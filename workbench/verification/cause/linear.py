@@ -20,7 +20,8 @@ from itertools import combinations
 import numpy as np
 
 from workbench.contract.parameters import bind, leaves
-from workbench.contract.system import Plain, innermost, names
+from workbench.contract.plain import Plain
+from workbench.contract.system import innermost, names
 from workbench.verification.cause.around import Around, around
 from workbench.verification.cause.trial import law_path
 from workbench.verification.cause.trials import trials

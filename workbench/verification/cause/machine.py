@@ -43,7 +43,7 @@ def imperfect(known: Mapping[str, Leaf]) -> dict[str, tuple[float, float]]:
     """Path below the plant → (value, value in a better machine), of the loop's numbers by path."""
     found = {}
     for path, leaf in known.items():
-        if not path.startswith("plant.") or leaf.structural:
+        if not path.startswith("plant.") or leaf.constant:
             continue
         value = float(leaf.value)
         better = _better(path, value)
@@ -67,7 +67,7 @@ def wider(known: Mapping[str, Leaf]) -> Iterator[dict[str, tuple[float, float]]]
     valves: dict[str, list[str]] = {}
     for path, leaf in known.items():
         owner, _, name = path.removeprefix("plant.").rpartition(".")
-        if path.startswith("plant.") and name in ORIFICES and not leaf.structural:
+        if path.startswith("plant.") and name in ORIFICES and not leaf.constant:
             valves.setdefault(owner, []).append(path)
     for paths in valves.values():
         for factor in WIDER:

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.parameters import bind
-from workbench.contract.system import ClosedLoop, System, rewrapped
+from workbench.contract.system import System, rewrapped
 
 SLIPS = {
     1e3: "mm for m, or ms for s",

@@ -99,11 +99,11 @@ def _models(loop, known) -> Iterator[Trial]:
 
 
 def _differences(known: Mapping[str, Leaf], own: str, other: str) -> dict[str, tuple[float, float]]:
-    """Path below both → (value at `own`, value at `other`), where they differ and neither is structure."""
+    """Path below both → (value at `own`, value at `other`), where they differ and neither is a constant of the graph."""
     found = {}
     for path, leaf in known.items():
         twin = known.get(other + path.removeprefix(own)) if path.startswith(own) else None
-        if twin is None or leaf.value == twin.value or leaf.structural or twin.structural:
+        if twin is None or leaf.value == twin.value or leaf.constant or twin.constant:
             continue
         key = path.removeprefix(own)
         if key.split(".")[0] not in ASIDE:

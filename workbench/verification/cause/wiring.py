@@ -20,8 +20,7 @@ import numpy as np
 from workbench.contract.plain import Plain
 from workbench.contract.system import innermost, names
 from workbench.contract.wrappers import Delayed, Filtered, Noisy, Quantised, Sampled, Saturated
-from workbench.numerics.calculus import column, symbols
-from workbench.numerics.expressions import quick
+from workbench.numerics.expressions import column, quick, symbols
 
 KNOWN = (Delayed, Filtered, Noisy, Quantised, Sampled, Saturated)
 SAMPLES = 24  # logged samples at which a law is asked

@@ -22,8 +22,8 @@ from workbench.contract.capabilities import HasLedger
 from workbench.contract.once import traced
 from workbench.contract.parameters import bind, graph_key, leaves
 from workbench.contract.system import System, innermost
-from workbench.numerics.calculus import column, hoist, symbols
-from workbench.numerics.expressions import quick
+from workbench.numerics.calculus import hoist
+from workbench.numerics.expressions import column, quick, symbols
 from workbench.numerics.kept_graphs import Graphs, kept
 from workbench.numerics.mapped import Mapped
 from workbench.run.demand import Demand
@@ -225,7 +225,7 @@ class LedgerFunction:
 
 def _ledger_graphs(loop: System, live: tuple[str, ...]) -> Graphs:
     """The ledger as expressions of (t, x, w): all of it, and the storage alone; which rows and columns it has."""
-    free = [leaf for leaf in leaves(loop) if not leaf.structural]
+    free = [leaf for leaf in leaves(loop) if not leaf.constant]
     p, entries = symbols("p", len(free))
     values = {leaf.path: e for leaf, e in zip(free, entries)}
     bound = bind(loop, values)
@@ -280,7 +280,7 @@ _functions: dict = {}
 
 
 def ledger_function(loop: System, live: tuple[str, ...]) -> LedgerFunction:
-    """One compiled ledger per structure of the loop."""
+    """The compiled ledger of a loop; loops of one graph share it."""
     key = (graph_key(loop), live)
     if key not in _functions:
         _functions[key] = LedgerFunction(loop, live)

@@ -32,6 +32,7 @@ from workbench.run.hosted import running
 from workbench.run.start import start_state
 from workbench.verification.linear.loop import Point, flat
 from workbench.verification.linear.sampled_data import sampled
+from workbench.verification.linear.smooth import smooth
 from workbench.verification.practical.called_kept import without_records
 from workbench.verification.run import Run
 
@@ -127,7 +128,7 @@ class Memory:
 
 
 class Asked:
-    """The law of a run, asked sample by sample, without noise and rounding; `loop` as `frozen_time.smooth` makes it."""
+    """The law of a run, asked sample by sample, without noise and rounding; `loop` as `smooth` makes it."""
 
     def __init__(self, loop, run: Run):
         self.loop = loop
@@ -244,8 +245,6 @@ class Asked:
 
 def asked_of(run: Run) -> Asked:
     """The law of a run, to be asked once more; the same for all who ask."""
-    from workbench.verification.linear.frozen_time import smooth
-
     if "asked" not in run.kept:
         run.kept["asked"] = Asked(smooth(run.loop), run)
     return run.kept["asked"]

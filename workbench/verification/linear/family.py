@@ -16,7 +16,7 @@ import casadi as ca
 import numpy as np
 
 from workbench.contract.errors import InputError
-from workbench.numerics.calculus import column, symbols
+from workbench.numerics.expressions import column, symbols
 from workbench.numerics.intervals import box
 from workbench.verification.linear.sampled_data import whole_and_rest
 from workbench.verification.linear.systems import LinearSystem

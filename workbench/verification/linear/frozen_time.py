@@ -7,11 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.errors import InputError
 from workbench.contract.own_laws import LinearNearRest
-from workbench.contract.system import ClosedLoop, Plain, innermost, names
+from workbench.contract.plain import Plain
+from workbench.contract.system import innermost, names
 from workbench.contract.units import format_quantity as say
-from workbench.contract.wrappers import Noisy, Quantised
 from workbench.numerics.calculus import trace
 from workbench.run.demand import Demand
 from workbench.run.reference import Hold
@@ -22,25 +23,13 @@ from workbench.verification.linear.local import _sizes, chambers, standing
 from workbench.verification.linear.local_claim import STILL
 from workbench.verification.linear.loop import TURNS, Point, closed
 from workbench.verification.linear.modes import Place, modes_of
+from workbench.verification.linear.smooth import smooth
 from workbench.verification.linear.step_matrix import Matrices
 from workbench.verification.run import Run
 from workbench.verification.run import run as simulated
 
 SPEED = 0.05  # m/s or rad/s: faster than dry friction is smoothed, slower than machines move
 ON_THE_WAY = (0.09, 0.27, 0.47, 0.68, 0.88)  # where a run is looked at, shares of its length
-
-
-def smooth(loop: ClosedLoop) -> ClosedLoop:
-    """The loop without noise and rounding around its law."""
-    return ClosedLoop(loop.plant, _unwrapped(loop.controller))
-
-
-def _unwrapped(controller):
-    while isinstance(controller, (Noisy, Quantised)):
-        controller = controller.inner
-    if controller.inner is not None:
-        return replace(controller, inner=_unwrapped(controller.inner))
-    return controller
 
 
 def common_modes(loop: ClosedLoop) -> np.ndarray:

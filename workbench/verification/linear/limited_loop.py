@@ -9,9 +9,10 @@ import casadi as ca
 import numpy as np
 
 from workbench.contract.errors import InputError
-from workbench.contract.system import Plain, innermost, names
+from workbench.contract.plain import Plain
+from workbench.contract.system import innermost, names
 from workbench.contract.wrappers import Delayed
-from workbench.numerics.calculus import column, symbols
+from workbench.numerics.expressions import column, symbols
 from workbench.numerics.switches import jumps
 from workbench.verification.linear.limited import Limited, _Limit, unlimited
 from workbench.verification.linear.loop import Point, flat, point, refuse_turning

@@ -13,11 +13,11 @@ import numpy as np
 from workbench.contract.capabilities import LinearisesItself
 from workbench.contract.errors import InputError
 from workbench.contract.own_laws import LinearNearRest
-from workbench.contract.system import Plain, find, innermost, names
+from workbench.contract.plain import Plain
+from workbench.contract.system import find, innermost, names
 from workbench.contract.units import format_quantity, quantity
 from workbench.contract.wrappers import Delayed
-from workbench.numerics.calculus import column, symbols
-from workbench.numerics.expressions import quick
+from workbench.numerics.expressions import column, quick, symbols
 from workbench.numerics.linearisation import linearize
 from workbench.numerics.switches import jumps, refuse_undecided
 from workbench.verification.linear.delay_margin import LateCommand

@@ -10,7 +10,7 @@ import numpy as np
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import bind
 from workbench.contract.system import names
-from workbench.numerics.calculus import column, symbols
+from workbench.numerics.expressions import column, symbols
 from workbench.verification.linear.family import Family
 from workbench.verification.linear.loop import Point, flat, linear_law, refuse_turning
 from workbench.verification.linear.sampled_data import whole_and_rest

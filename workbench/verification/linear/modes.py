@@ -26,15 +26,11 @@ from typing import final
 
 import numpy as np
 
-from workbench.contract.errors import InputError
 from workbench.contract.units import format_quantity as say
 from workbench.verification.linear.stability import spectral
-from workbench.verification.run import Run
 
 ASIDE = 0.9  # share of a mode in common modes of pressures, or in friction's memory
 NEUTRAL = 1e-3  # growth over the run below which a mode at rest is neutral
-SAME = 3  # looks that have the same modes, where time does not matter to them
-ALIKE = 1e-4  # of a mode: by how much those may differ
 BRIEF = 100.0  # s: the growth over this time, where a run is shorter; what grows by e within a day does grow
 
 
@@ -183,65 +179,7 @@ class Modes:
         return "; ".join(self.reasons) or "no mode decays and none grows"
 
 
-def slowest_and_unstable(run: Run) -> Modes:
-    """Modes of the loop at the start, at the end, at a few points on the way, and set in motion.
-
-    Noise and rounding of measured signals are left out, since they have no derivative. What cannot
-    be linearised is in `reasons`; nothing is raised.
-    """
-    from workbench.verification.linear.called_law import Unread
-    from workbench.verification.linear.frozen_time import HostedPoints, TracedPoints
-
-    said = lambda why: f"{why.message}; {why.mend}" if isinstance(why, Unread) else ""
-    points = HostedPoints(run) if run.loop.hosted else TracedPoints(run)
-    places: list[Place] = []
-    reasons = []
-    unread = ""
-
-    def take(looks) -> None:
-        nonlocal unread
-        for look in looks:
-            try:
-                places.extend(look())
-            except InputError as why:
-                reasons.append(why.message)
-                unread = said(why) or unread
-
-    try:
-        looks = list(points.looks())
-    except InputError as why:
-        return Modes((), (why.message,), said(why))
-    take(looks)
-    places = seen_again(places, float(run.log.time[-1]))
-    if places and not any(place.lasts for place in places):
-        take([points.come_to_rest])
-    return Modes(tuple(places), tuple(dict.fromkeys(reasons)), "" if places else unread)
-
-
-def seen_again(places: list[Place], length: float) -> list[Place]:
-    """The places of a run of this length (s); of one that never rests those whose modes are the same at SAME of them count as
-    those at rest do: a linear plant inside its limits, which starts away from its equilibrium."""
-    if any(place.rests for place in places):
-        return places
-    made = []
-    for place in places:
-        alike = sum(_alike(place, other, _least(length)) for other in places)
-        if alike >= SAME:
-            modes = (replace(m, bound=max(m.rounding, _least(length))) for m in place.modes)
-            place = replace(place, again=True, modes=tuple(modes))
-        made.append(place)
-    return made
-
-
-def _alike(one: Place, other: Place, least: float) -> bool:
-    """Whether two places have the same modes, to ALIKE of each and to what is neutral."""
-    if len(one.modes) != len(other.modes):
-        return False
-    near = (min(abs(m.s - k.s) - ALIKE * abs(m.s) for k in other.modes) for m in one.modes)
-    return max(near, default=0.0) <= least
-
-
-def _least(length: float) -> float:
+def least_growth(length: float) -> float:
     """Growth at rest (1/s) below which a mode is neutral in a run of this length."""
     return NEUTRAL / max(length, BRIEF)
 
@@ -262,7 +200,7 @@ def modes_of(
         size = np.maximum(np.abs(λ), 1e-300)
         s = np.log(np.where(np.abs(λ) > 0, λ, 1e-300).astype(complex)) / T
         rounding = found.bounds / size / T
-    bounds = np.maximum(rounding, _least(length) if rests else 1.0 / length)
+    bounds = np.maximum(rounding, least_growth(length) if rests else 1.0 / length)
     memory = [n in rubs for n in states]
     shares = np.maximum(_shares(M, λ, commons), found.participation[:, memory].sum(axis=1))
     made = []

@@ -14,7 +14,7 @@ import casadi as ca
 import numpy as np
 from scipy.linalg import expm
 
-from workbench.contract.system import ClosedLoop
+from workbench.contract.closed_loop import ClosedLoop
 from workbench.numerics.calculus import Traced
 from workbench.verification.linear.local import _sizes, jacobians_of
 

@@ -19,7 +19,8 @@ import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.own_laws import LinearNearRest
-from workbench.contract.system import Plain, innermost
+from workbench.contract.plain import Plain
+from workbench.contract.system import innermost
 from workbench.verification.linear.called_law import Asked, Memory, asked_of, numbers
 from workbench.verification.practical.called_kept import (
     Tokens,

@@ -15,7 +15,8 @@ from workbench.contract.errors import InputError
 from workbench.contract.units import format_quantity as say
 from workbench.verification.beside import beside
 from workbench.verification.ledger.balance import has_ledger
-from workbench.verification.linear.modes import Modes, slowest_and_unstable
+from workbench.verification.linear.modes import Modes
+from workbench.verification.linear.modes_of_run import slowest_and_unstable
 from workbench.verification.observed.requirements import diverged
 from workbench.verification.practical.contained import containment
 from workbench.verification.practical.decision import decided

@@ -171,7 +171,7 @@ def check_sample_time(
 def queue(samples: float) -> int:
     """Length of the queue of commands for a delay of so many samples: a power of two, at least 8.
 
-    It is never longer than a `Delayed` can hold. The length is part of the loop's structure, and every
+    It is never longer than a `Delayed` can hold. The length is part of the loop's graph, and every
     entry is a state and a column of the log: a scan that ends at short delays needs one short queue.
     """
     power = 1 << (math.ceil(samples) - 1).bit_length()
@@ -201,8 +201,8 @@ def check_parameter(
     claim, run: Run, bound: float | None, practical: Verdict | None = None, tick=None
 ) -> Verdict:
     """The run of the scenario made again on other plants while the controller keeps its model: up to which it settles."""
+    from workbench.contract.closed_loop import ClosedLoop
     from workbench.contract.parameters import bind
-    from workbench.contract.system import ClosedLoop
 
     run = lasting(run, SETTLE)
     numbers = _numbers(claim, run)

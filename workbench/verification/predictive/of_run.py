@@ -8,7 +8,8 @@ import numpy as np
 
 from workbench.contract.capabilities import Predictive, Varies
 from workbench.contract.errors import InputError
-from workbench.contract.system import Plain, innermost
+from workbench.contract.plain import Plain
+from workbench.contract.system import innermost
 from workbench.run.reference import Hold
 from workbench.run.targets import target_name
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import digest
-from workbench.contract.system import Plain
+from workbench.contract.plain import Plain
 from workbench.contract.wrappers import Delayed
 from workbench.verification.linear.loop import is_linear
 from workbench.verification.predictive.of_run import constant, cost_asked, predictive

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import bind
-from workbench.contract.system import ClosedLoop
 from workbench.verification.answers import Answers
 from workbench.verification.observed.requirement_claims import missing_in
 from workbench.verification.probability.draws import Law

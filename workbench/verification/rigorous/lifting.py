@@ -14,7 +14,7 @@ import casadi as ca
 import numpy as np
 
 from workbench.contract.errors import InputError
-from workbench.numerics.calculus import column
+from workbench.numerics.expressions import column
 from workbench.numerics.intervals import Box, box, enclose
 from workbench.numerics.switches import _BINARY, _UNARY
 

@@ -16,7 +16,8 @@ import numpy as np
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import leaves
 from workbench.contract.system import System, names
-from workbench.numerics.calculus import Traced, column, symbols
+from workbench.numerics.calculus import Traced
+from workbench.numerics.expressions import column, symbols
 from workbench.numerics.intervals import Box, box
 from workbench.verification.rigorous.lifting import Lifted, lift
 from workbench.verification.rigorous.paving import Bound

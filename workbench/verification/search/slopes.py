@@ -1,7 +1,7 @@
 """How a score changes with every direction of a search at one of its runs: by the variation of the run, or by runs beside it.
 
 The score is worked out of a log by Python: its change is that between the scores of two logs a millionth apart along the variation
-(`workbench.run.variation`), which is exact. A direction that changes steps or structure (a delay, a seed) has no slope.
+(`workbench.run.variation`), which is exact. A direction that changes steps or the graph (a delay, a seed) has no slope.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Slopes:
         return np.array(found) if any(found) else None
 
     def _job(self, point: np.ndarray) -> Job:
-        """The loop and scenario at a point, every direction told, so that all points have one structure."""
+        """The loop and scenario at a point, every direction told, so that all points have one graph."""
         search = self.search
         place = search.place(np.clip(point, -1.0, 1.0))
         told = {d: d.nominal for d in search.along} | search.amounts(place)

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.numbers import numbers
 from workbench.contract.parameters import Leaf, bind, leaves
-from workbench.contract.system import ClosedLoop
 from workbench.contract.units import format_quantity as say
 from workbench.verification.answers import Answers, Store
 from workbench.verification.probability.draws import laws

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.parameters import Leaf, bind
-from workbench.contract.system import ClosedLoop
 from workbench.numerics.overflow import may_overflow
 from workbench.run.demand import Demand
 from workbench.run.log import Log

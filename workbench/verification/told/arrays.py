@@ -19,9 +19,10 @@ from dataclasses import replace
 import numpy as np
 
 from workbench.contract.capabilities import Varies
+from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import digest
-from workbench.contract.system import ClosedLoop, names, rewrapped
+from workbench.contract.system import names, rewrapped
 from workbench.run import metrics
 from workbench.run.targets import target_name
 from workbench.verification import run_claims
