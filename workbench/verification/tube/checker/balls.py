@@ -65,8 +65,21 @@ class Balls:
 def above_identity(V: np.ndarray) -> np.ndarray:
     """Bounds of ‖VᵀV − 1‖ (row sums), (…)."""
     G = Balls.exact(V).T @ Balls.exact(V)
-    off = Balls(G.mid - np.eye(V.shape[-1]), up(G.rad + UNIT * (np.abs(G.mid) + 1)))
+    off = less_identity(G)
     return up(off.size.sum(axis=-1).max(axis=-1))
+
+
+def less_identity(M: Balls) -> Balls:
+    """M − 1, of square matrices."""
+    mid = M.mid - np.eye(M.mid.shape[-1])
+    lost = UNIT * (np.abs(M.mid) + 1)
+    return Balls(mid, up(M.rad + lost))
+
+
+def frobenius(M: Balls) -> np.ndarray:
+    """Bounds of the Frobenius norms."""
+    squares = np.sum(M.size**2, axis=(-1, -2))
+    return up(np.sqrt(squares))
 
 
 def norm(M: Balls) -> np.ndarray:
@@ -96,7 +109,5 @@ def inverse(R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         except np.linalg.LinAlgError:
             X = np.full_like(R, np.nan)
     product = Balls.exact(X) @ Balls.exact(R)
-    n = R.shape[-1]
-    off = Balls(product.mid - np.eye(n), up(product.rad + UNIT * (np.abs(product.mid) + 1)))
-    η = up(np.sqrt(np.sum(off.size**2, axis=(-1, -2))))
+    η = frobenius(less_identity(product))
     return X, np.where(np.isfinite(η), η, np.inf)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import interval as iv
-from .balls import UNIT, Balls, up
+from .balls import UNIT, Balls, frobenius, less_identity, up
 from .interval import Interval
 
 FAST = 1.0  # |λ| h of a mode that is taken out
@@ -36,30 +36,36 @@ class Frame:
 
     def joined(self, v: np.ndarray) -> np.ndarray:
         """Bounds of every coordinate's size; of two mates both get the length of the pair."""
+        slow = v[:, : self.slow]
         fast = v[:, self.slow :]
-        other = np.take_along_axis(fast, self.mate, axis=-1)
+        other = picked(fast, self.mate)
         alone = self.mate == np.arange(self.mate.shape[-1])
-        return np.concatenate(
-            [v[:, : self.slow], np.where(alone, fast, np.hypot(fast, other))], axis=-1
-        )
+        pair = np.hypot(fast, other)
+        return beside(slow, np.where(alone, fast, pair))
 
     def stays(self, h: float) -> np.ndarray:
         """Bounds of ∫_0^h e^{μτ}dτ, μ the logarithmic norm of every coordinate's block."""
         own = np.diagonal(self.Λ, axis1=1, axis2=2)
-        μ = np.concatenate([own[:, : self.slow], self.a], axis=-1)
-        falling = np.minimum(h, 1 / np.where(μ < 0, -μ, 1.0))
-        return up(np.where(μ < 0, falling, h * np.exp(np.maximum(μ, 0.0) * h)))
+        μ = beside(own[:, : self.slow], self.a)
+        falls = μ < 0
+        within = np.where(falls, -μ, 1.0)
+        falling = np.minimum(h, 1 / within)
+        rising = np.exp(np.maximum(μ, 0.0) * h)
+        return up(np.where(falls, falling, h * rising))
 
     def defect(self, A: np.ndarray, D: np.ndarray) -> np.ndarray:
         """Bounds of |XJ − ΛX| for every J with |J − A| ≤ D."""
         left = Balls.exact(self.X) @ Balls.exact(A)
         right = Balls.exact(self.Λ) @ Balls.exact(self.X)
-        off = np.abs(left.mid - right.mid) * (1 + UNIT) + left.rad + right.rad
+        apart = np.abs(left.mid - right.mid)
+        off = apart * (1 + UNIT) + left.rad + right.rad
         return up(off + np.abs(self.X) @ D)
 
     def exponential(self, h: float) -> tuple[Interval, Interval]:
         """e^{ah} cos bh and e^{ah} sin bh of the fast coordinates."""
-        step = Interval(h * (1 - 4 * UNIT), h * (1 + 4 * UNIT))
+        least = h * (1 - 4 * UNIT)
+        most = h * (1 + 4 * UNIT)
+        step = Interval(least, most)
         size = iv.exp(Interval(self.a) * step)
         angle = Interval(self.b) * step
         return size * iv.cos(angle), size * iv.sin(angle)
@@ -67,35 +73,76 @@ class Frame:
 
 def framed(A: np.ndarray, sizes: np.ndarray, h: float) -> Frame:
     """The frame of matrices A (rows, n, n), scaled so that states of these sizes make coordinates of about one."""
-    rows, n, _ = A.shape
-    sizes = np.where(np.isfinite(sizes), sizes, 1.0)
+    n = A.shape[-1]
     λ, right = modes(A)
-    many = int((np.abs(λ) * h > FAST).sum(axis=-1).max(initial=0))
-    while 0 < many < n and (λ[:, many - 1].imag > 0).any():
-        many += 1
+    many = fast_modes(λ, h)
     λ = λ[:, :many]
-    sizes = np.maximum(sizes, FLOOR * sizes.max(axis=-1, keepdims=True) * FLOOR) + 1e-200
     X = np.broadcast_to(np.eye(n), A.shape)
     if many:
-        X = separated(modes(np.swapaxes(A, 1, 2))[1][..., :many], right[..., :many])
-    own = np.abs(X) @ sizes[..., None]
-    place = np.arange(many)
-    mate = place + np.where(λ.imag > 0, 1, np.where(λ.imag < 0, -1, 0))
-    mate = np.clip(mate, 0, max(many - 1, 0))
-    paired = np.take_along_axis(λ, mate, axis=-1) == λ.conj()
-    mate = np.where(paired, mate, place)
+        _, left = modes(np.swapaxes(A, 1, 2))
+        X = separated(left[..., :many], right[..., :many])
+    mate, paired = mates(λ)
     λ = np.where(paired, λ, λ.real)
-    fast = own[:, n - many :, 0]
-    fast = np.maximum(fast, np.take_along_axis(fast, mate, axis=-1))
-    X = X / np.concatenate([own[:, : n - many, 0], fast], axis=-1)[..., None]
+    X = X / coordinate_sizes(X, sizes, mate)[..., None]
     T = dual(X)
-    Λ = np.zeros_like(A)
-    s = n - many
-    Λ[:, :s, :s] = (X @ A @ T.mid)[:, :s, :s]
-    at = np.arange(rows)[:, None]
-    Λ[at, s + place, s + mate] = λ.imag
-    Λ[at, s + place, s + place] = λ.real
-    return Frame(X, T, Λ, s, λ.real.copy(), λ.imag.copy(), mate)
+    Λ = blocks(X @ A @ T.mid, λ, mate)
+    return Frame(X, T, Λ, n - many, λ.real.copy(), λ.imag.copy(), mate)
+
+
+def fast_modes(λ: np.ndarray, h: float) -> int:
+    """How many modes are taken out: as many as are fast in any row, and never one of two mates alone."""
+    n = λ.shape[-1]
+    fast = np.abs(λ) * h > FAST
+    many = int(fast.sum(axis=-1).max(initial=0))
+    while 0 < many < n and (λ[:, many - 1].imag > 0).any():
+        many += 1
+    return many
+
+
+def mates(λ: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(place of every mode's mate, its own where it has none; whether it has one)."""
+    many = λ.shape[-1]
+    place = np.arange(many)
+    step = np.where(λ.imag > 0, 1, np.where(λ.imag < 0, -1, 0))
+    mate = np.clip(place + step, 0, max(many - 1, 0))
+    paired = picked(λ, mate) == λ.conj()
+    return np.where(paired, mate, place), paired
+
+
+def coordinate_sizes(X: np.ndarray, sizes: np.ndarray, mate: np.ndarray) -> np.ndarray:
+    """Sizes of the coordinates X e of states of these sizes; two mates have the larger one's."""
+    sizes = np.where(np.isfinite(sizes), sizes, 1.0)
+    largest = sizes.max(axis=-1, keepdims=True)
+    sizes = np.maximum(sizes, FLOOR * largest * FLOOR) + 1e-200
+    own = np.abs(X) @ sizes[..., None]
+    slow = X.shape[-1] - mate.shape[-1]
+    fast = own[:, slow:, 0]
+    fast = np.maximum(fast, picked(fast, mate))
+    return beside(own[:, :slow, 0], fast)
+
+
+def blocks(near: np.ndarray, λ: np.ndarray, mate: np.ndarray) -> np.ndarray:
+    """Λ of a matrix XAX⁻¹: its slow block as it is, then a block for every fast mode or two mates."""
+    rows, n, _ = near.shape
+    many = λ.shape[-1]
+    slow = n - many
+    Λ = np.zeros_like(near)
+    Λ[:, :slow, :slow] = near[:, :slow, :slow]
+    row = np.arange(rows)[:, None]
+    place = slow + np.arange(many)
+    Λ[row, place, slow + mate] = λ.imag
+    Λ[row, place, place] = λ.real
+    return Λ
+
+
+def picked(values: np.ndarray, place: np.ndarray) -> np.ndarray:
+    """Of every row the values at these places."""
+    return np.take_along_axis(values, place, axis=-1)
+
+
+def beside(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Two tables as one, row by row."""
+    return np.concatenate([left, right], axis=-1)
 
 
 def modes(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -103,9 +150,10 @@ def modes(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     λ, V = np.linalg.eig(A)
     λ = λ.astype(complex)
     order = np.argsort(-np.abs(λ), axis=-1, kind="stable")
-    λ = np.take_along_axis(λ, order, axis=-1)
-    V = np.take_along_axis(V.astype(complex), order[:, None, :], axis=-1)
-    return λ, np.where(λ.imag[:, None, :] < 0, -V.imag, V.real)
+    λ = picked(λ, order)
+    V = picked(V.astype(complex), order[:, None, :])
+    second = λ.imag[:, None, :] < 0
+    return λ, np.where(second, -V.imag, V.real)
 
 
 def separated(left: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -115,20 +163,21 @@ def separated(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     fast = each(np.linalg.solve, L @ right, L)
     rest = np.eye(n) - right @ fast
     share = np.diagonal(rest, axis1=1, axis2=2)
-    kept = np.sort(np.argsort(-share, axis=-1, kind="stable")[:, : n - many], axis=-1)
-    return np.concatenate([np.take_along_axis(rest, kept[..., None], axis=1), fast], axis=1)
+    order = np.argsort(-share, axis=-1, kind="stable")
+    kept = np.sort(order[:, : n - many], axis=-1)
+    slow = np.take_along_axis(rest, kept[..., None], axis=1)
+    return np.concatenate([slow, fast], axis=1)
 
 
 def dual(X: np.ndarray) -> Balls:
     """X⁻¹ = T(XT)⁻¹, so |X⁻¹ − T| ≤ |T| η/(1 − η) with ‖XT − 1‖ ≤ η, every entry of a matrix being at most its norm."""
     T = each(np.linalg.inv, X)
     product = Balls.exact(X) @ Balls.exact(T)
-    off = Balls(
-        product.mid - np.eye(X.shape[-1]), up(product.rad + UNIT * (np.abs(product.mid) + 1))
-    )
-    η = up(np.sqrt(np.sum(off.size**2, axis=(-1, -2))))
-    share = np.where(η < 0.5, η / (1 - np.minimum(η, 0.5)), np.inf)
-    whole = np.abs(T).sum(axis=-1, keepdims=True) * share[:, None, None]
+    η = frobenius(less_identity(product))
+    small = η < 0.5
+    share = np.where(small, η / (1 - np.minimum(η, 0.5)), np.inf)
+    sums = np.abs(T).sum(axis=-1, keepdims=True)
+    whole = sums * share[:, None, None]
     return Balls(T, up(np.broadcast_to(whole, T.shape)))
 
 

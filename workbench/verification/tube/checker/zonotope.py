@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .balls import UNIT, Balls, norm, up
+from .balls import ENLARGED, UNIT, Balls, norm, up
 
 MOST = 1000  # segments that are kept
 FLAT = 1e-24  # of the largest, squared: as long an axis is at least
@@ -40,20 +40,21 @@ class Deviations:
     @property
     def reach(self) -> np.ndarray:
         """|e_i| at most."""
-        return up(np.abs(self.G).sum(axis=1) + np.sqrt((self.B**2).sum(axis=1)))
+        return up(row_sums(self.G) + row_lengths(self.B))
 
     def along(self, L: np.ndarray, off: np.ndarray) -> np.ndarray:
         """max |l e| of every row l of a matrix that L is within `off` of."""
-        reach = self.reach
-        lost = off + (L.shape[1] + 2) * UNIT * np.abs(L)
-        straight = np.abs(L @ self.G).sum(axis=1)
-        return up(straight + np.sqrt(((L @ self.B) ** 2).sum(axis=1)) + lost @ reach)
+        lost = off + rounding(L)
+        straight = row_sums(L @ self.G)
+        round_part = row_lengths(L @ self.B)
+        return up(straight + round_part + lost @ self.reach)
 
     def moved(self, M: np.ndarray, off: np.ndarray, added: np.ndarray) -> None:
         """e → M' e + a with |M' − M| ≤ off, |a| ≤ added."""
-        lost = off + (M.shape[1] + 2) * UNIT * np.abs(M)
+        lost = off + rounding(M)
         exact = unchanged(M, off) & (added == 0)
-        more = np.where(exact, 0.0, up(added + lost @ self.reach))
+        most = up(added + lost @ self.reach)
+        more = np.where(exact, 0.0, most)
         self.G = np.hstack([M @ self.G, np.diag(more)])
         self.B = M @ self.B
 
@@ -62,12 +63,16 @@ class Deviations:
         many = self.G.shape[1] - MOST
         if many <= 0:
             return
+        first = self.G[:, : self.kept]
         H = self.G[:, self.kept :]
-        length = np.abs(axes(H)[1] @ H).sum(axis=0)
+        _, X = axes(H)
+        length = np.abs(X @ H).sum(axis=0)
         order = np.argsort(length, kind="stable")
-        short = order[: many + MOST // 2]
-        long = np.sort(order[many + MOST // 2 :])
-        self.G = np.hstack([self.G[:, : self.kept], H[:, long], *enclosed(H[:, short])])
+        merged = many + MOST // 2
+        short = order[:merged]
+        long = np.sort(order[merged:])
+        per_axis, per_state = enclosed(H[:, short])
+        self.G = np.hstack([first, H[:, long], per_axis, per_state])
 
     def within(self, segments: np.ndarray, ball: np.ndarray, X: np.ndarray) -> float:
         """The share of V that holds what is not in the segments G and the ball beside it, segments = [G V], X = V⁻¹ or near it.
@@ -75,70 +80,115 @@ class Deviations:
         e = Gζ + Bu + w,  w = (G_own − G)ζ + (B_own − B)u + Hζ',  in {Vy : |y_i| ≤ share} since V⁻¹w = (XV)⁻¹ Xw.
         """
         n = len(self.G)
-        G, V = segments[:, :-n], segments[:, -n:]
+        G = segments[:, :-n]
+        V = segments[:, -n:]
         many = min(self.kept, G.shape[1])
-        H = np.hstack([self.G[:, :many] - G[:, :many], self.G[:, many:]])
+        shifted = self.G[:, :many] - G[:, :many]
+        H = np.hstack([shifted, self.G[:, many:]])
         round_part = self.B - ball
-        sums = np.abs(self.G).sum(axis=1) + np.abs(G).sum(axis=1)
-        sums += np.abs(self.B).sum(axis=1) + np.abs(ball).sum(axis=1)
-        far = np.abs(X @ H).sum(axis=1) + np.sqrt(((X @ round_part) ** 2).sum(axis=1))
-        far += 2 * (n + 2) * UNIT * np.abs(X) @ sums
-        whole = Balls.exact(X) @ Balls.exact(V)
-        off = up(whole.rad + np.abs(whole.mid - np.eye(n)) + UNIT * (np.abs(whole.mid) + 1))
-        η = float(off.sum(axis=1).max()) * (1 + 1e-12)
-        return float(up(far).max() / (1 - η) * (1 + 1e-12)) if η < 0.5 else np.inf
+        sums = row_sums(self.G) + row_sums(G)
+        sums += row_sums(self.B) + row_sums(ball)
+        far = row_sums(X @ H) + row_lengths(X @ round_part)
+        far += 2 * rounding(X) @ sums
+        η = float(off_identity(X, V).sum(axis=1).max())
+        η = η * ENLARGED
+        if not η < 0.5:
+            return np.inf
+        farthest = up(far).max()
+        return float(farthest / (1 - η) * ENLARGED)
 
     def measured(self, X: np.ndarray) -> tuple[float, float]:
         """Bounds of |X e|: what the ball gives, and what the segments give, row by row."""
-        straight = Deviations(self.G, self.kept, np.zeros_like(self.B))
+        no_ball = np.zeros_like(self.B)
+        straight = Deviations(self.G, self.kept, no_ball)
         rows = straight.along(X, np.zeros_like(X))
-        round_part = norm(Balls.exact(X[None]) @ Balls.exact(self.B[None]))[0]
-        return float(round_part), float(up(np.sqrt((rows**2).sum())))
+        length = np.sqrt((rows**2).sum())
+        product = Balls.exact(X[None]) @ Balls.exact(self.B[None])
+        round_part = norm(product)[0]
+        return float(round_part), float(up(length))
+
+
+def row_sums(M: np.ndarray) -> np.ndarray:
+    """The sum of every row's entries, in absolute value."""
+    return np.abs(M).sum(axis=1)
+
+
+def row_lengths(M: np.ndarray) -> np.ndarray:
+    """The Euclidean length of every row."""
+    return np.sqrt((M**2).sum(axis=1))
+
+
+def rounding(M: np.ndarray) -> np.ndarray:
+    """γ |M|: what a product with M is off by at most, per unit of the other factor."""
+    γ = (M.shape[1] + 2) * UNIT
+    return γ * np.abs(M)
+
+
+def off_identity(V: np.ndarray, X: np.ndarray) -> np.ndarray:
+    """Bounds of |V X − 1|, entry by entry."""
+    product = Balls.exact(V) @ Balls.exact(X)
+    apart = np.abs(product.mid - np.eye(len(V)))
+    lost = UNIT * (np.abs(product.mid) + 1)
+    return up(product.rad + apart + lost)
 
 
 def reciprocal(V: np.ndarray) -> np.ndarray:
     """Nearly the inverses of square matrices, whatever the units of their rows; not numbers where there are none."""
-    size = np.abs(V).max(axis=-1, keepdims=True)
-    size = np.where(size > 0, size, 1.0)
+    largest = np.abs(V).max(axis=-1, keepdims=True)
+    size = positive(largest)
     with np.errstate(all="ignore"):
         try:
-            return np.linalg.inv(V / size) / np.swapaxes(size, -1, -2)
+            scaled = np.linalg.inv(V / size)
+            return scaled / np.swapaxes(size, -1, -2)
         except np.linalg.LinAlgError:
             return np.full_like(V, np.nan)
 
 
 def axes(H: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(V, X ≈ V⁻¹): the principal axes of segments, in units in which their sums are alike. Any will do."""
-    size = np.abs(H).sum(axis=1)
-    size = np.where(size > 0, size, 1.0)
+    size = positive(row_sums(H))
     scaled = H / size[:, None]
-    length = np.sqrt((scaled**2).sum(axis=0)) + FLAT
-    λ, U = np.linalg.eigh((scaled / length) @ scaled.T)
-    long = np.sqrt(np.maximum(λ, FLAT * λ.max(initial=FLAT)))
-    return size[:, None] * U * long, U.T / long[:, None] / size
+    squares = (scaled**2).sum(axis=0)
+    length = np.sqrt(squares) + FLAT
+    weighted = scaled / length
+    λ, U = np.linalg.eigh(weighted @ scaled.T)
+    least = FLAT * λ.max(initial=FLAT)
+    long = np.sqrt(np.maximum(λ, least))
+    V = size[:, None] * U * long
+    X = U.T / long[:, None] / size
+    return V, X
+
+
+def positive(size: np.ndarray) -> np.ndarray:
+    """These sizes, 1 in the place of 0: what they divide stays as it is."""
+    return np.where(size > 0, size, 1.0)
 
 
 def unchanged(M: np.ndarray, off: np.ndarray) -> np.ndarray:
     """Rows of a matrix that take a coordinate as it is: one entry is 1, known exactly, and the others are 0."""
-    return (off == 0).all(axis=1) & (np.count_nonzero(M, axis=1) == 1) & (M == 1).any(axis=1)
+    known = (off == 0).all(axis=1)
+    single = np.count_nonzero(M, axis=1) == 1
+    one = (M == 1).any(axis=1)
+    return known & single & one
 
 
 def enclosed(H: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Segments whose sum holds that of H: one an axis, and one a state for what X misses and rounding; rows of 0 stay so."""
     some = H.any(axis=1)
-    found = np.zeros((2, len(H), int(some.sum())))
+    n = len(H)
+    per_axis = np.zeros((n, int(some.sum())))
+    per_state = np.zeros_like(per_axis)
     if some.any():
-        found[:, some] = turned(H[some])
-    return found[0], found[1]
+        per_axis[some], per_state[some] = turned(H[some])
+    return per_axis, per_state
 
 
 def turned(H: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The same of segments that move every state."""
+    """What `enclosed` gives, of segments that move every state."""
     V, X = axes(H)
-    n = len(V)
-    sums = up(np.abs(H).sum(axis=1))
-    widths = up(np.abs(X @ H).sum(axis=1) + (n + 2) * UNIT * np.abs(X) @ sums)
-    whole = Balls.exact(V) @ Balls.exact(X)
-    left = up(whole.rad + np.abs(whole.mid - np.eye(n)) + UNIT * (np.abs(whole.mid) + 1))
-    lost = up(left @ sums + 2 * UNIT * np.abs(V) @ widths)
-    return V * widths, np.diag(lost)
+    sums = up(row_sums(H))
+    widths = row_sums(X @ H) + rounding(X) @ sums
+    widths = up(widths)
+    missed = off_identity(V, X) @ sums
+    lost = 2 * UNIT * np.abs(V) @ widths
+    return V * widths, np.diag(up(missed + lost))
