@@ -48,10 +48,27 @@ def sides(row, supply) -> tuple[Side, Side]:
     r3 = A_r * A_r * A_r
     F_h = A_h * P_hM
     F_r = A_r * P_rM
-    return (
-        Side(A_h, F_h, F_r, k_ph * k_ph / h3, k_tr * k_tr / r3, k_b * k_b / h3, A_h * P_M, Q / A_h),
-        Side(A_r, F_r, F_h, k_pr * k_pr / r3, k_th * k_th / h3, k_b * k_b / r3, A_r * P_M, Q / A_r),
+    extending = Side(
+        A=A_h,
+        F_i=F_h,
+        F_o=F_r,
+        a_i=k_ph * k_ph / h3,
+        a_o=k_tr * k_tr / r3,
+        a_b=k_b * k_b / h3,
+        F_M=A_h * P_M,
+        x_1=Q / A_h,
     )
+    retracting = Side(
+        A=A_r,
+        F_i=F_r,
+        F_o=F_h,
+        a_i=k_pr * k_pr / r3,
+        a_o=k_th * k_th / h3,
+        a_b=k_b * k_b / r3,
+        F_M=A_r * P_M,
+        x_1=Q / A_r,
+    )
+    return extending, retracting
 
 
 def Φ_A(b, c, a):
@@ -60,7 +77,8 @@ def Φ_A(b, c, a):
     Nothing is divided by a: the derivatives are numbers where a = 0, too.
     """
     r = np.sqrt(a + _LEAST)
-    return -2.0 * c * r / (b * r + np.sqrt(a * b * b + 4.0 * np.abs(c) + _LEAST))
+    discriminant = a * b * b + 4.0 * np.abs(c) + _LEAST
+    return -2.0 * c * r / (b * r + np.sqrt(discriminant))
 
 
 def Φ_B(b, c, a_0, a_1, x_1):
@@ -75,43 +93,59 @@ def Φ_B(b, c, a_0, a_1, x_1):
     short = x_1 * x_1 - a_1 * c
     below = a_0 * (a_0 * a_1 * b * b + 4.0 * (h - a_1 * c))
     beyond = a_1 * B * B - 4.0 * (a_0 + a_1) * h
-    root = np.sqrt(
-        np.where(h > 0.0, np.where(below > 0.0, below, 0.0), np.where(beyond > 0.0, beyond, 0.0))
-    )
+    below = np.where(below > 0.0, below, 0.0)
+    beyond = np.where(beyond > 0.0, beyond, 0.0)
+    root = np.sqrt(np.where(h > 0.0, below, beyond))
     x = x_1 - 2.0 * h * r / (B * r + root + _TINY)
-    admitted = np.where(h > 0.0, np.where(short > 0.0, 1.0, 0.0), 1.0) * np.where(
-        a_0 > 0.0, 1.0, 0.0
-    )
-    return np.where(admitted > 0.0, np.where(x > 0.0, x, 0.0), 0.0)
+    before = np.where(short > 0.0, 1.0, 0.0)
+    is_open = np.where(a_0 > 0.0, 1.0, 0.0)
+    admitted = np.where(h > 0.0, before, 1.0) * is_open
+    positive = np.where(x > 0.0, x, 0.0)
+    return np.where(admitted > 0.0, positive, 0.0)
 
 
 def ratio(x, y):
     """x/y, y ≥ 0; beyond everything (1e150 x) where y = 0. Its derivatives are numbers there, too."""
     some = y > 0.0
-    return np.where(some, x / np.where(some, y, 1.0), _FAR * x)
+    divisor = np.where(some, y, 1.0)
+    return np.where(some, x / divisor, _FAR * x)
 
 
 def rising(s: Side, β, f):
     """Root v > 0 of βv + f = Γ₊(v) where f < Γ₊(0); elsewhere of no meaning.  (73), (74g)"""
-    a_s = ratio(s.a_i * s.a_o, s.a_i + s.a_o)
-    bled = np.maximum(Φ_B(β, f, a_s, s.a_b, s.x_1), Φ_B(β, f + s.F_o, s.a_i, s.a_b, s.x_1))
+    through_both = Φ_B(β, f, in_series(s), s.a_b, s.x_1)
+    at_relief = Φ_B(β, f + s.F_o, s.a_i, s.a_b, s.x_1)
+    bled = np.maximum(through_both, at_relief)
     return rising_at(s, β, f, bled)
+
+
+def in_series(s: Side):
+    """The opening that both openings of a side make in series."""
+    return ratio(s.a_i * s.a_o, s.a_i + s.a_o)
 
 
 def rising_at(s: Side, β, f, most=np.inf):
     """Root v > 0 of βv + f = Γ₊(v) where the pump holds the pressure F_M/A at any flow; `most` bounds v on the in side.  (122)"""
-    a_s = ratio(s.a_i * s.a_o, s.a_i + s.a_o)
-    relieved = np.maximum(Φ_A(β, f - s.F_i, s.a_o), (s.F_i - s.F_o - f) / β)
-    limited = np.maximum(Φ_A(β, f - s.F_M, a_s), Φ_A(β, f - s.F_M + s.F_o, s.a_i))
+    a_s = in_series(s)
+    in_relief = Φ_A(β, f - s.F_i, s.a_o)
+    both_reliefs = (s.F_i - s.F_o - f) / β
+    relieved = np.maximum(in_relief, both_reliefs)
+    through_both = Φ_A(β, f - s.F_M, a_s)
+    out_relief = Φ_A(β, f - s.F_M + s.F_o, s.a_i)
+    limited = np.maximum(through_both, out_relief)
     fed = np.minimum(np.minimum(relieved, limited), most)
-    return np.maximum(np.maximum(fed, Φ_A(β, f, s.a_o)), (-s.F_o - f) / β)
+    unfed = Φ_A(β, f, s.a_o)
+    unfed_relief = (-s.F_o - f) / β
+    return np.maximum(np.maximum(fed, unfed), unfed_relief)
 
 
 def standing(s: Side):
     """Γ₊(0): the least force of the set at v = 0.  (65)"""
     dead = ratio(s.x_1 * s.x_1, s.a_b)  # A Q²/U_b² as force
     pushed = np.minimum(np.minimum(s.F_i, s.F_M), dead)
-    return np.where(s.a_i > 0.0, pushed, 0.0) - np.where(s.a_o > 0.0, 0.0, s.F_o)
+    F_in = np.where(s.a_i > 0.0, pushed, 0.0)
+    F_out = np.where(s.a_o > 0.0, 0.0, s.F_o)
+    return F_in - F_out
 
 
 def moving(s: Side, v, upper):
@@ -120,25 +154,32 @@ def moving(s: Side, v, upper):
     w = v - s.x_1
     p = ratio(v * v, s.a_i)
     gone = np.where(upper, w > 0.0, w >= 0.0)  # the pump cannot follow
-    left = np.where(s.a_b > 0.0, -ratio(w * np.abs(w), s.a_b), np.where(gone, -np.inf, np.inf))
-    F_i = np.minimum(np.maximum(np.minimum(s.F_M, left) - p, 0.0), s.F_i)
-    return F_i, np.minimum(ratio(v * v, s.a_o), s.F_o)
+    bled = -ratio(w * np.abs(w), s.a_b)
+    shut = np.where(gone, -np.inf, np.inf)
+    left = np.where(s.a_b > 0.0, bled, shut)
+    pushed = np.maximum(np.minimum(s.F_M, left) - p, 0.0)
+    F_i = np.minimum(pushed, s.F_i)
+    F_o = np.minimum(ratio(v * v, s.a_o), s.F_o)
+    return F_i, F_o
 
 
 def Γ(row, supply, v, upper=False):
     """Lower (or `upper`) end of the set of forces Γ(v), N; they differ where Γ is set-valued."""
     out, back = sides(row, supply)
-    i, o = moving(out, np.maximum(v, _TINY), upper)
-    j, p = moving(back, np.maximum(-v, _TINY), np.logical_not(upper))
+    forth = np.maximum(v, _TINY)
+    in_out, out_out = moving(out, forth, upper)
+    against = np.maximum(-v, _TINY)
+    in_back, out_back = moving(back, against, np.logical_not(upper))
     still = np.where(upper, -standing(back), standing(out))
-    return np.where(v > 0.0, i - o, np.where(v < 0.0, p - j, still))
+    retracting = np.where(v < 0.0, out_back - in_back, still)
+    return np.where(v > 0.0, in_out - out_out, retracting)
 
 
 def Λ(row, supply, β, f):
     """v with βv + f ∈ Γ(v), m/s. Not for sections open both ways at once, nor with regeneration.  (74)"""
     out, back = sides(row, supply)
-    return np.where(
-        f < standing(out),
-        rising(out, β, f),
-        np.where(f > -standing(back), -rising(back, β, -f), 0.0),
-    )
+    extends = f < standing(out)
+    v_out = rising(out, β, f)
+    retracts = f > -standing(back)
+    v_back = -rising(back, β, -f)
+    return np.where(extends, v_out, np.where(retracts, v_back, 0.0))

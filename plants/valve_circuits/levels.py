@@ -61,10 +61,24 @@ def level(row, flows, small: float, f: float | None) -> Level:
     drop_r = _drop(q_pr, k_pr) if k_pr > 0.0 else None
     band = (-inf, inf)
     if k_a > 0.0:
-        band = (_drop(q_a, k_a),) * 2 if q_a > small else (-inf, 0.0)
+        band = (-inf, 0.0)
+        if q_a > small:
+            rise = _drop(q_a, k_a)
+            band = (rise, rise)
     if drop_h is not None and drop_r is not None:
-        band = (drop_h - drop_r,) * 2
-    return Level(row, h, r, band, (x, y), drop_h, drop_r, q_ph + q_pr > small, f)
+        rise = drop_h - drop_r
+        band = (rise, rise)
+    return Level(
+        row=row,
+        h=h,
+        r=r,
+        band=band,
+        at=(x, y),
+        drop_h=drop_h,
+        drop_r=drop_r,
+        fed=q_ph + q_pr > small,
+        f=f,
+    )
 
 
 def _drop(q, k) -> float:
@@ -84,21 +98,34 @@ def section(s: Level, P: tuple[float, float]) -> Found:
     h = s.h
     r = s.r
     if s.drop_h is not None:
-        h = _both(h, (behind[0] - s.drop_h, behind[1] - s.drop_h), s.at[0])
+        h = _both(h, _moved(behind, -s.drop_h), s.at[0])
     if s.drop_r is not None:
-        r = _both(r, (behind[0] - s.drop_r, behind[1] - s.drop_r), s.at[1])
+        r = _both(r, _moved(behind, -s.drop_r), s.at[1])
     corners = _known(s, h, r) if s.f is not None else _corners(s, h, r)
-    x, y = (sorted(c[i] for c in corners) for i in (0, 1))
-    force = [s.row[0] * a - s.row[1] * b for a, b in corners]
-    P_h = (x[0], x[-1])
-    P_r = (y[0], y[-1])
+    P_h = _span(x for x, _ in corners)
+    P_r = _span(y for _, y in corners)
+    A_h, A_r = s.row[:2]
+    force = (s.f, s.f)
+    if s.f is None:
+        force = _span(A_h * x - A_r * y for x, y in corners)
+    P_c = (-inf, inf)
     if s.drop_h is not None:
-        P_c = (P_h[0] + s.drop_h, P_h[1] + s.drop_h)
+        P_c = _moved(P_h, s.drop_h)
     elif s.drop_r is not None:
-        P_c = (P_r[0] + s.drop_r, P_r[1] + s.drop_r)
-    else:
-        P_c = (-inf, inf)
-    return Found(P_h, P_r, (min(force), max(force)) if s.f is None else (s.f, s.f), P_c)
+        P_c = _moved(P_r, s.drop_r)
+    return Found(P_h, P_r, force, P_c)
+
+
+def _moved(span, by) -> tuple[float, float]:
+    """A range moved up."""
+    low, high = span
+    return low + by, high + by
+
+
+def _span(values) -> tuple[float, float]:
+    """The least and the greatest of these."""
+    known = list(values)
+    return min(known), max(known)
 
 
 def _both(a, b, at) -> tuple[float, float]:
@@ -111,10 +138,13 @@ def _both(a, b, at) -> tuple[float, float]:
 def _corners(s: Level, h, r) -> list:
     """Corners of the box cut by the band."""
     low, high = s.band
-    found = [(x, y) for x in h for y in r if low <= y - x <= high]
+    box = [(x, y) for x in h for y in r]
+    found = [(x, y) for x, y in box if low <= y - x <= high]
     for d in {d for d in s.band if abs(d) < inf}:
-        found += [(x, x + d) for x in h if r[0] <= x + d <= r[1]]
-        found += [(y - d, y) for y in r if h[0] <= y - d <= h[1]]
+        along_h = [(x, x + d) for x in h]
+        along_r = [(y - d, y) for y in r]
+        found += [(x, y) for x, y in along_h if r[0] <= y <= r[1]]
+        found += [(x, y) for x, y in along_r if h[0] <= x <= h[1]]
     return found or [s.at]
 
 
@@ -133,18 +163,24 @@ def _known(s: Level, h, r) -> list:
         high = min(high, ends[1])
     if low > high:
         low = high = float(np.clip(s.at[0], *h))
-    return [(x, min(max((A_h * x - s.f) / A_r, r[0]), r[1])) for x in (low, high)]
+
+    def end(x):
+        """The line's point at P_h = x, kept within the range of P_r."""
+        y = (A_h * x - s.f) / A_r
+        return x, min(max(y, r[0]), r[1])
+
+    return [end(low), end(high)]
 
 
 def ranges(rows, supply, P: float, flows, forces=None) -> tuple[tuple[float, float], list[Found]]:
     """Range of the pump's pressure, and `Found` of every section. P, flows (N, 9): one solution; forces [N]: known, or None."""
     Q, P_M, k_b = supply
-    small = _OPEN * (Q + float(np.abs(flows[:, 2:]).max(initial=0.0)))
-    parts = [
-        level(row, q, small, None if forces is None else float(forces[j]))
-        for j, (row, q) in enumerate(zip(rows, flows))
-    ]
-    left = Q - k_b * np.sqrt(P) - sum(max(q[2] + q[3], 0.0) for q in flows)
+    largest = np.abs(flows[:, 2:]).max(initial=0.0)
+    small = _OPEN * (Q + float(largest))
+    known = [None] * len(flows) if forces is None else map(float, forces)
+    parts = [level(row, q, small, f) for row, q, f in zip(rows, flows, known)]
+    taken = sum(max(q[2] + q[3], 0.0) for q in flows)
+    left = Q - k_b * np.sqrt(P) - taken
     span = (P, P) if k_b > 0.0 or left > small else (0.0, float(P_M))
     for s in parts:
         P_c = section(s, span).P_c

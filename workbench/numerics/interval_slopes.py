@@ -15,6 +15,7 @@ from typing import NamedTuple, final
 import casadi as ca
 import numpy as np
 
+from workbench.contract.scalars import Vector
 from workbench.numerics.interval_kinks import Chosen, chosen
 from workbench.numerics.interval_walk import Walk
 
@@ -31,7 +32,7 @@ class Slope(NamedTuple):
     @property
     def mid(self) -> np.ndarray:
         """The middle of every entry."""
-        return 0.5 * self.low + 0.5 * self.high
+        return middle(self.low, self.high)
 
 
 @final
@@ -45,22 +46,31 @@ class Slopes:
 
     def __init__(self, f: ca.Function, x: str = "x", outputs: int | None = None) -> None:
         parts: Chosen = chosen(f)
-        a = [ca.SX.sym(f.name_in(i), f.sparsity_in(i)) for i in range(f.n_in())]
+        inputs = range(f.n_in())
+        a = [ca.SX.sym(f.name_in(i), f.sparsity_in(i)) for i in inputs]
         s = ca.SX.sym("s", parts.function.nnz_in(f.n_in()))
-        by = a[f.index_in(x)]
-        first = ca.jacobian(parts.function(*a, s)[: outputs or f.numel_out(0)], by)
-        second = ca.cse(ca.jacobian(ca.vertcat(*first.nonzeros()), by))
+        place = f.index_in(x)
+        by = a[place]
+        values = parts.function(*a, s)
+        first = ca.jacobian(values[: outputs or f.numel_out(0)], by)
+        entries = ca.vertcat(*first.nonzeros())
+        second = ca.cse(ca.jacobian(entries, by))
         apart = parts.apart(*a, s)
+        lean = ca.densify(ca.jacobian(apart, by))
         self.kinks = parts.kinks
-        self.at = _entries(first)
+        row, column = self.at = _entries(first)
         entry, third = _entries(second)
-        self.second_at = (self.at[0][entry], self.at[1][entry], third)
+        self.second_at = (row[entry], column[entry], third)
+
+        def walk(name: str, value: ca.SX) -> Walk:
+            return Walk(ca.Function(name, [*a, s], [value]))
+
         self._sides = Walk(parts.sides)
-        self._apart = Walk(ca.Function("apart", [*a, s], [ca.densify(apart)]))
-        self._leaning = Walk(ca.Function("lean", [*a, s], [ca.densify(ca.jacobian(apart, by))]))
-        self._first = Walk(ca.Function("first", [*a, s], [first]))
-        self._second = Walk(ca.Function("second", [*a, s], [second]))
-        before = sum(f.nnz_in(i) for i in range(f.index_in(x)))
+        self._apart = walk("apart", ca.densify(apart))
+        self._leaning = walk("lean", lean)
+        self._first = walk("first", first)
+        self._second = walk("second", second)
+        before = sum(f.nnz_in(i) for i in range(place))
         self._x = slice(before, before + by.nnz())
 
     def sides(self, low: list, high: list) -> tuple[np.ndarray, np.ndarray]:
@@ -68,23 +78,23 @@ class Slopes:
         found = self._sides.over(low, high)
         begin = list(low)
         end = list(high)
+        radius = []
         for k in range(self._x.start, self._x.stop):
-            begin[k] = end[k] = 0.5 * np.asarray(low[k]) + 0.5 * np.asarray(high[k])
-        radius = [
-            np.maximum(np.asarray(b) - m, m - np.asarray(a)) * (1 + 1e-15)
-            for a, b, m in zip(low[self._x], high[self._x], begin[self._x])
-        ]
-        choices = [*found.low], [*found.high]
-        middle = self._apart.over([*begin, *choices[0]], [*end, *choices[1]])
-        lean = self._leaning.over([*low, *choices[0]], [*high, *choices[1]])
-        steep = np.maximum(np.abs(lean.low), np.abs(lean.high)).reshape(
-            len(radius), *found.low.shape
-        )
-        away = sum(np.asarray(r) * g for r, g in zip(radius, steep)) * (1 + 1e-13)
-        known = middle.sure & lean.sure.reshape(steep.shape).all(axis=0)
-        positive = known & (middle.low - away > 0)
-        negative = known & (middle.high + away < 0)
-        return np.where(negative, 1.0, found.low), np.where(positive, 0.0, found.high)
+            begin[k] = end[k] = middle(np.asarray(low[k]), np.asarray(high[k]))
+            radius.append(_radius(low[k], begin[k], high[k]))
+        centre = self._apart.over([*begin, *found.low], [*end, *found.high])
+        lean = self._leaning.over([*low, *found.low], [*high, *found.high])
+        steepest = np.maximum(np.abs(lean.low), np.abs(lean.high))
+        steep = steepest.reshape(len(radius), *found.low.shape)
+        terms = (r * g for r, g in zip(radius, steep))
+        away = sum(terms) * (1 + 1e-13)
+        leaning = lean.sure.reshape(steep.shape)
+        known = centre.sure & leaning.all(axis=0)
+        positive = known & (centre.low - away > 0)
+        negative = known & (centre.high + away < 0)
+        least = np.where(negative, 1.0, found.low)
+        most = np.where(positive, 0.0, found.high)
+        return least, most
 
     def first(self, low: list, high: list, sides: tuple | None = None) -> Slope:
         """Hull of ∂F/∂x over the boxes, between any two points of which it contains the chord's slope."""
@@ -99,15 +109,31 @@ class Slopes:
         mixed = begin < end
         rank = np.cumsum(mixed, axis=0) - 1
         taken = mixed & (rank < MOST)
+        most_mixed = int(mixed.sum(axis=0).max(initial=0))
         found = None
-        for corner in range(2 ** min(int(mixed.sum(axis=0).max(initial=0)), MOST)):
-            up = ((corner >> np.clip(rank, 0, MOST)) & 1) == 1
-            s = np.where(taken & up, end, begin), np.where(taken & ~up, begin, end)
-            one = walk.over([*low, *s[0]], [*high, *s[1]])
-            here = Slope(one.low, one.high, np.asarray(one.sure.all(axis=0)))
+        for corner in range(2 ** min(most_mixed, MOST)):
+            bit = corner >> np.clip(rank, 0, MOST)
+            up = (bit & 1) == 1
+            least = np.where(taken & up, end, begin)
+            most = np.where(taken & ~up, begin, end)
+            one = walk.over([*low, *least], [*high, *most])
+            sure = np.asarray(one.sure.all(axis=0))
+            here = Slope(one.low, one.high, sure)
             found = here if found is None else _hull(found, here)
         assert found is not None  # there is a corner at least
         return found
+
+
+def middle(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """The middle of intervals, also of those whose ends together are beyond the largest number."""
+    return 0.5 * low + 0.5 * high
+
+
+def _radius(low: Vector, centre: Vector, high: Vector) -> np.ndarray:
+    """How far the ends of intervals are from their middle, at most."""
+    above = np.asarray(high) - centre
+    below = centre - np.asarray(low)
+    return np.maximum(above, below) * (1 + 1e-15)
 
 
 def _entries(matrix: ca.SX) -> tuple[np.ndarray, np.ndarray]:
@@ -117,4 +143,6 @@ def _entries(matrix: ca.SX) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _hull(a: Slope, b: Slope) -> Slope:
-    return Slope(np.minimum(a.low, b.low), np.maximum(a.high, b.high), a.sure & b.sure)
+    low = np.minimum(a.low, b.low)
+    high = np.maximum(a.high, b.high)
+    return Slope(low, high, a.sure & b.sure)

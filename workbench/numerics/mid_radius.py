@@ -30,7 +30,12 @@ class Known(NamedTuple):
 
     @property
     def T(self) -> Known:
-        return Known(np.swapaxes(self.mid, -1, -2), np.swapaxes(self.rad, -1, -2))
+        return Known(_turned(self.mid), _turned(self.rad))
+
+
+def _turned(A: np.ndarray) -> np.ndarray:
+    """The transposes."""
+    return np.swapaxes(A, -1, -2)
 
 
 def exactly(A: np.ndarray) -> Known:
@@ -43,7 +48,8 @@ def between(low: np.ndarray, high: np.ndarray) -> Known:
     """Middles and radii that contain [low, high]."""
     mid = 0.5 * low + 0.5 * high
     rad = np.maximum(high - mid, mid - low)
-    return Known(mid, _up(rad, 1) + LEAST * (rad > 0))
+    least = LEAST * (rad > 0)
+    return Known(mid, _up(rad, 1) + least)
 
 
 def product(A: Known, B: Known) -> Known:
@@ -52,8 +58,9 @@ def product(A: Known, B: Known) -> Known:
     a = np.abs(A.mid)
     b = np.abs(B.mid)
     rounded = (n + 2) * UNIT * (a @ b)
-    rad = a @ B.rad + A.rad @ (b + B.rad) + rounded
-    return Known(A.mid @ B.mid, _up(rad, 2 * n + 6) + LEAST)
+    within = A.rad @ (b + B.rad)
+    rad = _up(a @ B.rad + within + rounded, 2 * n + 6)
+    return Known(A.mid @ B.mid, rad + LEAST)
 
 
 def total(*terms: Known) -> Known:
@@ -69,7 +76,9 @@ def total(*terms: Known) -> Known:
 def scaled(c: float | np.ndarray, A: Known) -> Known:
     """c A for floats c."""
     mid = c * A.mid
-    return Known(mid, _up(np.abs(c) * A.rad + UNIT * np.abs(mid), 6) + LEAST)
+    rounded = UNIT * np.abs(mid)
+    rad = _up(np.abs(c) * A.rad + rounded, 6)
+    return Known(mid, rad + LEAST)
 
 
 def _up(x: np.ndarray, errors: int) -> np.ndarray:
@@ -79,7 +88,8 @@ def _up(x: np.ndarray, errors: int) -> np.ndarray:
 
 def row_sums(A: Known) -> np.ndarray:
     """Upper bounds of Σ_j |A_ij|."""
-    return _up((np.abs(A.mid) + A.rad).sum(axis=-1), A.mid.shape[-1] + 2)
+    most = np.abs(A.mid) + A.rad
+    return _up(most.sum(axis=-1), A.mid.shape[-1] + 2)
 
 
 def norm(A: Known) -> np.ndarray:
@@ -92,8 +102,10 @@ def norm(A: Known) -> np.ndarray:
 
 def _crude(rad: np.ndarray) -> np.ndarray:
     """√(‖rad‖₁ ‖rad‖_∞), which is at least ‖rad‖₂."""
-    n = sum(rad.shape[-2:])
-    return _up(np.sqrt(rad.sum(axis=-1).max(axis=-1) * rad.sum(axis=-2).max(axis=-1)), n)
+    rows = rad.sum(axis=-1).max(axis=-1)
+    columns = rad.sum(axis=-2).max(axis=-1)
+    summed = sum(rad.shape[-2:])
+    return _up(np.sqrt(rows * columns), summed)
 
 
 def greatest(S: Known) -> np.ndarray:
@@ -108,9 +120,10 @@ def least(S: Known) -> np.ndarray:
     """
     good = np.isfinite(S.mid).all(axis=(-1, -2))
     mid = np.where(good[..., None, None], S.mid, 0.0)
-    half = 0.5 * (mid + np.swapaxes(mid, -1, -2))
-    V = exactly(np.linalg.eigh(half)[1])
-    C = product(product(V.T, Known(mid, S.rad)), V)
+    _, vectors = np.linalg.eigh(_symmetric(mid))
+    V = exactly(vectors)
+    half = product(V.T, Known(mid, S.rad))
+    C = product(half, V)
     G = product(V.T, V)
     below = _discs(C)
     shortest = _discs(G)
@@ -119,7 +132,13 @@ def least(S: Known) -> np.ndarray:
     with np.errstate(all="ignore"):
         found = below / size
         found = found - 4 * UNIT * np.abs(found)
-    return np.where(good & (shortest > 0) & np.isfinite(found), found, -np.inf)
+    sure = good & (shortest > 0) & np.isfinite(found)
+    return np.where(sure, found, -np.inf)
+
+
+def _symmetric(A: np.ndarray) -> np.ndarray:
+    """The symmetric parts."""
+    return 0.5 * (A + _turned(A))
 
 
 def _discs(C: Known) -> np.ndarray:
@@ -127,10 +146,13 @@ def _discs(C: Known) -> np.ndarray:
     n = C.mid.shape[-1]
     diagonal = np.einsum("...ii->...i", C.mid)
     inner = np.einsum("...ii->...i", C.rad)
-    others = (np.abs(C.mid) * (1 - np.eye(n)) + C.rad).sum(axis=-1) - inner
+    apart = 1 - np.eye(n)
+    most = np.abs(C.mid) * apart + C.rad
+    others = most.sum(axis=-1) - inner
     others = _up(others + 2 * n * UNIT * inner + inner, n + 4)
     found = diagonal - others
-    return (found - 2 * UNIT * np.abs(found)).min(axis=-1)
+    rounded = 2 * UNIT * np.abs(found)
+    return (found - rounded).min(axis=-1)
 
 
 class Family(NamedTuple):
@@ -149,38 +171,50 @@ def family(A: Known, B: Known) -> Family:
     """
     slopes = product(_beside(A.T), B)
     S = total(slopes, slopes.T)
-    second = greatest(_summed(product(B.T, B)))
-    return Family(product(A.T, A), _root(_summed(product(S, S))), second)
+    power = _summed(product(S, S))
+    curved = _summed(product(B.T, B))
+    return Family(product(A.T, A), _root(power), greatest(curved))
 
 
 def _beside(A: Known) -> Known:
-    return Known(A.mid[..., None, :, :], A.rad[..., None, :, :])
+    mid = A.mid[..., None, :, :]
+    rad = A.rad[..., None, :, :]
+    return Known(mid, rad)
 
 
 def _summed(terms: Known) -> Known:
     """Σ_i of the matrices terms_i (…, r, m, n)."""
     r = terms.mid.shape[-3]
-    spread = np.abs(terms.mid).sum(axis=-3) * (r + 2) * UNIT
-    return Known(terms.mid.sum(axis=-3), _up(terms.rad.sum(axis=-3) + spread, r + 4))
+    sizes = np.abs(terms.mid).sum(axis=-3)
+    rounded = sizes * (r + 2) * UNIT
+    rad = terms.rad.sum(axis=-3) + rounded
+    return Known(terms.mid.sum(axis=-3), _up(rad, r + 4))
 
 
 def _root(power: Known) -> Known:
     """R symmetric with R² ≽ every matrix in power (positive semidefinite): lifted by what floats and radii leave open."""
-    values, V = np.linalg.eigh(0.5 * (power.mid + np.swapaxes(power.mid, -1, -2)))
-    open_ = _crude(power.rad) + 1e-13 * np.abs(values).max(axis=-1) + LEAST
+    values, V = np.linalg.eigh(_symmetric(power.mid))
+    largest = np.abs(values).max(axis=-1)
+    left_open = _crude(power.rad) + 1e-13 * largest + LEAST
+    negative = Known(-power.mid, power.rad)
     for lift in (2.0, 64.0, 4096.0):
-        lifted = np.sqrt(np.maximum(values, 0.0) + lift * open_[..., None])
-        R = (V * lifted[..., None, :]) @ np.swapaxes(V, -1, -2)
-        R = exactly(0.5 * (R + np.swapaxes(R, -1, -2)))
-        margin = least(total(product(R, R), Known(-power.mid, power.rad)))
-        if ((margin >= 0) & (least(R) >= 0)).all():
+        lifted = np.maximum(values, 0.0) + lift * left_open[..., None]
+        lengths = np.sqrt(lifted)[..., None, :]
+        root = (V * lengths) @ _turned(V)
+        R = exactly(_symmetric(root))
+        margin = least(total(product(R, R), negative))
+        seen = (margin >= 0) & (least(R) >= 0)
+        if seen.all():
             return R
-    seen = ((margin >= 0) & (least(R) >= 0))[..., None, None]
-    return Known(R.mid, np.where(seen, 0.0, np.inf))
+    rad = np.where(seen[..., None, None], 0.0, np.inf)
+    return Known(R.mid, rad)
 
 
 def norm_of(members: Family, ρ: float | np.ndarray) -> np.ndarray:
     """Upper bounds of ‖A + ½ Σ z_i B_i‖₂ over |z| ≤ ρ: √(λ_max(AᵀA + ρ/2 R) + ρ²/4 ‖Σ B_iᵀB_i‖)."""
     half = np.asarray(ρ, float) / 2
-    first = greatest(total(members.squares, scaled(half[..., None, None], members.root)))
-    return _up(np.sqrt(np.maximum(first + _up(half * half * members.second, 4), 0.0)), 4)
+    slope = scaled(half[..., None, None], members.root)
+    first = greatest(total(members.squares, slope))
+    second = _up(half * half * members.second, 4)
+    square = np.maximum(first + second, 0.0)
+    return _up(np.sqrt(square), 4)

@@ -30,14 +30,16 @@ OUT = 1.02  # times the largest acceleration found: what it may be between two p
 
 def lower_bound(task: Task, way: Way, steps: int = STEPS, cells: int = CELLS) -> float:
     """s; no motion within the limits of speeds, accelerations, joints and flow is faster."""
-    tip = np.concatenate([_tip_times(task, way, edge, steps) for edge in range(len(way.edges))])
+    edges = range(len(way.edges))
+    tip = np.concatenate([_tip_times(task, way, edge, steps) for edge in edges])
     extensions = np.linspace(*task.ranges[2], cells + 1)
     positions, allowed = places(task, way, steps, extensions)
     low, high = _within_cells(positions)
     open_cells = _open_cells(task, extensions, allowed)
     remaining = np.where(open_cells[-1], 0.0, np.inf)
     for k in reversed(range(len(tip))):
-        way_there = _least_way(low[k], high[k], low[k + 1], high[k + 1])
+        after = k + 1
+        way_there = _least_way(low[k], high[k], low[after], high[after])
         step = np.maximum(step_times(task, way_there), tip[k])
         remaining = (step + remaining).min(axis=1)
         remaining[~open_cells[k]] = np.inf
@@ -48,7 +50,9 @@ def _least_way(low, high, next_low, next_high) -> np.ndarray:
     """The least way of every piston from each cell of one place to each of the next, signed; 0 where both have a position."""
     outwards = next_low[:, None, :] - high[:, :, None]
     backwards = low[:, :, None] - next_high[:, None, :]
-    return np.maximum(outwards, 0.0) - np.maximum(backwards, 0.0)
+    outwards = np.maximum(outwards, 0.0)
+    backwards = np.maximum(backwards, 0.0)
+    return outwards - backwards
 
 
 def _within_cells(positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -56,16 +60,20 @@ def _within_cells(positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     after = positions[..., 1:]
     before = positions[..., :-1]
     curved = np.abs(np.diff(positions, n=2, axis=2))
-    bend = (
-        curved.max(axis=2, initial=0.0)[..., None] / 4
-    )  # twice what a parabola leaves its chord by
-    return np.minimum(after, before) - bend, np.maximum(after, before) + bend
+    most_curved = curved.max(axis=2, initial=0.0)[..., None]
+    bend = most_curved / 4  # twice what a parabola leaves its chord by
+    low = np.minimum(after, before) - bend
+    high = np.maximum(after, before) + bend
+    return low, high
 
 
 def _open_cells(task: Task, extensions: np.ndarray, allowed: np.ndarray) -> np.ndarray:
     """Which cells an extension may be in at every place: one of their ends, or of a neighbour's, is within reach."""
     near = np.pad(allowed, ((0, 0), (1, 1)))
-    found = near[:, :-3] | near[:, 1:-2] | near[:, 2:-1] | near[:, 3:]
+    cells = near.shape[1] - 3
+    found = near[:, :cells]
+    for shift in range(1, 4):
+        found = found | near[:, shift : shift + cells]
     found[0] &= _cells_with(extensions, task.start)
     if task.end is not None:
         found[-1] &= _cells_with(extensions, task.end)
@@ -76,7 +84,9 @@ def _cells_with(extensions: np.ndarray, q_3: float) -> np.ndarray:
     """Which cells hold the extension q_3."""
     width = extensions[1] - extensions[0]
     begins = extensions[:-1]
-    return (begins - 1e-9 <= q_3) & (q_3 <= begins + width + 1e-9)
+    above = begins - 1e-9 <= q_3
+    below = q_3 <= begins + width + 1e-9
+    return above & below
 
 
 def _tip_times(task: Task, way: Way, edge: int, steps: int) -> np.ndarray:
@@ -84,13 +94,17 @@ def _tip_times(task: Task, way: Way, edge: int, steps: int) -> np.ndarray:
     parts = steps * FINE
     share = np.arange(parts + 1) / parts
     along = way.lengths[edge] * share * share * (3 - 2 * share)
-    slopes = [_Slopes.at(task, way.edges[edge][0], here) for here in along]
+    curve = way.edges[edge][0]
+    slopes = [_Slopes.at(task, curve, here) for here in along]
     fastest = np.array([here.speed() for here in slopes])
     parts_long = np.diff(along)
     ahead = _risen(slopes, fastest, parts_long)
-    back = _risen(slopes[::-1], fastest[::-1], parts_long[::-1])[::-1]
-    free = parts_long / np.maximum(fastest[1:], fastest[:-1]) / OUT
-    return np.max([ahead, back, free], axis=0).reshape(steps, FINE).sum(axis=1)
+    mirrored = (values[::-1] for values in (slopes, fastest, parts_long))
+    back = _risen(*mirrored)[::-1]
+    faster = np.maximum(fastest[1:], fastest[:-1])
+    free = parts_long / faster / OUT
+    least = np.max([ahead, back, free], axis=0)
+    return least.reshape(steps, FINE).sum(axis=1)
 
 
 def _risen(slopes: list, fastest: np.ndarray, lengths: np.ndarray) -> np.ndarray:
@@ -100,10 +114,10 @@ def _risen(slopes: list, fastest: np.ndarray, lengths: np.ndarray) -> np.ndarray
     for here, then, top, length in zip(slopes, slopes[1:], fastest[1:], lengths):
         pace = np.sqrt(squared)
         steepest = max(here.acceleration(pace), then.acceleration(pace), 0.0)
-        gain = 2 * OUT * steepest * length
-        both = np.sqrt(squared) + np.sqrt(squared + gain)
+        gained = squared + 2 * OUT * steepest * length
+        both = pace + np.sqrt(gained)
         times.append(2 * length / max(both, 1e-12))
-        squared = min(squared + gain, (OUT * top) ** 2)
+        squared = min(gained, (OUT * top) ** 2)
     return np.array(times)
 
 
@@ -116,9 +130,11 @@ class _Slopes:
         self.A = A
         self.B = B
         self.C = C
-        self.v = np.array([c.v_max for c in task.crane.cylinders])
-        self.a = np.array([c.a_max for c in task.crane.cylinders])
-        self.u = np.linspace(-self.v[2], self.v[2], SPEEDS)
+        cylinders = task.crane.cylinders
+        self.v = np.array([c.v_max for c in cylinders])
+        self.a = np.array([c.a_max for c in cylinders])
+        fastest = self.v[2]
+        self.u = np.linspace(-fastest, fastest, SPEEDS)
 
     @classmethod
     def at(cls, task: Task, edge, s: float) -> _Slopes:
@@ -129,9 +145,12 @@ class _Slopes:
 
         def moved(pace: float, u: float):
             """All pistons while the tip moves at `pace` and the extension at u."""
-            powers = np.array([1.0, pace, pace**2])[:, None, None]
-            rows = np.repeat(derivatives[:, None, :] * powers, many, axis=1)
-            return table(task.crane, False, rows, extensions, np.full(many, u), 0.0 * extensions)
+            powers = np.array([1.0, pace, pace**2])
+            place = derivatives[:, None, :] * powers[:, None, None]
+            rows = np.repeat(place, many, axis=1)
+            speed = np.full(many, u)
+            unaccelerated = 0.0 * extensions
+            return table(task.crane, False, rows, extensions, speed, unaccelerated)
 
         along = moved(1.0, 0.0)
         both = moved(1.0, 1.0)
@@ -142,8 +161,9 @@ class _Slopes:
     def speed(self) -> float:
         """Largest ṡ within the cylinders' speeds."""
         nothing = np.zeros((len(self.f), 1, 2))
-        slack = self._slack(self.v[2])
-        return _most(self.f, self.g, nothing, self.v[:2] + slack, self.v[2])
+        fastest = self.v[2]
+        room = self.v[:2] + self._slack(fastest)
+        return _most(self.f, self.g, nothing, room, fastest)
 
     def acceleration(self, pace: float) -> float:
         """Largest s̈ within the cylinders' accelerations at this ṡ, −inf where their speeds do not allow it."""
@@ -151,9 +171,13 @@ class _Slopes:
         f, g, A, B, C = (x[:, None, :] for x in (self.f, self.g, self.A, self.B, self.C))
         v = f * pace + g * u
         h = A * pace**2 + B * pace * u + C * u**2
-        able = (np.abs(v) <= self.v + _around(v)).all(axis=2)
-        slack = _around(h[:, :, :2]) + self._slack(self.a[2])
-        return _most(self.f, self.g, h[:, :, :2], self.a[:2] + slack, self.a[2], able)
+        within = np.abs(v) <= self.v + _around(v)
+        able = within.all(axis=2)
+        turning = h[:, :, :2]
+        strongest = self.a[2]
+        slack = _around(turning) + self._slack(strongest)
+        room = self.a[:2] + slack
+        return _most(self.f, self.g, turning, room, strongest, able)
 
     def _slack(self, largest: float) -> np.ndarray:
         """By how much f and g between samples may change what a piston does; largest: the extension's speed or acceleration."""
@@ -170,7 +194,8 @@ def _reaching(task: Task, place: list) -> np.ndarray:
     near = np.abs(task.crane.stretch(place, extensions)) < 1
     for value, (low, high) in zip(joints, task.ranges):
         slack = np.abs(np.gradient(value, step)) * step
-        near = near & (value >= low - slack) & (value <= high + slack)
+        near = near & (value >= low - slack)
+        near = near & (value <= high + slack)
     return extensions[near]
 
 
@@ -186,7 +211,9 @@ def _between(x: np.ndarray) -> np.ndarray:
 
 def _around(x: np.ndarray) -> np.ndarray:
     """As `_between`, along the first axis and the second."""
-    return _between(x) + _between(x.transpose(1, 0, 2)).transpose(1, 0, 2)
+    turned = x.transpose(1, 0, 2)
+    second = _between(turned).transpose(1, 0, 2)
+    return _between(x) + second
 
 
 def _most(f, g, h, room, top: float, able=None) -> float:
@@ -197,13 +224,16 @@ def _most(f, g, h, room, top: float, able=None) -> float:
     edge = room * np.sign(f)
     up = edge - h  # y = (up − g w)/f
     low = -edge - h
-    best = np.full(np.broadcast_shapes(up.shape[:2], f.shape[:2]), -np.inf)
-    for vertex in (top, -top, *_crossings(f, g, up, low)):
+    rows = np.broadcast_shapes(up.shape[:2], f.shape[:2])
+    best = np.full(rows, -np.inf)
+    crossings = _crossings(f, g, up, low)
+    for vertex in (top, -top, *crossings):
         w = np.clip(vertex, -top, top)
         moved = g * w[..., None] if np.ndim(w) else g * w
         y_up = ((up - moved) / f).min(axis=-1)
         y_low = ((low - moved) / f).max(axis=-1)
-        best = np.maximum(best, np.where(y_low <= y_up + 1e-9, y_up, -np.inf))
+        fits = y_low <= y_up + 1e-9
+        best = np.maximum(best, np.where(fits, y_up, -np.inf))
     if able is not None:
         best = np.where(able, best, -np.inf)
     return float(np.max(best))
@@ -211,11 +241,12 @@ def _most(f, g, h, room, top: float, able=None) -> float:
 
 def _crossings(f, g, up, low) -> list[np.ndarray]:
     """w at which the edges of the two pistons' bands cross."""
-    D = f[..., 0] * g[..., 1] - f[..., 1] * g[..., 0]
+    f_0, f_1 = f[..., 0], f[..., 1]
+    D = f_0 * g[..., 1] - f_1 * g[..., 0]
     D = np.where(np.abs(D) < 1e-12, 1e-12, D)
     edges = ((up, up), (up, low), (low, up))
     found = []
     for one, other in edges:
-        crossed = f[..., 0] * other[..., 1] - f[..., 1] * one[..., 0]
+        crossed = f_0 * other[..., 1] - f_1 * one[..., 0]
         found.append(crossed / D)
     return found
