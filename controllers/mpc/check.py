@@ -18,21 +18,26 @@ def refined(dense: Dense, θ, λ, steps: int = 6) -> tuple[np.ndarray, np.ndarra
     """
     n = len(dense.H)
     H = dense.H.astype(WIDE)
-    f = dense.F.astype(WIDE) @ θ.astype(WIDE) + dense.c1
+    F = dense.F.astype(WIDE)
+    f = F @ θ.astype(WIDE) + dense.c1
     A = np.vstack([np.eye(n), dense.G])
     lower, upper = (edge.astype(WIDE) for edge in dense.bounds(θ))
     active = _active(λ)
-    edge = np.where(λ[active] > 0, upper[active], lower[active])
-    z, μ = _solved(dense.H, H, f, A[active], edge, steps)
+    named = λ[active]
+    edge = np.where(named > 0, upper[active], lower[active])
+    rows = A[active]
+    z, μ = _solved(dense.H, H, f, rows, edge, steps)
     size = np.abs(f).max(initial=LEAST)
-    rows = A[active].astype(WIDE)
-    stationary = np.abs(f + H @ z + rows.T @ μ).max() / size
-    beyond = _beyond(A.astype(WIDE) @ z, lower, upper)
-    wrong_sign = np.maximum(-μ * np.sign(λ[active]), 0)
+    gradient = f + H @ z + rows.astype(WIDE).T @ μ
+    stationary = np.abs(gradient).max() / size
+    value = A.astype(WIDE) @ z
+    beyond = _beyond(value, lower, upper)
+    wrong_sign = np.maximum(-μ * np.sign(named), 0)
     wrong = wrong_sign.max(initial=0.0) / size
     full = np.zeros(len(A))
     full[active] = μ
-    return z.astype(float), full, float(max(stationary, beyond, wrong))
+    residual = max(stationary, beyond, wrong)
+    return z.astype(float), full, float(residual)
 
 
 def _active(λ) -> np.ndarray:
@@ -47,18 +52,23 @@ def _solved(stored, H, f, A, edge, steps: int) -> tuple[np.ndarray, np.ndarray]:
     n = len(stored)
     many = len(A)
     rows = A.astype(WIDE)
-    K = np.block([[stored, A.T], [A, np.zeros((many, many))]])
+    none = np.zeros((many, many))
+    K = np.block([[stored, A.T], [A, none]])
     solution = np.zeros(n + many, dtype=WIDE)
     for _ in range(steps):
         z = solution[:n]
         μ = solution[n:]
-        missed = np.concatenate([-f - H @ z - rows.T @ μ, edge - rows @ z])
-        solution = solution + np.linalg.solve(K, missed.astype(float))
+        gradient = -f - H @ z - rows.T @ μ
+        missed = np.concatenate([gradient, edge - rows @ z])
+        correction = np.linalg.solve(K, missed.astype(float))
+        solution = solution + correction
     return solution[:n], solution[n:]
 
 
 def _beyond(value, lower, upper):
     """By how much rows and bounds that are limited are left, 0 where none is."""
-    above = np.where(upper < NONE / 2, value - upper, 0)
-    below = np.where(lower > -NONE / 2, lower - value, 0)
+    limited_above = upper < NONE / 2
+    limited_below = lower > -NONE / 2
+    above = np.where(limited_above, value - upper, 0)
+    below = np.where(limited_below, lower - value, 0)
     return np.maximum(above, below).max(initial=0.0)

@@ -31,7 +31,8 @@ class BodyRows:
 
     def bodies(self, need: bodies.Needed, qdd, forces, around: Surroundings) -> list[Entry]:
         """Entries of bodies, joints and springs, for true accelerations q̈, forces of all actuators, and surroundings."""
-        plant, at = self.machine, need.at
+        plant = self.machine
+        at = need.at
         by_rate = dict(zip(plant.own[1], qdd))
         leading = [at.rates[i] for i in plant.lead]
         accelerations = [by_rate[i] for i in plant.lead]
@@ -39,71 +40,80 @@ class BodyRows:
         nets = mechanics.net_wrenches(plant, at.motion, true, around.gravity)
         passive = bodies.damped(plant, at.rates)
         tool = surroundings.at_tool(plant, at.motion, around.wrench)
+        pushed = _pushed(nets, tool)
         sides = (
             cuts.cuts(plant, at, need.lines, need.nets, need.every, need.passive),
-            cuts.cuts(plant, at, need.lines, _pushed(nets, tool), forces, passive),
+            cuts.cuts(plant, at, need.lines, pushed, forces, passive),
         )
         Δ = [mechanics.against(a, b) for a, b in zip(need.wanted.Z, at.motion.Z)]
         Δ.append(mechanics.against(ZERO6, at.motion.ground.Z))
         flows = self._flows(need, Δ, sides, forces)
         self._outer(flows, Δ, tool)
-        rows = [self._body(need, j, Δ[j], nets[j], flows[j]) for j in range(len(plant.bodies))]
-        size = sum(scale for _, scale in flows[-1].values())
-        ground = Entry(
-            GROUND, GROUND, 0.0, 0.0, {cut: p for cut, (p, _) in flows[-1].items()}, {}, size
-        )
-        return [*rows, ground, *self._springs(need, forces)]
+        *of_bodies, of_ground = flows
+        rows = []
+        for j, flow in enumerate(of_bodies):
+            rows.append(self._body(need, j, Δ[j], nets[j], flow))
+        return [*rows, _ground(of_ground), *self._springs(need, forces)]
 
     def _body(self, need, j: int, Δ, net, flows) -> Entry:
-        body, motion = self.machine.bodies[j], need.at.motion
+        """The row of body j, with the damping of the joint that moves it."""
+        body = self.machine.bodies[j]
         rubbed, rubs = self._damped(need, j)
         D = power(Δ, need.fed[j]) + rubbed
         joint = f"joint {body.name}"
-        flows = flows | {joint: (flows[joint][0] + rubbed, flows[joint][1] + rubs)}
+        entering, scale = flows[joint]
+        flows = flows | {joint: (entering + rubbed, scale + rubs)}
         size = magnitude(Δ, need.nets[j]) + magnitude(Δ, net) + np.abs(D)
-        size = size + sum(scale for _, scale in flows.values())
-        stored = power(Δ, mechanics.momentum(body, motion, j, Δ)) / 2
+        size = size + _sizes(flows)
+        momentum = mechanics.momentum(body, need.at.motion, j, Δ)
+        stored = power(Δ, momentum) / 2
         subsystem, name = in_subsystem(body.name)
-        return Entry(
-            subsystem, name, stored, D, {cut: p for cut, (p, _) in flows.items()}, {}, size
-        )
+        return Entry(subsystem, name, stored, D, _powers(flows), {}, size)
 
     def _outer(self, flows, Δ, tool) -> None:
         """What enters through the tool, and through a ground that moves."""
         if tool is not None:
             j, wrench = tool
-            flows[j][TIP] = power(Δ[j], wrench), magnitude(Δ[j], wrench)
+            entering = power(Δ[j], wrench)
+            flows[j][TIP] = entering, magnitude(Δ[j], wrench)
         if self.machine.moving_ground:
-            pairs = flows[-1].values()
-            flows[-1][BASE] = -sum(p for p, _ in pairs), sum(size for _, size in pairs)
+            of_ground = flows[-1]
+            leaving = sum(_powers(of_ground).values())
+            of_ground[BASE] = -leaving, _sizes(of_ground)
 
     def _flows(self, need, Δ, sides, forces) -> list[dict]:
         """Per body, and last for the ground: cut → (virtual power entering there, magnitude of its terms)."""
         plant = self.machine
+        motion = need.at.motion
+        required, true = sides
         found: list[dict] = [{} for _ in range(len(plant.bodies) + 1)]
-
-        places = need.at.motion.r
 
         def put(j, cut, pair, way, at):
             found[j][cut] = _flow(Δ[j], pair, way, at)
 
         for j, body in enumerate(plant.bodies):
-            pair = (sides[0].joint[j], sides[1].joint[j])
-            put(j, f"joint {body.name}", pair, 1.0, places[j])
-            put(plant.tree.parent[j], f"joint {body.name}", pair, -1.0, places[j])
+            cut = f"joint {body.name}"
+            pair = (required.joint[j], true.joint[j])
+            place = motion.r[j]
+            put(j, cut, pair, 1.0, place)
+            put(plant.tree.parent[j], cut, pair, -1.0, place)
         for n, which in enumerate(cuts.closed(plant)):
             loop = plant.loops[which]
+            cut = f"loop {loop.name}"
             a, b = plant.cuts[which]
-            pair = (sides[0].loop[n], sides[1].loop[n])
-            at = tree.point(need.at.motion, b, loop.b.point)[0]
-            put(b, f"loop {loop.name}", pair, 1.0, at)
-            put(a, f"loop {loop.name}", pair, -1.0, at)
+            pair = (required.loop[n], true.loop[n])
+            place, *_ = tree.point(motion, b, loop.b.point)
+            put(b, cut, pair, 1.0, place)
+            put(a, cut, pair, -1.0, place)
         for i, (actuator, wrench) in enumerate(zip(plant.actuators, need.lines.wrench)):
-            if wrench is not None:
-                pair = tuple(mechanics.scaled(f, wrench) for f in (need.every[i], forces[i]))
-                for pin, way in ((actuator.b, 1.0), (actuator.a, -1.0)):
-                    j = plant.number(pin.body)
-                    put(j, self.cut(i), pair, way, tree.point(need.at.motion, j, pin.point)[0])
+            if wrench is None:
+                continue
+            both = (need.every[i], forces[i])
+            pair = tuple(mechanics.scaled(f, wrench) for f in both)
+            for pin, way in ((actuator.b, 1.0), (actuator.a, -1.0)):
+                j = plant.number(pin.body)
+                place, *_ = tree.point(motion, j, pin.point)
+                put(j, self.cut(i), pair, way, place)
         return found
 
     def cut(self, i: int) -> str:
@@ -114,34 +124,64 @@ class BodyRows:
     def _damped(self, need, j: int):
         """d Δż² of the joint of body j, and the magnitude of its terms."""
         first, count = self.machine.tree.v[j]
+        d = self.machine.bodies[j].damping
         D = size = 0.0
         for i in range(first, first + count):
-            d = self.machine.bodies[j].damping
-            D = D + d * (need.rates[i] - need.at.rates[i]) ** 2
-            size = size + d * (need.rates[i] ** 2 + need.at.rates[i] ** 2)
+            required = need.rates[i]
+            true = need.at.rates[i]
+            D = D + d * (required - true) ** 2
+            size = size + d * (required**2 + true**2)
         return D, size
 
     def _springs(self, need, forces) -> list[Entry]:
-        plant, found = self.machine, []
+        plant = self.machine
+        found = []
         true = bodies.spring_forces(plant, need.lines, need.at.rates)
         for i, force in true.items():
-            arm = need.lines.by_joint[i]
-            Δ = linear.times([arm], need.rates)[0] - linear.times([arm], need.at.rates)[0]
-            name = plant.actuators[i].name
-            if plant.actuators[i].drive.inputs(name):
+            arm = [need.lines.by_joint[i]]
+            (required_speed,) = linear.times(arm, need.rates)
+            (true_speed,) = linear.times(arm, need.at.rates)
+            Δ = required_speed - true_speed
+            actuator = plant.actuators[i]
+            name = actuator.name
+            if actuator.drive.inputs(name):
                 found.append(self._load(i, Δ, forces[i]))
                 continue
-            D = -Δ * (need.every[i] - force)
-            size = np.abs(Δ) * (np.abs(need.every[i]) + np.abs(force))
-            found.append(Entry(name, f"spring {name}", 0.0, D, {self.cut(i): D}, {}, size))
+            required = need.every[i]
+            D = -Δ * (required - force)
+            size = np.abs(Δ) * (np.abs(required) + np.abs(force))
+            row = Entry(name, f"spring {name}", 0.0, D, {self.cut(i): D}, {}, size)
+            found.append(row)
         return found
 
     def _load(self, i: int, Δ, force) -> Entry:
         """A disturbance: its force is no part of what is required, and its power on Δ perturbs."""
-        name, into = self.machine.actuators[i].name, Δ * force
+        name = self.machine.actuators[i].name
+        into = Δ * force
         return Entry(
-            name, f"load {name}", 0.0, 0.0, {self.cut(i): into}, {"load": -into}, np.abs(into)
+            name,
+            f"load {name}",
+            0.0,
+            0.0,
+            {self.cut(i): into},
+            {"load": -into},
+            np.abs(into),
         )
+
+
+def _ground(flows: dict) -> Entry:
+    """The row of the ground, which stores and dissipates nothing."""
+    return Entry(GROUND, GROUND, 0.0, 0.0, _powers(flows), {}, _sizes(flows))
+
+
+def _powers(flows: dict) -> dict:
+    """Cut → the virtual power that enters there."""
+    return {cut: entering for cut, (entering, _) in flows.items()}
+
+
+def _sizes(flows: dict):
+    """The sum of the magnitudes of what enters at all cuts."""
+    return sum(size for _, size in flows.values())
 
 
 def in_subsystem(body: str) -> tuple[str, str]:
@@ -160,7 +200,8 @@ def _pushed(nets, tool) -> list:
 
 def magnitude(V, F):
     """|V|ᵀ|F|."""
-    return sum(np.abs(a) * np.abs(b) for a, b in zip([*V[0], *V[1]], [*F[0], *F[1]]))
+    pairs = zip([*V[0], *V[1]], [*F[0], *F[1]])
+    return sum(np.abs(a) * np.abs(b) for a, b in pairs)
 
 
 def _flow(Δ, pair, way, at):
@@ -171,9 +212,11 @@ def _flow(Δ, pair, way, at):
     """
     entering = way * power(Δ, mechanics.against(*pair))
     x, y, z = (np.abs(v) for v in at)
-    size = magnitude(Δ, pair[0]) + magnitude(Δ, pair[1])
+    required, true = pair
+    size = magnitude(Δ, required) + magnitude(Δ, true)
+    _, turning = Δ
     for f, _ in pair:
         a, b, c = (np.abs(v) for v in f)
-        arms = (y * c + z * b, z * a + x * c, x * b + y * a)
-        size = size + COUNTED * sum(np.abs(ω) * arm for ω, arm in zip(Δ[1], arms))
+        moments = (y * c + z * b, z * a + x * c, x * b + y * a)
+        size = size + COUNTED * sum(np.abs(ω) * m for ω, m in zip(turning, moments))
     return entering, size

@@ -27,7 +27,8 @@ import numpy as np
 from workbench.contract.scalars import Scalar
 from workbench.numerics.compiler import library
 from workbench.numerics.interval_program import Kink, Program, program
-from workbench.numerics.intervals import Box, box, enclose
+from workbench.numerics.interval_rules import Box
+from workbench.numerics.intervals import box, enclose
 from workbench.numerics.lanes import ALIGNED, aligned
 from workbench.numerics.native import own_text
 

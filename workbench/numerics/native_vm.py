@@ -21,22 +21,30 @@ def run(loop: Any, asked: Samples) -> int:
     sample = _kept(loop, _Graph(loop, *shape).sample, *shape)
     n = asked.n
     t = (asked.first + np.arange(n)) * asked.T
-    inputs = asked.W if asked.F is None else np.hstack([asked.W, asked.F.reshape(n, -1)])
-    many, held = _many(loop, sample, n, np.array([asked.h1, asked.h2]), np.asarray(asked.c))
+    inputs = asked.W
+    if asked.F is not None:
+        inputs = np.hstack([asked.W, asked.F.reshape(n, -1)])
+    steps = np.array([asked.h1, asked.h2])
+    many, held = _many(loop, sample, n, steps, np.asarray(asked.c))
     end, out = many(asked.state, t[None, :], inputs.T, *held)
     out = np.array(out).T
-    bad = np.flatnonzero(~np.isfinite(out[:, : loop.n_x]).all(axis=1))
+    finite = np.isfinite(out[:, : loop.n_x]).all(axis=1)
+    bad = np.flatnonzero(~finite)
     done = int(bad[0]) if len(bad) else n
     if asked.rows is not None:
         _keep(asked, out[:done], asked.rows.reshape(-1, loop.row))
-    asked.state[:] = np.array(end)[:, -1] if done == n else out[done, : len(asked.state)]
+    if done == n:
+        asked.state[:] = np.array(end)[:, -1]
+    else:
+        asked.state[:] = out[done, : len(asked.state)]
     return done
 
 
 def _keep(asked: Samples, out: np.ndarray, rows: np.ndarray) -> None:
     """Rows of the samples done, those that are asked for, written into `rows`."""
     if asked.every:
-        kept = out[((asked.first + np.arange(len(out))) % asked.every) == 0]
+        number = asked.first + np.arange(len(out))
+        kept = out[number % asked.every == 0]
     else:
         kept = out.reshape(-1, rows.shape[1])
     rows[: len(kept)] = kept
@@ -50,12 +58,18 @@ def _kept(loop: Any, make: Any, *key: Any) -> Any:
 
 def _many(loop: Any, sample: Any, n: Any, *held: Any) -> Any:
     """`sample` over n samples, and its arguments that stay the same, once a sample: both are slow to make, so they are kept."""
-    many = _kept(loop, lambda: sample.mapaccum("many", n) if n > 1 else sample, sample, n)
+
+    def accumulated() -> ca.Function:
+        return sample.mapaccum("many", n) if n > 1 else sample
+
+    many = _kept(loop, accumulated, sample, n)
     given = (n, *(v.tobytes() for v in held))
     kept = loop.maps.get("held")  # read once: another thread may put its own there
     if kept is None or kept[0] != given:
-        kept = loop.maps["held"] = given, [ca.DM(np.tile(v[:, None], (1, n))) for v in held]
-    return many, kept[1]
+        tiled = [np.tile(v[:, None], (1, n)) for v in held]
+        kept = loop.maps["held"] = given, [ca.DM(v) for v in tiled]
+    _, columns = kept
+    return many, columns
 
 
 class _Graph(Kinks):
@@ -74,32 +88,49 @@ class _Graph(Kinks):
         f = self.traced
         nx = self.loop.n_x
         nw = self.loop.n_w
-        S = len(OFFSETS)
+        stages = len(OFFSETS)
         n = self.n1 + self.n2
         s = ca.MX.sym("s", self.n_z)
         t = ca.MX.sym("t")
         T = ca.MX.sym("h", 2)
-        W = ca.MX.sym("W", nw * (1 + S * n if self.rows_given else 1))
+        instants = 1 + stages * n if self.rows_given else 1
+        W = ca.MX.sym("W", nw * instants)
         c = ca.MX.sym("c", f.flow.size1_in(3))
-        z, w = s, W[:nw, 0]  # columns even when empty
-        jumped = lambda jump, at: ca.vertcat(jump(at, z[:nx, 0], w, c), z[nx:, 0])
-        if self.jumping:
-            z = jumped(f.jump, t)
+        z = s
+        w = W[:nw, 0]  # columns even when empty
+
+        def jumped(jump: ca.Function, at: Any) -> Any:
+            """z after a jump of the states; the power integrals stay."""
+            states = jump(at, z[:nx, 0], w, c)
+            return ca.vertcat(states, z[nx:, 0])
 
         def logged(at: Any, now: Any) -> Any:
-            return ca.vertcat(z, f.log(at, z[:nx, 0], now, c))
+            """The row of the log at one instant."""
+            shown = f.log(at, z[:nx, 0], now, c)
+            return ca.vertcat(z, shown)
 
+        if self.jumping:
+            z = jumped(f.jump, t)
         rows = [] if self.each_step else [logged(t, w)]
         advance = self.advance()
         for k in range(n):
-            h = T[0] if k < self.n1 else T[1]
-            at = t + k * T[0] if k < self.n1 else t + self.n1 * T[0] + (k - self.n1) * T[1]
+            h, at = self._begin(k, t, T)
             if self.n1 and k == self.n1:
                 z = jumped(f.release, at)
-            V = W[nw * (1 + S * k) : nw * (1 + S * (k + 1)), 0] if self.driven else w
+            V = w
+            if self.driven:
+                begin = nw * (1 + stages * k)
+                V = W[begin : begin + nw * stages, 0]
             if self.each_step:
-                rows.append(logged(at, V[:nw, 0] if self.driven and k else w))
+                now = V[:nw, 0] if self.driven and k else w
+                rows.append(logged(at, now))
             z = advance(at, h, z, V, c)
             if f.project is not None:
                 z = jumped(f.project, at + h)
         return ca.Function("sample", [s, t, W, T, c], [z, ca.vertcat(*rows)])
+
+    def _begin(self, k: int, t: ca.MX, T: ca.MX) -> tuple[ca.MX, ca.MX]:
+        """(length of step k of a sample that begins at t, when the step begins)."""
+        if k < self.n1:
+            return T[0], t + k * T[0]
+        return T[1], t + self.n1 * T[0] + (k - self.n1) * T[1]

@@ -48,10 +48,9 @@ class Below:
         step = self.step
         v = [self.way * (b - a) / step.dt for a, b in zip(x_0, x_1)]
         F, ε, δ = self._forces(c, self.way * u)
-        out, into = _least(v, δ)
-        push, pull = _least(F, ε)
+        speeds = out, into = _least(v, δ)
         Q = [A_a * o + A_b * i for o, i, (A_a, A_b) in zip(out, into, step.areas)]
-        power = self._power(v, δ, (out, into), (push, pull), Q)
+        power = self._power(v, δ, speeds, _least(F, ε), Q)
         allowed = 1.0
         for o, i, top in zip(out, into, step.v_max):
             allowed = np.where(np.maximum(o, i) > top * SHARE, 0.0, allowed)
@@ -63,7 +62,8 @@ class Below:
         """Forces of the cylinders at the speed u of the extension, their ε, and the δ of the speeds."""
         if not self.step.supply.needs_forces:
             return [0.0] * 3, [0.0] * 3, c[0:3]
-        F = [c[3 * i] + u * (c[3 * i + 1] + u * c[3 * i + 2]) for i in range(3)]
+        coefficients = (c[0:3], c[3:6], c[6:9])
+        F = [a + u * (b + u * curved) for a, b, curved in coefficients]
         return F, c[9:12], c[12:15]
 
     def _power(self, v, δ, speeds, forces, Q):
@@ -73,10 +73,12 @@ class Below:
         out, into = speeds
         push, pull = forces
         if isinstance(supply, Work):
-            return sum(f * s for f, s in zip([*push, *pull], [*out, *into]))
+            both = zip([*push, *pull], [*out, *into])
+            return sum(f * s for f, s in both)
         if isinstance(supply, Speed):
             weights = areas if supply.weighted else [(1.0, 1.0)] * len(areas)
-            return sum(a * o * o + b * i * i for o, i, (a, b) in zip(out, into, weights))
+            weighted = zip(out, into, weights)
+            return sum(a * o * o + b * i * i for o, i, (a, b) in weighted)
         pressures = []
         for f, g, s, d, (A_a, A_b) in zip(push, pull, v, δ, areas):
             lifts = np.minimum(f, s - d + self.creep) > 0
@@ -98,12 +100,10 @@ def cell_bound(task: Task, energy: float, cells: int = 261, finest: int = 2081) 
     """J that no motion undercuts; energy: that of a plan, cells: at first over the stroke, halved until there are `finest`."""
     supply = task.supply
     if supply.map is not None:
-        supply = replace(supply, η=max(max(row) for row in supply.map.rows), map=None)
-    below = Below(
-        replace(task.step, supply=supply),
-        supply.back,
-        supply.creep,
-    )
+        best = max(max(row) for row in supply.map.rows)
+        supply = replace(supply, η=best, map=None)
+    step = replace(task.step, supply=supply)
+    below = Below(step, supply.back, supply.creep)
     low, high = task.ranges[2]
     n = cells
     keep = None
@@ -111,76 +111,97 @@ def cell_bound(task: Task, energy: float, cells: int = 261, finest: int = 2081) 
     while n <= finest:
         h = (high - low) / (n - 1)
         grid = _grid(task, n, h, keep)
-        forth, back = (_run(below, grid, task, way) for way in (1.0, -1.0))
-        bound = max(bound, min(float(forth[0].min()), energy))
+        forth = _run(below, grid, task, 1.0)
+        back = _run(below, grid, task, -1.0)
+        cheapest = float(forth[0].min())
+        bound = max(bound, min(cheapest, energy))
         through = forth + back[::-1]
         alive = (through <= energy * SHARE) & (grid.ok > 0.5)
-        wide = alive | np.roll(alive, 1, 1) | np.roll(alive, -1, 1)
-        keep = (grid.base[0] + h * np.arange(n), wide)
+        centres = grid.base[0] + h * np.arange(n)
+        keep = (centres, _with_neighbours(alive))
         n = 2 * n - 1
     return bound
+
+
+def _with_neighbours(cells: np.ndarray) -> np.ndarray:
+    """These cells and those beside them."""
+    left = np.roll(cells, 1, 1)
+    right = np.roll(cells, -1, 1)
+    return cells | left | right
 
 
 def _run(below: Below, grid: Grid, task: Task, way: float) -> np.ndarray:
     """(N+1, n) least energy to the end from every cell; way −1: to the start, last stage first."""
     if way < 0:
-        backwards = [np.ascontiguousarray(a[::-1]) for a in (grid.base, grid.X, grid.ok, grid.C)]
+        forwards = (grid.base, grid.X, grid.ok, grid.C)
+        backwards = [np.ascontiguousarray(a[::-1]) for a in forwards]
         grid = Grid(grid.h, *backwards)
     last = np.where(grid.ok[-1] > 0.5, 0.0, BIG)
     kernel = Kernel(replace(below, way=way), grid.C.shape[1])
-    return kernel.one(grid, last, task.reach + grid.h)[0]
+    J, _ = kernel.one(grid, last, task.reach + grid.h)
+    return J
 
 
 def _grid(task: Task, n: int, h: float, keep) -> Grid:
+    """The grid of n cells of width h; keep: (centres of an earlier grid, which of them may be kept), or None."""
     low = task.ranges[2][0]
     N = task.steps
-    base = np.full(N + 1, task.start - h * round((task.start - low) / h))
+    whole = round((task.start - low) / h)
+    base = np.full(N + 1, task.start - h * whole)
     q = base[:, None] + h * np.arange(n)
     X, ok = task.pistons(q)
-    ok = ok | np.roll(ok, 1, 1) | np.roll(ok, -1, 1)
+    ok = _with_neighbours(ok)
     if keep is not None:
         before, wide = keep
         place = (q[0] - before[0]) / (before[1] - before[0])
-        nearest = np.clip(np.rint(place).astype(int), 0, len(before) - 1)
+        whole = np.rint(place).astype(int)
+        nearest = np.clip(whole, 0, len(before) - 1)
         ok &= wide[:, nearest]
     for k, at in ((0, task.start), (N, task.end)):
         if at is not None:
             ok[k] &= np.abs(q[k] - at) <= 0.51 * h
-    return Grid(
-        h,
-        base,
-        np.ascontiguousarray(X.transpose(1, 0, 2)),
-        ok.astype(float),
-        _columns(task, X, ok, base, n, h),
-    )
+    by_stage = np.ascontiguousarray(X.transpose(1, 0, 2))
+    columns = _columns(task, X, ok, base, n, h)
+    return Grid(h, base, by_stage, ok.astype(float), columns)
 
 
 def _columns(task: Task, X, ok, base, n: int, h: float) -> np.ndarray:
     """(N, 15 or 3, 2n−1): force coefficients, ε, δ at the middles."""
     from scipy.ndimage import maximum_filter1d
 
-    near = 2 * int(np.ceil((task.reach + h) / h / 2)) + 3  # cells on either side of a middle
+    cells = int(np.ceil((task.reach + h) / h / 2))
+    near = 2 * cells + 3  # cells on either side of a middle
+    many = 2 * n - 1
     most = np.where(ok, _beside(X) / 2, 0.0)  # where no motion is, pistons may jump
     most = maximum_filter1d(most, near, axis=2)
-    both = np.repeat((most[:, :-1] + most[:, 1:]) / task.dt, 2, axis=2)
-    δ = both[:, :, : 2 * n - 1].transpose(1, 0, 2)
+    slack = (most[:, :-1] + most[:, 1:]) / task.dt
+    both = np.repeat(slack, 2, axis=2)
+    δ = both[:, :, :many].transpose(1, 0, 2)
     if not task.supply.needs_forces:
         return np.ascontiguousarray(δ)
     k = 3 if task.order == 1 else 4
-    middles = base[:-1, None] + h / 2 * np.arange(2 * n - 1)
+    middles = base[:-1, None] + h / 2 * np.arange(many)
     C = forces(task, middles, 3 * k).transpose(0, 2, 1)
     U = (task.reach + h) / task.dt
     moved = _beside(C)
     a, b, c = (C[:, i::k] for i in range(3))
     Δa, Δb, Δc = (moved[:, i::k] for i in range(3))
-    ε = Δa + U * Δb + U * U * Δc + (np.abs(b) + Δb + 2 * U * (np.abs(c) + Δc)) * h / task.dt
+    steepest = np.abs(b) + Δb + 2 * U * (np.abs(c) + Δc)
+    ε = Δa + U * Δb + U * U * Δc + steepest * h / task.dt
     if k == 4:  # any acceleration that is allowed
-        ε = ε + (np.abs(C[:, 3::4]) + moved[:, 3::4]) * task.crane.cylinders[2].a_max
-    of_forces = np.stack([e[:, i] for i in range(3) for e in (a, b, c)], 1)
-    return np.ascontiguousarray(np.concatenate([of_forces, ε, δ], 1))
+        inertia = np.abs(C[:, 3::4]) + moved[:, 3::4]
+        ε = ε + inertia * task.crane.cylinders[2].a_max
+    pistons = range(3)
+    of_forces = np.stack([e[:, i] for i in pistons for e in (a, b, c)], 1)
+    columns = np.concatenate([of_forces, ε, δ], 1)
+    return np.ascontiguousarray(columns)
 
 
 def _beside(values: np.ndarray) -> np.ndarray:
     """Largest difference to the neighbours along the last axis."""
-    step = np.abs(np.diff(values, axis=2, prepend=values[:, :, :1], append=values[:, :, -1:]))
-    return np.maximum(step[:, :, 1:], step[:, :, :-1])
+    first = values[:, :, :1]
+    last = values[:, :, -1:]
+    step = np.abs(np.diff(values, axis=2, prepend=first, append=last))
+    after = step[:, :, 1:]
+    before = step[:, :, :-1]
+    return np.maximum(after, before)

@@ -12,7 +12,8 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from workbench.numerics.intervals import Box, box
+from workbench.numerics.interval_rules import Box
+from workbench.numerics.intervals import box
 from workbench.verification.rigorous.lifting import lift
 
 INF = np.inf
