@@ -7,6 +7,8 @@ import numpy as np
 from .style import LIMIT
 from .tables import typeset
 
+NOTE = "#666666"  # of words beside what they are about
+
 
 def whole(axis):
     """Logarithmic ticks at 1, 2, 5 written as plain numbers."""
@@ -103,22 +105,27 @@ def _power_of_ten(value, _=None) -> str:
     return f"{10.0**n:g}" if -2 <= n <= 2 else "10" + str(n).translate(_RAISED)
 
 
-def level(ax, value, name):
+def level(ax, value, name, color=NOTE):
     """A dashed line at `value`, with its name at the right end."""
     ax.axhline(value, color=LIMIT, lw=0.7, ls=(0, (4, 2)))
     if name:
-        ax.annotate(
-            name,
-            (1.0, value),
-            (0, 2),
-            ("axes fraction", "data"),
-            textcoords="offset points",
-            ha="right",
-            va="bottom",
-            fontsize=7,
-            color="#666666",
-            annotation_clip=False,
-        )
+        remark(ax, name, value, "data", color=color)
+
+
+def remark(ax, text, y=1.0, measure="axes fraction", size=7, color=NOTE):
+    """Text above the height y at an axis' right end; y in `measure`, as Matplotlib calls its coordinates."""
+    ax.annotate(
+        text,
+        (1.0, y),
+        (0, 2),
+        ("axes fraction", measure),
+        textcoords="offset points",
+        ha="right",
+        va="bottom",
+        fontsize=size,
+        color=color,
+        annotation_clip=False,
+    )
 
 
 FAR = 4.0  # times its limit: a signal beyond leaves the axis, so that the limit can be seen

@@ -32,12 +32,17 @@ class Pull(NamedTuple):
 
 def shared_out(mechanism, y) -> list[list]:
     """The states of every drive and last of the supply, from all of them in order."""
-    parts, at = [], 0
-    for a in mechanism.actuators:
-        many = len(a.drive.states(a.name))
-        parts.append(list(y[at : at + many]))
+    return dealt(y, [len(a.drive.states(a.name)) for a in mechanism.actuators])
+
+
+def dealt(values, counts: list[int]) -> list[list]:
+    """So many of these values for each, in order, and last those that are left."""
+    parts = []
+    at = 0
+    for many in counts:
+        parts.append(list(values[at : at + many]))
         at += many
-    return [*parts, list(y[at:])]
+    return [*parts, list(values[at:])]
 
 
 def takers(mechanism, pulls: list[Pull]) -> list[tuple]:
@@ -195,11 +200,7 @@ def pulls(mechanism, motion: Motion, z, rates, own, u) -> list[Pull]:
 
 def given_to(mechanism, u) -> list[list]:
     """The inputs of every drive, from all of them in order."""
-    parts, at = [], 0
-    for a in mechanism.actuators:
-        many = len(a.drive.inputs(a.name))
-        parts.append(list(u[at : at + many]))
-        at += many
+    *parts, _ = dealt(u, [len(a.drive.inputs(a.name)) for a in mechanism.actuators])
     return parts
 
 

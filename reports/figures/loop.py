@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from reports import tables
-from reports.axes import around, beyond, level, time_axis, unit_label
+from reports.axes import around, beyond, level, remark, time_axis, unit_label
 from reports.signals import unit_for
 from reports.style import (
     BLUE,
@@ -77,18 +77,7 @@ def _rows(entry, blind):
 
 
 def _note(ax, text):
-    ax.annotate(
-        text,
-        (1.0, 1.0),
-        (0, 2),
-        "axes fraction",
-        textcoords="offset points",
-        ha="right",
-        va="bottom",
-        fontsize=7.5,
-        color="#444444",
-        annotation_clip=False,
-    )
+    remark(ax, text, size=7.5, color="#444444")
 
 
 def limits(entries: Sequence[Mapping]):

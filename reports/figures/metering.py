@@ -205,19 +205,7 @@ def _commands(ax, log, run, has):
 def _pump(ax, log, run, has):
     P_M = 1e-5 * has.circuit.pump.P_M
     line(ax, log.time, 1e-5 * run.P, INK)
-    level(ax, P_M, "")
-    ax.annotate(
-        "pump’s relief",
-        (1.0, P_M),
-        (0, 2),
-        ("axes fraction", "data"),
-        textcoords="offset points",
-        ha="right",
-        va="bottom",
-        fontsize=7,
-        color=GREY,
-        annotation_clip=False,
-    )
+    level(ax, P_M, "pump’s relief", GREY)
     ax.set(ylabel="$P$, bar", ylim=(0.0, 1.12 * max(P_M, 1e-5 * float(run.P.max()))))
     ax.locator_params(axis="y", nbins=4)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from reports import signals
-from reports.axes import around, beyond, level, time_axis, unit_label
+from reports.axes import around, beyond, level, remark, time_axis, unit_label
 from reports.style import (
     BLUE,
     LIMIT,
@@ -152,17 +152,7 @@ def voltages(log: Log, plant=None):
             for sign in (1, -1):
                 level(ax, sign * most, "limit" if sign > 0 else "")
         elif most:
-            ax.annotate(
-                f"limit ± {most:g} V, beyond this axis",
-                (1.0, 1.0),
-                (0, 2),
-                "axes fraction",
-                textcoords="offset points",
-                ha="right",
-                va="bottom",
-                fontsize=7,
-                color="#666666",
-            )
+            remark(ax, f"limit ± {most:g} V, beyond this axis")
         unit_label(ax, unit)
         ax.set_title(
             signals.title_of(plant, label) if label.lstrip("t").isdigit() else symbol(name)

@@ -55,14 +55,14 @@ def replacing(path: str | os.PathLike) -> Iterator[Path]:
         with _explained(path):
             _create(temporary, target)
             yield temporary
-            _flush(temporary)
+            flush(temporary)
             os.replace(temporary, target)
     except BaseException:  # Ctrl-C included
         with suppress(OSError):
             os.unlink(temporary)
         raise
     with suppress(OSError):  # not every system lets a directory be flushed
-        _flush(target.parent)
+        flush(target.parent)
 
 
 def check_writable(path: str | os.PathLike) -> None:
@@ -113,7 +113,8 @@ def _create(temporary: Path, target: Path) -> None:
         os.chmod(temporary, stat.S_IMODE(os.stat(target).st_mode))
 
 
-def _flush(path: Path) -> None:
+def flush(path: Path) -> None:
+    """Have the system write a file or a folder to the disk now."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

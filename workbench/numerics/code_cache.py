@@ -22,6 +22,7 @@ from functools import cache
 from pathlib import Path
 
 from workbench.contract.errors import Notice
+from workbench.files.atomic import flush
 
 ABANDONED = 3600.0  # s after which a folder that a compile has left is nobody's
 BUILD = "build-"
@@ -154,19 +155,11 @@ def keep(made: Path, target: Path) -> None:
     mark.write_text(stamp(made.read_bytes()), "ascii")
     os.chmod(made, 0o600)
     for file in (made, mark):
-        _flush(file)
+        flush(file)
     os.replace(made, target)
     os.replace(mark, seal(target))
     with suppress(OSError):  # not every system lets a directory be flushed
-        _flush(target.parent)
-
-
-def _flush(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        flush(target.parent)
 
 
 def building(where: Path) -> tempfile.TemporaryDirectory:

@@ -14,8 +14,13 @@ import numpy as np
 from workbench.contract.errors import InputError
 from workbench.contract.scalars import Scalar, Vector
 from workbench.contract.system import System, names
+from workbench.numerics import stepping
+from workbench.numerics.samples import Samples
 
-OFFSETS = (0.0, 0.5, 1.0 - 1e-9)  # of a step, where its stages are: before a jump at its end
+OFFSETS = (
+    *stepping.OFFSETS[:-1],
+    stepping.END,
+)  # of a step, where its stages are: before a jump at its end
 
 
 class Called:
@@ -119,52 +124,39 @@ class FloatLoop:
         """Initial state with the controller's memory made consistent with the first measurement."""
         return self.traced.start(t0, x, w)
 
-    def run(
-        self,
-        first: int,
-        n: int,
-        every: int,
-        jumping: bool,
-        T: float,
-        n1: int,
-        h1: float,
-        n2: int,
-        h2: float,
-        state: np.ndarray,
-        W: np.ndarray,
-        F: np.ndarray | None,
-        c: Any,
-        rows: np.ndarray | None,
-    ) -> int:
-        """`n` samples from `first`; state and rows are written; returns the samples done, as driver.c does."""
-        W = np.atleast_2d(W)
-        steps = n1 + n2
-        given = None if F is None else np.asarray(F).reshape(n, steps, len(OFFSETS), -1)
-        room = None if rows is None else rows.reshape(-1, self.row)
+    def run(self, *given: Any) -> int:
+        """Run `Samples(*given)`; how many samples were done before the state left the numbers, as driver.c does."""
+        asked = Samples(*given)
+        W = np.atleast_2d(asked.W)
+        inputs = asked.stages(len(OFFSETS))
+        rows = asked.table(self.row)
+        every = asked.every
+        state = asked.state
         kept = 0
         x = state[: self.n_x]
-        for k in range(n):
-            begin = (first + k) * T
+        for k in range(asked.n):
+            number = asked.first + k
+            begin = number * asked.T
             w = W[k]
-            if jumping:
+            if asked.jumping:
                 x[:] = self.traced.jump(begin, x, w)
             if not np.isfinite(x).all():
                 return k
-            if room is not None and every and (first + k) % every == 0:
-                room[kept] = self._row(begin, state, w)
+            if rows is not None and every and number % every == 0:
+                rows[kept] = self._row(begin, state, w)
                 kept += 1
-            for s in range(steps):
-                late = s >= n1
-                at = begin + (n1 * h1 + (s - n1) * h2 if late else s * h1)
-                if n1 and s == n1:
+            for s in range(asked.n1 + asked.n2):
+                h, after = asked.step(s)
+                at = begin + after
+                if asked.n1 and s == asked.n1:
                     x[:] = self.traced.release(at, x, w)
-                stages = (w, w, w) if given is None else given[k, s]
-                if room is not None and not every:
-                    room[kept] = self._row(at, state, stages[0] if s else w)
+                stages = (w, w, w) if inputs is None else inputs[k, s]
+                if rows is not None and not every:
+                    rows[kept] = self._row(at, state, stages[0] if s else w)
                     kept += 1
-                self._step(at, h2 if late else h1, state, stages)
-                x[:] = self.traced.project(at + (h2 if late else h1), x, w)
-        return n
+                self._step(at, h, state, stages)
+                x[:] = self.traced.project(at + h, x, w)
+        return asked.n
 
     def _row(self, t: float, state: np.ndarray, w: np.ndarray) -> np.ndarray:
         return np.concatenate([state, self.traced.log(t, state[: self.n_x], w)])

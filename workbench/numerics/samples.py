@@ -34,3 +34,19 @@ class Samples(NamedTuple):
     F: np.ndarray | None
     c: Any
     rows: np.ndarray | None
+
+    def stages(self, many: int) -> np.ndarray | None:
+        """F as (sample, step, stage, input), where a step has so many stages."""
+        if self.F is None:
+            return None
+        return np.asarray(self.F).reshape(self.n, self.n1 + self.n2, many, -1)
+
+    def step(self, s: int) -> tuple[float, float]:
+        """(length of step s of a sample, how long after the sample it begins), s."""
+        if s < self.n1:
+            return self.h1, s * self.h1
+        return self.h2, self.n1 * self.h1 + (s - self.n1) * self.h2
+
+    def table(self, width: int) -> np.ndarray | None:
+        """`rows` as a table of this width."""
+        return None if self.rows is None else self.rows.reshape(-1, width)

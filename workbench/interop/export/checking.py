@@ -18,8 +18,7 @@ from workbench.interop.export.package import RUN
 from workbench.interop.export.replay import Replay
 from workbench.numerics.compiler import compiler
 
-PATIENCE = 240.0  # s for the compiler, and for the program
-LOOKED_AT = 240.0  # s for cppcheck, which takes minutes where a law has thousands of operations
+PATIENCE = 240.0  # s for each tool, and for the program: cppcheck takes a minute for a thousand operations
 FATAL = "-fno-sanitize-recover=all"  # what the sanitizers find ends the program
 SANITIZED = ("-std=c99", "-O1", "-g", "-ffp-contract=off", "-fsanitize=address,undefined", FATAL)
 # The text as one compiler sees it: cppcheck takes a minute for each way in which it could be preprocessed.
@@ -97,10 +96,10 @@ def sanitized(folder: Path, name: str) -> Finding:
     try:
         program = beside / "replay"
         sources = [str(folder / "replay.c"), str(folder / f"{name}.c")]
-        made = _run([cc, *SANITIZED, "-o", str(program), *sources, "-lm"])
+        made = ran_within([cc, *SANITIZED, "-o", str(program), *sources, "-lm"])
         if made is None or made.returncode:
             return Finding(what, None, "this compiler has none")
-        ran = _run([str(program), str(folder / RUN)])
+        ran = ran_within([str(program), str(folder / RUN)])
         if ran is None:
             return Finding(what, None, f"it did not end within {PATIENCE:g} s")
         said = (ran.stderr or ran.stdout).strip().splitlines()
@@ -114,16 +113,17 @@ def linted(folder: Path, spared: Sequence[str] = ()) -> Finding:
     tool = shutil.which("cppcheck")
     if tool is None:
         return Finding("cppcheck", None, "it is not installed")
-    ran = _run(
-        [tool, *CPPCHECK, *(f"--suppress={name}" for name in spared), str(folder)], LOOKED_AT
-    )
+    ran = ran_within([tool, *CPPCHECK, *(f"--suppress={name}" for name in spared), str(folder)])
     if ran is None:
-        return Finding("cppcheck", None, f"it did not end within {LOOKED_AT:g} s")
+        return Finding("cppcheck", None, f"it did not end within {PATIENCE:g} s")
     said = ran.stderr.strip().splitlines()
     return Finding("cppcheck", ran.returncode == 0, said[0][:200] if said else "nothing found")
 
 
-def _run(command: list[str], patience: float = PATIENCE) -> subprocess.CompletedProcess[str] | None:
+def ran_within(
+    command: list[str], patience: float = PATIENCE
+) -> subprocess.CompletedProcess[str] | None:
+    """A command that has ended; None where it did not within `patience`, s."""
     try:
         return subprocess.run(
             command,

@@ -80,8 +80,7 @@ class LinearCore:
     @cached_property
     def condition(self) -> float:
         """An estimate of cond(H), as DAQP makes it."""
-        H = self.law.prepared.dense.H
-        return float(np.linalg.inv(H).diagonal().max() * H.diagonal().max())
+        return condition_of(self.law.prepared.dense.H)
 
     @cached_property
     def fields(self) -> dict[str, np.ndarray]:
@@ -198,3 +197,8 @@ def _terminal(q: Any) -> dict[str, np.ndarray]:
 def listed(values: Sequence[int] | np.ndarray) -> str:
     """As an initialiser of one place more, as C has no empty arrays."""
     return ", ".join([*map(str, values), "0"])
+
+
+def condition_of(H: np.ndarray) -> float:
+    """An estimate of cond(H), as DAQP makes it."""
+    return float(np.linalg.inv(H).diagonal().max() * H.diagonal().max())

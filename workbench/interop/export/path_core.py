@@ -18,7 +18,14 @@ from workbench.contract.errors import InputError
 from workbench.contract.system import Signal
 from workbench.interop.export.c_text import function
 from workbench.interop.export.languages import DOUBLE, statements
-from workbench.interop.export.linear_core import REFINED, ZERO, command_of, listed, measured_by
+from workbench.interop.export.linear_core import (
+    REFINED,
+    ZERO,
+    command_of,
+    condition_of,
+    listed,
+    measured_by,
+)
 from workbench.interop.export.straight import straight
 from workbench.numerics.tangents import HAIR, derivatives
 
@@ -87,9 +94,8 @@ class PathCore:
 
     @property
     def condition(self) -> float:
-        """Of H where the law was prepared."""
-        H = self.law.prepared.dense.H
-        return float(np.linalg.inv(H).diagonal().max() * H.diagonal().max())
+        """An estimate of cond(H), of H where the law was prepared."""
+        return condition_of(self.law.prepared.dense.H)
 
     @cached_property
     def fields(self) -> dict[str, np.ndarray]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,12 +15,11 @@ from pathlib import Path
 import numpy as np
 
 from workbench.interop.export.again import NO_NUMBER
-from workbench.interop.export.checking import Finding, like_the_run
+from workbench.interop.export.checking import PATIENCE, Finding, like_the_run, ran_within
 from workbench.interop.export.package import REPLAYED
 from workbench.interop.export.replay import Replay
 
 CC, SIZE, QEMU = "arm-none-eabi-gcc", "arm-none-eabi-size", "qemu-system-arm"
-PATIENCE = 240.0  # s for each tool
 TICK = 40  # instructions a tick of the board's timer of 25 MHz, where QEMU's clock runs at 1 ns an instruction
 FLAGS = (
     *("-std=gnu99", "-O2", "-ffp-contract=off", "-ffunction-sections", "-Wl,--gc-sections"),
@@ -171,18 +169,9 @@ def _read(told: str, rows: int, width: int, sizes: list[str]) -> OnProcessor:
 
 def _said(command: list[str]) -> str:
     """What a tool prints; OSError, with its first words, where it fails."""
-    try:
-        ran = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=PATIENCE,
-            stdin=subprocess.DEVNULL,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise OSError(f"{command[0]} did not end within {PATIENCE:g} s") from None
+    ran = ran_within(command)
+    if ran is None:
+        raise OSError(f"{command[0]} did not end within {PATIENCE:g} s")
     if ran.returncode:
         raise OSError(f"{command[0]}: {(ran.stderr or ran.stdout).strip()[:300]}")
     return ran.stdout

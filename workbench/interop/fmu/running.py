@@ -17,6 +17,7 @@ from workbench.contract.errors import InputError
 from workbench.contract.scalars import Scalar, Vector
 from workbench.interop.fmu.link import Link, Spec, given_back, taken
 from workbench.numerics.on_floats import OFFSETS, Text
+from workbench.numerics.samples import Samples
 
 if TYPE_CHECKING:
     from workbench.interop.fmu.plant import FMU
@@ -188,46 +189,35 @@ class FmuLoop:
         found = self.link.measure(t, self.states.from_si(x), self._whole(w[None])[0])
         return self.outputs.to_si(found)
 
-    def run(
-        self,
-        first: int,
-        n: int,
-        every: int,
-        jumping: bool,
-        T: float,
-        n1: int,
-        h1: float,
-        n2: int,
-        h2: float,
-        state: np.ndarray,
-        W: np.ndarray,
-        F: np.ndarray | None,
-        c: Any,
-        rows: np.ndarray | None,
-    ) -> int:
-        """`n` samples from `first`; state and rows are written; returns the samples done, as driver.c does."""
-        W = np.atleast_2d(W)
-        steps = n1 + n2
-        given = None if F is None else np.asarray(F).reshape(n, steps, len(OFFSETS), -1)
-        room = None if rows is None else rows.reshape(-1, self.row)
+    def run(self, *given: Any) -> int:
+        """Run `Samples(*given)`; how many samples were done before the state left the numbers, as driver.c does."""
+        asked = Samples(*given)
+        W = np.atleast_2d(asked.W)
+        steps = asked.n1 + asked.n2
+        inputs = asked.stages(len(OFFSETS))
+        rows = asked.table(self.row)
+        every = asked.every
         kept = 0
-        for k in range(n):
-            t = (first + k) * T
-            x = state[: self.nx]
+        for k in range(asked.n):
+            number = asked.first + k
+            t = number * asked.T
+            x = asked.state[: self.nx]
             if not np.isfinite(x).all():
                 return k
-            held = np.tile(W[k], (steps, len(OFFSETS), 1)) if given is None else given[k]
-            wanted = room is not None and (not every or (first + k) % every == 0)
-            parts = ((t, n1, h1, held[:n1]), (t + n1 * h1, n2, h2, held[n1:]))
+            held = np.tile(W[k], (steps, len(OFFSETS), 1)) if inputs is None else inputs[k]
+            wanted = rows is not None and (not every or number % every == 0)
+            n1 = asked.n1
+            released = t + n1 * asked.h1
+            parts = ((t, n1, asked.h1, held[:n1]), (released, asked.n2, asked.h2, held[n1:]))
             for at, count, h, stages in parts:
                 if not count:
                     continue
                 ask = 0 if not wanted else 2 if not every else int(at == t)
-                made = self._advanced(at, h, count, ask, state[: self.nx], stages)
-                state[: self.nx] = self.states.to_si(made[: self.nx])
-                if ask and room is not None:
-                    kept = self._keep(made[self.nx :], room, kept)
-        return n
+                made = self._advanced(at, h, count, ask, x, stages)
+                x[:] = self.states.to_si(made[: self.nx])
+                if ask and rows is not None:
+                    kept = self._keep(made[self.nx :], rows, kept)
+        return asked.n
 
     def _advanced(
         self, t: float, h: float, n: int, rows: int, x: np.ndarray, stages: np.ndarray
