@@ -139,7 +139,8 @@ def split(case: str, cache: Path, report: Path) -> None:
     print(f"    {total:6.2f} s processor time of Python's threads in {wall:.2f} s")
 
 
-def main():
+def asked() -> argparse.Namespace:
+    """What is asked on the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--case", default="examples/hiab-xs031.yaml")
@@ -154,7 +155,11 @@ def main():
     parser.add_argument(
         "--split", metavar="CACHE", help="only run in this process and print the split"
     )
-    options = parser.parse_args()
+    return parser.parse_args()
+
+
+def main():
+    options = asked()
     if options.before:
         print(machine_in_words())
         wheels.compare(options.before, options.now, options.case, options.repeat)

@@ -80,24 +80,14 @@ class ExudynCrane:
                 self._body(r.piston, at["B4"]),
             )
             axis = _matrix(base)[:, 2].tolist()
-            pin = at["Tc"].r
             self.mbs.CreateRevoluteJoint(
                 itemNumbers=[before, arm], position=list(arm_at.r), axis=axis
             )
             self.mbs.CreateRevoluteJoint(
                 itemNumbers=[before, case], position=list(case_at.r), axis=axis
             )
-            self.mbs.CreatePrismaticJoint(
-                itemNumbers=[case, piston],
-                position=list(case_at.r),
-                axis=_matrix(case_at)[:, 0].tolist(),
-            )
-            self.mbs.CreateGenericJoint(
-                itemNumbers=[arm, piston],
-                position=list(pin),
-                constrainedAxes=[1, 1, 0, 0, 0, 0],
-                rotationMatrixAxes=_matrix(base),
-            )
+            self._slide(case, piston, case_at)
+            self._pin(arm, piston, at["Tc"].r, base)
             self.mbs.CreateSpringDamper(
                 itemNumbers=[case, arm],
                 localPosition0=[0, 0, 0],
@@ -109,6 +99,23 @@ class ExudynCrane:
             self.arms.append(arm)
             base, before = end_at, arm
         self.mbs.Assemble()
+
+    def _slide(self, case, piston, at):
+        """The piston slides along its case."""
+        self.mbs.CreatePrismaticJoint(
+            itemNumbers=[case, piston],
+            position=list(at.r),
+            axis=_matrix(at)[:, 0].tolist(),
+        )
+
+    def _pin(self, arm, piston, place, base):
+        """The rod's pin on the arm, which holds x and y only."""
+        self.mbs.CreateGenericJoint(
+            itemNumbers=[arm, piston],
+            position=list(place),
+            constrainedAxes=[1, 1, 0, 0, 0, 0],
+            rotationMatrixAxes=_matrix(base),
+        )
 
     def _body(self, body, at):
         M = body.matrix()

@@ -208,6 +208,12 @@ def ieha_bench() -> None:
             f"  linearised at X = {X * 1e3:g} mm: K = {K:.3f} 1/s, Σλ = {1e3 * lag:.3f} ms, "
             f"K' = {local_truth(plant, X, 1)[0]:.4g} m/(N s)"
         )
+    print_of_X(on_X)
+    print_of_F(on_F)
+
+
+def print_of_X(on_X: dict) -> None:
+    """Gain and lag that records of steps and sweeps of X give."""
     print(f"  {'X':20}{'K 1/s':>20}{'Σλ ms':>20}{'fit %':>10}")
     for name, records in (
         *((n, [r]) for n, r in on_X.items()),
@@ -219,6 +225,10 @@ def ieha_bench() -> None:
             f"  {name:20}{K.value:12.3f} ± {K.high - K.value:5.2g}{1e3 * lag.value:12.3f} ± {1e3 * (lag.high - lag.value):5.2g}"
             f"{min(made.percent):10.3f}"
         )
+
+
+def print_of_F(on_F: dict) -> None:
+    """Compliance that records of steps and sweeps of the external force give."""
     print(
         f"  {'F_ext':20}{'K′ m/(N s), (28)':>26}{'fit %':>9}{'K′, 3 zeros, 3 lags':>28}{'fit %':>9}"
     )

@@ -162,18 +162,27 @@ def others(law) -> dict[str, tuple[Callable, int]]:
     }
 
 
+def do_mpc_model(m) -> tuple:
+    """(do-mpc's model of the linear plant m, its state, its reference)."""
+    import do_mpc
+
+    model = do_mpc.model.Model("discrete")
+    x = model.set_variable("_x", "x", shape=(len(m.A), 1))
+    u = model.set_variable("_u", "u")
+    r, v, w = (model.set_variable("_tvp", name) for name in ("r", "v", "w"))
+    d = model.set_variable("_p", "d")
+    model.set_rhs("x", m.A @ x + m.B * X_MAX @ u + m.E0 @ v + m.E1 @ w + m.B_d @ d)
+    model.setup()
+    return model, x, r
+
+
 def do_mpc_solver(law):
     """The same problem in do-mpc (CasADi's IPOPT, multiple shooting); ImportError where it is not installed."""
     import do_mpc
 
     q = law.prepared.problem
     m, N = q.model, law.N
-    model = do_mpc.model.Model("discrete")
-    x, u = model.set_variable("_x", "x", shape=(len(m.A), 1)), model.set_variable("_u", "u")
-    r, v, w = (model.set_variable("_tvp", name) for name in ("r", "v", "w"))
-    d = model.set_variable("_p", "d")
-    model.set_rhs("x", m.A @ x + m.B * X_MAX @ u + m.E0 @ v + m.E1 @ w + m.B_d @ d)
-    model.setup()
+    model, x, r = do_mpc_model(m)
     made = do_mpc.controller.MPC(model)
     made.set_param(
         n_horizon=N,
@@ -192,12 +201,10 @@ def do_mpc_solver(law):
     def ahead(_):
         for k in range(N + 1):
             θ = now["θ"]
-            rs, vs = θ[q.at["r"]], θ[q.at["v"]]
-            table["_tvp", k, "r"], table["_tvp", k, "v"], table["_tvp", k, "w"] = (
-                rs[k],
-                vs[k],
-                vs[min(k + 1, N)],
-            )
+            vs = θ[q.at["v"]]
+            table["_tvp", k, "r"] = θ[q.at["r"]][k]
+            table["_tvp", k, "v"] = vs[k]
+            table["_tvp", k, "w"] = vs[min(k + 1, N)]
         return table
 
     def disturbed(_):

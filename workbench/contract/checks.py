@@ -153,19 +153,22 @@ def _check_controller(law: Controller, plant: System) -> None:
         ("release", "of memory", call("release"), law.states),
         ("monitor", "monitors", call("monitor"), law.monitors),
     ]
-    given = {
-        method
-        for method, *_ in expected
-        if getattr(type(law), method) is not getattr(Controller, method)
-    }
-    if not given & {"command", "step", "step_at"}:
-        raise InputError(
-            f"{who} has no law",
-            mend="give it command(t, z, y, r) → u, or step(t, z, y, r) → (z⁺, u)",
-        )
+    given = _own_methods(law, [method for method, *_ in expected])
     for method, what, f, wanted in expected:
         if method in given or (method == "monitor" and wanted):
             _check_method(law, method, f, point, what, wanted)
+
+
+def _own_methods(law: Controller, methods: Sequence[str]) -> set[str]:
+    """Which of these methods the law's class has of its own; InputError where none of them gives a command."""
+    kind = type(law)
+    given = {name for name in methods if getattr(kind, name) is not getattr(Controller, name)}
+    if not given & {"command", "step", "step_at"}:
+        raise InputError(
+            f"{kind.__name__} has no law",
+            mend="give it command(t, z, y, r) → u, or step(t, z, y, r) → (z⁺, u)",
+        )
+    return given
 
 
 def _check_references(who: str, references: Sequence[Signal]) -> None:

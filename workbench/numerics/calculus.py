@@ -181,18 +181,12 @@ def _trace(system: System, live: tuple[str, ...]) -> Traced:
         "guards": bound.guards(t, xs, u),
         "project": bound.project(t, xs),
     }
-    free_of_constraints = all(
-        a is b or symbolic([a]) and a.element_hash() == b.element_hash()
-        for a, b in zip(parts["project"], xs)
-    )
+    free_of_constraints = _same(parts["project"], xs)
     stiff = [names(system.states).index(name) for name in system.stiff]
     # By these states alone: rates of change of nothing else are carried through the flow.
     J = ca.jacobian(column(parts["flow"])[stiff], column([xs[i] for i in stiff]))
     blocks = coupled(J.sparsity())
-    moving = max(
-        (i + 1 for i, e in enumerate(parts["flow"][: len(xs)]) if not column([e]).is_zero()),
-        default=0,
-    )
+    moving = _moving(parts["flow"][: len(xs)])
     parts["motion"] = [*parts["flow"][:moving], *parts["flow"][len(xs) :]]
     parts["stiff"] = [J[i, j] for block in blocks for j in block for i in block]
     expressions, c, prelude = hoist([column(part) for part in parts.values()], p)
@@ -213,6 +207,20 @@ def _trace(system: System, live: tuple[str, ...]) -> Traced:
         stiff_at=tuple(stiff[i] for block in blocks for i in block),
         n_moving=moving,
     )
+
+
+def _same(values: Sequence, entries: Sequence) -> bool:
+    """Whether these values are the symbols themselves."""
+    return all(
+        a is b or symbolic([a]) and a.element_hash() == b.element_hash()
+        for a, b in zip(values, entries)
+    )
+
+
+def _moving(rates: Sequence) -> int:
+    """How many states there are up to the last one whose rate is not zero."""
+    places = [i + 1 for i, rate in enumerate(rates) if not column([rate]).is_zero()]
+    return max(places, default=0)
 
 
 def coupled(pattern: ca.Sparsity) -> list[list[int]]:

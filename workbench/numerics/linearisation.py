@@ -85,6 +85,18 @@ def linearize(
         for s, value, own in zip(system.inputs, u, defaults)
         if value != own and s.name not in live
     )
+    return _by_graph(system, x, u, t, live, extra)
+
+
+def _by_graph(
+    system: System,
+    x: Sequence[float],
+    u: Sequence[float],
+    t: float,
+    live: tuple[str, ...],
+    extra: tuple[str, ...],
+) -> Linearisation:
+    """The derivatives of a system's graph by its states and inputs `live`; extra: other inputs that are not at their default."""
     traced = trace(system, live + extra)
     c = traced.constants(system)
     at = dict(zip(names(system.inputs), u))

@@ -48,9 +48,8 @@ def on_processes(
     waiting = deque(todo)
     tries = dict.fromkeys((i for i, _ in todo), 0)
     unready = 0  # processes killed before they were ready for a case, one after the other
-    running: dict[
-        connection.Connection, tuple
-    ] = {}  # connection → (process, (place, point) or None before it is ready)
+    # connection → (process, (place, point) or None before it is ready)
+    running: dict[connection.Connection, tuple] = {}
     try:
         with _one_thread():
             for _ in range(min(jobs, len(todo))):
@@ -71,30 +70,44 @@ def on_processes(
                         if waiting:
                             _start(packed, running)
                         continue
-                    if isinstance(found, str) and found:
-                        raise InputError(
-                            f"the study cannot be used in another process: {found}",
-                            mend="define it in a module, or run with one job",
-                        )
+                    _check_understood(found)
                     unready = 0
-                    if waiting:
-                        running[line] = process, waiting.popleft()
-                        with suppress(
-                            ConnectionError
-                        ):  # it died meanwhile: its end of the line says so next
-                            line.send(running[line][1])
-                    else:
-                        _dismiss(line, process)
+                    _go_on(line, process, waiting, running)
                     if busy is not None:
                         yield busy[0], found
     finally:
-        for line, (process, _) in running.items():
-            process.terminate()
-            line.close()
-        for process, _ in running.values():
-            process.join(5)
-            if process.is_alive():
-                process.kill()
+        _end(running)
+
+
+def _check_understood(found: Any) -> None:
+    """InputError where a process says that it cannot read the study."""
+    if isinstance(found, str) and found:
+        raise InputError(
+            f"the study cannot be used in another process: {found}",
+            mend="define it in a module, or run with one job",
+        )
+
+
+def _go_on(line: connection.Connection, process: Any, waiting: deque, running: dict) -> None:
+    """Give a process that is ready the next case; let it go where none is waiting."""
+    if not waiting:
+        _dismiss(line, process)
+        return
+    case = waiting.popleft()
+    running[line] = process, case
+    with suppress(ConnectionError):  # it died meanwhile: its end of the line says so next
+        line.send(case)
+
+
+def _end(running: dict) -> None:
+    """End all processes that still run."""
+    for line, (process, _) in running.items():
+        process.terminate()
+        line.close()
+    for process, _ in running.values():
+        process.join(5)
+        if process.is_alive():
+            process.kill()
 
 
 def _packed(study: tuple[Callable, Callable]) -> bytes:

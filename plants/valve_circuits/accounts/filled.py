@@ -41,8 +41,7 @@ def of_filled(plant, log) -> ValveAccount:
     called = plant.called
     x = columns(log, plant.states)
     u = columns(log, plant.inputs)
-    powers = dict(zip(plant.power_names, np.broadcast_arrays(*plant.powers(0.0, x, u))))
-    rates = dict(zip(names(machine.states), plant.inner(plant.rhs(0.0, x, u))))
+    powers, rates = _by_name(plant, x, u)
     drives = {a.name: a.drive for a in machine.actuators if a.drive.valves}
     supply = machine.supply
     P = line_pressure(supply, log)
@@ -65,11 +64,10 @@ def of_filled(plant, log) -> ValveAccount:
         for name, p in zip(sides, pressures):
             drawn[name] = drive.G * np.maximum(-p, 0.0)
             ranges[name] = (p, p)
-    for name in machine.flow_names:
-        if name.removeprefix("Q_s_") not in drives:
-            taken = log.array(called.get(name, name))
-            work[name] = P * taken
-            flow = flow + taken
+    for name in _others(machine, drives):
+        taken = log.array(called.get(name, name))
+        work[name] = P * taken
+        flow = flow + taken
     account = supply.account(P, flow, rates.get(supply.pressure_name, 0.0))
     return ValveAccount(
         log.time,
@@ -84,6 +82,18 @@ def of_filled(plant, log) -> ValveAccount:
         (),
         tuple(counted(log, powers, fed(machine, powers))),
     )
+
+
+def _by_name(plant, x, u) -> tuple[dict, dict]:
+    """(powers of the plant, rates of its mechanism's states), by name, along a run."""
+    by_cause = np.broadcast_arrays(*plant.powers(0.0, x, u))
+    rates = plant.inner(plant.rhs(0.0, x, u))
+    return dict(zip(plant.power_names, by_cause)), dict(zip(names(plant.mechanism.states), rates))
+
+
+def _others(machine, drives) -> list[str]:
+    """Flows that a machine takes from its supply for what is none of these drives."""
+    return [name for name in machine.flow_names if name.removeprefix("Q_s_") not in drives]
 
 
 def _filled(drive, row, P, pressures: list, rates: list[Any]) -> _Filled:

@@ -47,14 +47,7 @@ def run_export(options: Any, case: Any, today: str, report: Write | None = None)
     with case.located("controller"):
         graph = graph_of(case.loop.controller)
         _check_law(options, graph)
-    with terminal.progress(not options.quiet) as tell, case.located():
-
-        def along(fraction: float, what: str = "") -> None:
-            tell(0.8 * fraction, what)
-
-        found = examine(case.loop, case.scenario, case.claims, along)
-        tell(0.8, "replaying the run")
-        run = run_of(case.loop, case.scenario, graph)
+    found, run = _examined(options, case, graph)
     code = exit_code(found.verdicts)
     table = terminal.table(found.verdicts, ROOM)
     about = header(case, options, today, table, code)
@@ -106,6 +99,18 @@ def _written(
     if options.st:
         _structured(options, graph, about)
     return text
+
+
+def _examined(options: Any, case: Any, graph: Any) -> tuple[Any, Replay]:
+    """The verdicts on a case, and its run replayed with the graph of its law."""
+    with terminal.progress(not options.quiet) as tell, case.located():
+
+        def along(fraction: float, what: str = "") -> None:
+            tell(0.8 * fraction, what)
+
+        found = examine(case.loop, case.scenario, case.claims, along)
+        tell(0.8, "replaying the run")
+        return found, run_of(case.loop, case.scenario, graph)
 
 
 def _about_code(options: Any) -> bool:

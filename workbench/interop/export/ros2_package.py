@@ -81,11 +81,7 @@ def export_ros2(
             single=single,
             digest=law_digest(graph, single),
         )
-        words = _words(text, pkg, title or pkg, limits)
-        for template, target in FILES.items():
-            place = beside / target.format(pkg=pkg)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_text(_filled(template, words), "utf-8")
+        _write_files(beside, pkg, _words(text, pkg, title or pkg, limits))
         os.chmod(beside, 0o755)
         os.rename(beside, folder)
     except BaseException as why:
@@ -95,6 +91,14 @@ def export_ros2(
             raise _refused(folder, why) from None
         raise
     return folder
+
+
+def _write_files(folder: Path, pkg: str, words: Mapping[str, str]) -> None:
+    """The package's files besides those of the law, their templates filled with these words."""
+    for template, target in FILES.items():
+        place = folder / target.format(pkg=pkg)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(_filled(template, words), "utf-8")
 
 
 def _refused(folder: Path, why: OSError) -> InputError:

@@ -102,19 +102,7 @@ class StructuredText:
 
     def text(self) -> str:
         """The function block: call it once every sample; the first call makes its memory fit the measurement."""
-        graph = self.graph
-        if not isinstance(graph, LawGraph):
-            raise InputError(
-                "MPC solves a quadratic program at every sample, which has no structured text here",
-                key="controller",
-                mend="export it as C",
-            )
-        if graph.release is not None:
-            raise InputError(
-                "the law is applied between samples, and a PLC's task runs at samples alone",
-                key="loop.delay",
-                mend="give a delay of whole samples, or none",
-            )
+        graph = self._graph()
         given = [Signal("t", "s", "time since the start"), *graph.measured, *graph.references]
         signals = (*given, *graph.commands, *graph.memory)
         words = identifiers([_free(word) for word in identifiers([s.name for s in signals])])
@@ -125,16 +113,15 @@ class StructuredText:
         step = self._body("step", inputs, memory, [memory, outputs])
         initial = [_number(float(v)) for v in graph.controller.initial()]
         constants = [_number(float(v)) for v in graph.constants]
+        about = [
+            *self.about,
+            "",
+            f"Digest of its numbers: {self.digest}",
+            f"Sample time: {graph.controller.period} s",
+        ]
         return "\n".join(
             [
-                *_comment(
-                    [
-                        *self.about,
-                        "",
-                        f"Digest of its numbers: {self.digest}",
-                        f"Sample time: {graph.controller.period} s",
-                    ]
-                ),
+                *_comment(about),
                 f"FUNCTION_BLOCK {self.name}",
                 *_declared("VAR_INPUT", given, inputs),
                 *_declared("VAR_OUTPUT", graph.commands, outputs),
@@ -157,6 +144,23 @@ class StructuredText:
                 "",
             ]
         )
+
+    def _graph(self) -> LawGraph:
+        """The law's graph; InputError for a law that has no structured text."""
+        graph = self.graph
+        if not isinstance(graph, LawGraph):
+            raise InputError(
+                "MPC solves a quadratic program at every sample, which has no structured text here",
+                key="controller",
+                mend="export it as C",
+            )
+        if graph.release is not None:
+            raise InputError(
+                "the law is applied between samples, and a PLC's task runs at samples alone",
+                key="loop.delay",
+                mend="give a delay of whole samples, or none",
+            )
+        return graph
 
     def _body(
         self, which: str, inputs: list[str], memory: list[str], writes: list[list[str]]

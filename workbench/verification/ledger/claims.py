@@ -176,31 +176,21 @@ def cut_shares(b: Balance) -> dict[str, float]:
 def check_inequality(claim: Any, run: Run) -> Verdict:
     """(99) at every logged state, per structure: the named perturbations, with the tip's power, must not be positive in sum."""
     b = _kept(run).part(readable(_kept(run)))
+    said = partial(
+        Verdict, "inequality-99", NORM, source="[Petrovic22] (99)", counted=claim.counted
+    )
     if not len(b.t):
-        return Verdict(
-            "inequality-99",
-            NORM,
-            None,
-            worst=f"nothing to read: {run.log.status.message}",
-            source="[Petrovic22] (99)",
-            counted=claim.counted,
-        )
-    excess, top = per_structure_excess(b), float(np.abs(b.total_rate).max())
+        return said(None, worst=f"nothing to read: {run.log.status.message}")
+    excess = per_structure_excess(b)
+    top = float(np.abs(b.total_rate).max())
     floor = np.maximum(1e-12 * b.scale.sum(axis=1), power_floor(run))
     total = np.column_stack(list(excess.values()))
     bad = ~(total <= floor[:, None]).all(axis=1)
     k, j = np.unravel_index(np.argmax(np.where(np.isfinite(total), total, np.inf)), total.shape)
     unseen = _unseen(run, b, float(total[k, j]), bad, top)
     if unseen:
-        return Verdict(
-            "inequality-99",
-            NORM,
-            None,
-            worst=unseen,
-            source="[Petrovic22] (99)",
-            counted=claim.counted,
-            data={"share": float(bad.mean()), "largest_rate": top},
-        )
+        data = {"share": float(bad.mean()), "largest_rate": top}
+        return said(None, worst=unseen, data=data)
     cause = worst_cause(b, list(excess)[j], int(k))
     share = float(bad.mean())
     room = float(floor[k])
@@ -210,17 +200,13 @@ def check_inequality(claim: Any, run: Run) -> Verdict:
             f"not at {100 * share:.3g} % of {len(bad)} instants, most by {say(total[k, j], 'W', 3)} (largest |v̇| "
             f"{say(top, 'W', 3)}) at t = {b.t[k]:.3f} s, structure {list(excess)[j]}, {cause}"
         )
-    return Verdict(
-        "inequality-99",
-        NORM,
+    return said(
         not bad.any(),
         "sampled",
         -float(total[k, j]) if bad.any() else 0.0,
         "W",
         0.0,
         worst,
-        source="[Petrovic22] (99)",
-        counted=claim.counted,
         data={"share": share, "excess": float(total[k, j]), "largest_rate": top},
         instant=float(b.t[k]) if bad.any() else None,
     )

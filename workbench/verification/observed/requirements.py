@@ -59,7 +59,8 @@ def too_short(
 
 def check_tracking(claim, run: Run) -> Verdict:
     """Largest tool error after settling: `always[settle, end] (tool_error <= error)`."""
-    unit, source = run.error_unit, "requirement on the run"
+    unit = run.error_unit
+    source = "requirement on the run"
     allowed = size_of(claim, "error", [unit])
     part = run.settled(claim.settle)
     lasts = float(run.log.time[-1]) > claim.settle
@@ -72,43 +73,24 @@ def check_tracking(claim, run: Run) -> Verdict:
     short = too_short("tracking", text, run, claim.settle, claim.counted, source)
     if short:
         return short
+    said = partial(Verdict, "tracking", text, source=source, counted=claim.counted)
     e = run.tool_error
     if e is None:
-        return Verdict(
-            "tracking",
-            text,
-            None,
-            worst="nothing says where the tool or the outputs should be",
-            source=source,
-            counted=claim.counted,
-        )
+        return said(None, worst="nothing says where the tool or the outputs should be")
     lost = np.flatnonzero(~np.isfinite(e[part])) + part.start
     if len(lost):
         at = float(run.log.time[lost[0]])
         words = f"the error is beyond all numbers at t = {at:.4g} s"
-        return Verdict(
-            "tracking",
-            text,
-            False,
-            "sampled",
-            worst=words,
-            source=source,
-            counted=claim.counted,
-            instant=at,
-        )
+        return said(False, "sampled", worst=words, instant=at)
     answer = sentence.on(run.log.time, {"tool_error": e})
     k = answer.sample
-    return Verdict(
-        "tracking",
-        text,
+    return said(
         answer.holds,
         "sampled",
         answer.margin,
         unit,
         allowed,
         f"{say(e[k], unit, 3)} at t = {run.log.time[k]:.2f} s",
-        source=source,
-        counted=claim.counted,
         data={"largest": float(e[k]), "rms": float(np.sqrt(np.mean(e[part] ** 2)))},
         instant=float(run.log.time[k]),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -49,26 +50,27 @@ def check_mpc_stability(claim: Any, run: Any) -> Verdict:
             source="shifted solution",
             assumptions=tuple(Assumption(t, False) for t in given.lost),
         )
-    cost, kept, found = mpc_stability(given)
     restless = [name for name in left if np.ptp(run.log.array(name)) > 0]
     if restless:
         alone = f"{', '.join(restless)} moves although no command drives it"
         worst = f"{alone}, which the argument leaves out: start at rest"
         return said(None, worst=worst, source="shifted solution")
+    found = _argued(mpc_stability(given), left)
+    return _begins_feasible(run, replace(found, claim=text, counted=claim.counted))
+
+
+def _argued(answers: Sequence[Verdict], left: Any) -> Verdict:
+    """The argument's verdict with what those on cost and feasibility say; left: states that nothing but themselves drives."""
+    cost, kept, found = answers
     notes = tuple(
         Assumption(f"{name} at rest: nothing but itself drives it", True) for name in left
     )
+    worst = found.worst
     if found.holds is None and False in (cost.holds, kept.holds):
-        found = replace(found, worst=f"{found.worst}; {cost.worst}; {kept.worst}")
-    worst = f"{found.worst}; {kept.worst}" if found.holds else found.worst
-    found = replace(
-        found,
-        claim=text,
-        worst=worst,
-        assumptions=(*found.assumptions, *notes),
-        counted=claim.counted,
-    )
-    return _begins_feasible(run, found)
+        worst = f"{worst}; {cost.worst}; {kept.worst}"
+    elif found.holds:
+        worst = f"{worst}; {kept.worst}"
+    return replace(found, worst=worst, assumptions=(*found.assumptions, *notes))
 
 
 def _lost(run: Any, law: Any) -> tuple[Any, list[str]]:

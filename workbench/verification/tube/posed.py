@@ -40,46 +40,35 @@ def posed(run: Any, half: dict[str, float], substeps: int = 1, free: Free = NOTH
     check(run.loop, run)
     traced = trace(loop, (*run.demand.live, *(noise.input for noise in free.noises)))
     own = np.array(free.values)
-    quiet = [0.0] * len(free.noises)
     n = traced.n_states + len(own)
-    functions = opened(traced, free)
-    programs = {name: program(functions[name], n) for name in STEPS}
-    programs["prelude"] = program(functions["prelude"])
+    programs = _programs(opened(traced, free), n)
     reads = programs["jump"].depends()[:, 1 : 1 + n].any(axis=0)
     section = np.flatnonzero(reads)
     times = run.log.time
     w = np.asarray(run.demand.at(times), float).reshape(len(times), -1)
     check_disturbances(programs["flow"].depends()[:, 1 + n : 1 + n + w.shape[1]], w)
     x0 = np.array(run.demand.start, float)
-    begun = np.array(traced.start(0.0, x0, [*w[0], *quiet], traced.constants(loop))).ravel()
-    Z = before(run.log.values[:, : traced.n_states], begun[: traced.n_states], traced)
-    Z = np.hstack([Z, np.tile(own, (len(Z), 1))])[:, section]
+    quiet = [0.0] * len(free.noises)
+    begun = traced.start(0.0, x0, [*w[0], *quiet], traced.constants(loop))
+    Z = _nominal(run, traced, np.array(begun).ravel(), own)[:, section]
     known = [*names(loop.states), *free.names]
     end, keep, after, slack = ending(w, Z, times)
     K = len(keep)
     pairs = followed(loop, run.demand.live)
     tube = Tube(
         **programs,
-        out=program(functions["out"]),
         parameters=traced.numbers(loop),
         states=n,
         section=section,
         T=float(loop.period),
         lag=float(loop.lag),
         substeps=np.array([substeps if loop.lag else 0, substeps]),
-        finer=np.ones(K, int),
         order=ORDER,
+        **_without_widths(K, n, len(section)),
         z=Z[keep],
-        R=np.eye(len(section)),
-        σ=1.0,
-        reach=np.zeros((K, 1, n)),
-        segments=np.zeros((K, len(section), len(section))),
-        balls=np.zeros((K, len(section), len(section))),
         w=w[keep],
         slack=slack,
         after=after,
-        splits=np.zeros((0, 3)),
-        paths=np.zeros((0, 0, 0, 0)),
         x0=np.concatenate([x0, own]),
         half=np.array([*(half.get(s.name, 0.0) for s in loop.states), *free.halves]),
         fresh=np.array([0.0] * traced.n_states + free.fresh),
@@ -91,6 +80,34 @@ def posed(run: Any, half: dict[str, float], substeps: int = 1, free: Free = NOTH
     )
     units = (*(s.unit for s in loop.states), *free.units)
     return Posed(tube, tuple(known), units, end, scales(Z), error_unit(loop), free)
+
+
+def _without_widths(K: int, n: int, read: int) -> dict:
+    """What holds the deviations of K nodes, n states and a section of `read` of them, before it is chosen."""
+    return {
+        "finer": np.ones(K, int),
+        "R": np.eye(read),
+        "σ": 1.0,
+        "reach": np.zeros((K, 1, n)),
+        "segments": np.zeros((K, read, read)),
+        "balls": np.zeros((K, read, read)),
+        "splits": np.zeros((0, 3)),
+        "paths": np.zeros((0, 0, 0, 0)),
+    }
+
+
+def _nominal(run: Any, traced: Any, begun: np.ndarray, own: np.ndarray) -> np.ndarray:
+    """The nominal run's states before every sample, beside what else is free, whose values stay; begun: at the start."""
+    n = traced.n_states
+    states = before(run.log.values[:, :n], begun[:n], traced)
+    return np.hstack([states, np.tile(own, (len(states), 1))])
+
+
+def _programs(functions: dict, n: int) -> dict:
+    """The programs of a tube by name: those of a step give n states."""
+    programs = {name: program(functions[name], n) for name in STEPS}
+    whole = {name: program(functions[name]) for name in ("prelude", "out")}
+    return programs | whole
 
 
 def check_disturbances(drives: np.ndarray, w: np.ndarray) -> None:

@@ -84,12 +84,7 @@ def sampled(c: Tube, node: np.ndarray, sides: tuple, course: dict | None = None)
     finer = int(c.finer[node[0]])
     fixed = constants(c)
     time = node * c.T
-    w = [
-        Interval(c.w[node, j] - c.slack[j], c.w[node, j] + c.slack[j])
-        if c.slack[j]
-        else Interval(c.w[node, j])
-        for j in range(c.w.shape[1])
-    ]
+    w = disturbances(c, node)
 
     def given(clock):
         """The inputs of a program at these states, in the kind of number that the states are."""
@@ -100,12 +95,7 @@ def sampled(c: Tube, node: np.ndarray, sides: tuple, course: dict | None = None)
 
         return at
 
-    centre = [Interval(np.zeros(len(node))) for _ in range(c.states)]
-    for j, i in enumerate(c.section):
-        centre[i] = Interval(c.z[node, j])
-    whole = np.full_like(sides[0], -np.inf), np.full_like(sides[1], np.inf)
-    cut = bool((np.isfinite(sides[0]) | np.isfinite(sides[1])).any())
-    runs = Runs(centre, c.reach[node], whole, *spanned(c, node), 0.0, cut)
+    runs = started(c, node, sides)
     if course and all(k in course for k in node):
         runs.known = np.stack([course[k] for k in node])
     nothing = np.zeros(c.states, bool)
@@ -132,6 +122,26 @@ def sampled(c: Tube, node: np.ndarray, sides: tuple, course: dict | None = None)
     if course is not None and runs.known is None and not c.paths.size:
         course.update(zip(node.tolist(), gone(runs)))
     return concluded(c, node, runs)
+
+
+def started(c: Tube, node: np.ndarray, sides: tuple) -> Runs:
+    """The runs where they begin: at the nodes, not yet cut at these sides."""
+    centre = [Interval(np.zeros(len(node))) for _ in range(c.states)]
+    for j, i in enumerate(c.section):
+        centre[i] = Interval(c.z[node, j])
+    lower, upper = sides
+    whole = np.full_like(lower, -np.inf), np.full_like(upper, np.inf)
+    limited = np.isfinite(lower) | np.isfinite(upper)
+    return Runs(centre, c.reach[node], whole, *spanned(c, node), 0.0, bool(limited.any()))
+
+
+def disturbances(c: Tube, node: np.ndarray) -> list[Interval]:
+    """The inputs that the loop is given at these nodes, each within its slack."""
+    found = []
+    for value, slack in zip(c.w[node].T, c.slack):
+        one = Interval(value - slack, value + slack) if slack else Interval(value)
+        found.append(one)
+    return found
 
 
 def gone(runs: Runs) -> np.ndarray:

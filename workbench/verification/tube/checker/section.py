@@ -88,6 +88,13 @@ def shapes(c: Tube, K: int, n: int) -> dict[str, tuple]:
 
 def check_numbers(c: Tube) -> None:
     """Raises Refused for numbers that have no meaning, or a section that leaves out what a sample reads."""
+    check_ranges(c)
+    check_reads(c)
+    check_splits(c)
+
+
+def check_ranges(c: Tube) -> None:
+    """Raises Refused for numbers out of range."""
     K = len(c.z)
     if not ((c.after >= -1) & (c.after < K)).all() or c.after.dtype.kind not in "iu":
         raise Refused("after: a transition to a node that is not there")
@@ -108,6 +115,11 @@ def check_numbers(c: Tube) -> None:
         raise Refused("substeps: there is no release before which to take steps")
     if not ((c.finer >= 1) & (c.finer <= MOST_FINER)).all():
         raise Refused(f"finer: expected 1 to {MOST_FINER}")
+
+
+def check_reads(c: Tube) -> None:
+    """Raises Refused where a sample, an output or the flow reads what the tube does not follow."""
+    K = len(c.z)
     outside = np.setdiff1d(np.arange(c.states), c.section)
     if c.fresh[outside].any():
         raise Refused("fresh: of a state that no sample reads")
@@ -128,6 +140,11 @@ def check_numbers(c: Tube) -> None:
     drives = driven[:, 1 + c.states : 1 + c.states + len(c.slack)].any(axis=0)
     if (c.w[:, drives] != c.w[0, drives]).any() or c.slack[drives].any():
         raise Refused("flow: what disturbs it changes")
+
+
+def check_splits(c: Tube) -> None:
+    """Raises Refused for a split of what is not held over the sample."""
+    K = len(c.z)
     if c.splits.size and c.splits.ndim != 2:
         raise Refused("splits: expected node, state, number")
     if c.splits.size:
