@@ -1,4 +1,4 @@
-"""Members that are those of a part."""
+"""Members of an object that are members of one of its parts."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from typing import Any
 
 
 def of(path: str) -> Any:
-    """A member that is that of a part, such as "crane.n"."""
+    """A property that is a member of a part, such as "crane.n"."""
     return property(attrgetter(path))

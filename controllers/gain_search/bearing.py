@@ -1,7 +1,8 @@
 """How much delay, or how long a sample time, loops bear: by bisection on a ladder, all loops of a batch side by side.
 
-The ladder has two values an octave, from half a sample on. The bisection takes it that a loop that bears a delay
-bears shorter ones; `climbed` does not, and tries every value up to the first that fails, as the claims on delay and sample time do.
+The ladder has two values an octave, from half a sample on. The bisection assumes that a loop which bears a
+delay also bears every shorter one. `climbed` does not assume this: it tries every value up to the first one that fails, as the
+claims on delay and sample time do.
 """
 
 from __future__ import annotations

@@ -28,9 +28,10 @@ Report = Callable[..., None]
 
 
 def tune_by_runs(options: Any, case: Any, write_report: Report) -> int:
-    """Run the verb; 0, 1 where what was asked is not kept, of a file that is written the code of its own verification.
+    """Run the verb and return its exit code: 0; 1 where the gains found do not keep what was asked.
 
-    Where the best gains do not pass it, the next ones that were found are tried, the gains of the file last. Raises InputError.
+    Where a file is written, the code is that of the file's own verification. If the best gains do not pass it, the next best ones
+    are tried, and the gains that the file had before last. Raises InputError.
     """
     wish = _wish(options, case)
     sections = case.root.value

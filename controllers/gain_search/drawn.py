@@ -18,7 +18,8 @@ SIZE = 6.7, 3.0  # inches
 def figure(found: Traded) -> Any:
     """A Matplotlib figure: choices that were run, those that no other one beats, the start, the chosen one.
 
-    The search sees the beginning of the scenario; start and chosen one are drawn as the whole of it shows them.
+    The search runs only the beginning of the scenario; the first and the chosen gains are drawn with their errors over the whole
+    scenario.
     """
     from matplotlib.figure import Figure
 

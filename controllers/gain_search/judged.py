@@ -36,7 +36,7 @@ UNTOLD = 50e-3  # the same where no claim says what is allowed
 class Bench:
     """Where gains are tried: a loop, its scenario and claims, what is asked, and the ladder of delays.
 
-    near: what loops like this one bear, about, s; the bisection begins there.
+    near: about what loops like this one bear, s; the bisection begins there.
     floor, ceiling: None until the first gains have been run.
     """
 

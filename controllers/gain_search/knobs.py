@@ -1,7 +1,7 @@
-"""What a search may turn of a law: one factor a gain, or one an entry of it.
+"""What a search may change in a law: one factor for each gain, or one for each entry of a gain.
 
-A factor multiplies all entries of a gain, so that what they are to each other stays. Weights of a predictive law act by what they
-are to each other: of Q, R and S one stands and the others are turned. A horizon is turned in whole samples.
+A factor multiplies all entries of a gain, so that their ratios stay as they are. Of the weights of a predictive law only the ratios
+matter: one of Q, R and S stays as it is, and the others are changed. A horizon changes by whole samples.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def turned(loop: ClosedLoop, every: Sequence[Knob], octaves: Sequence[float]) ->
 
 
 def law_of(loop: ClosedLoop) -> Any:
-    """The law of a loop; of one that is called from Python, what is called."""
+    """The law of a loop; where the law is called from Python, the object that is called."""
     law = innermost(loop.controller)
     return law.law if isinstance(law, Plain) else law
 
@@ -95,5 +95,5 @@ def _times(value: Any, factor: float, entry: int | None) -> Any:
 
 
 def rounded(value: float) -> float:
-    """A number at so many digits as a person would write."""
+    """A number rounded to as many digits as a person would write."""
     return float(f"{value:.{DIGITS}g}")

@@ -16,9 +16,9 @@ class Point:
 
     octaves   binary logarithms of what the first gains were multiplied by, one a knob
     gains     field → value, as the law has it
-    error     rms over the whole run of what `Run.tool_error` is, in its unit; inf where the run ends early
+    error     rms of `Run.tool_error` over the whole run, in its unit; inf where the run ends early
     largest   the same, largest after settling
-    bears     longest delay (or sample time) at which the loop still behaves, s; all shorter ones that were tried do, too. 0: none
+    bears     longest delay (or sample time) at which the loop still behaves, s, as it does at all shorter ones tried; 0: none
     violated  requirements of the case that do not hold on its own run, in words
     excess    0 where everything that was asked for is kept, else by how much it is missed
     whole     whether it was run over the whole scenario, not over its beginning only

@@ -276,9 +276,9 @@ def _extended(extra, v, cost, rules):
 
 
 def check(made: Statement, θ) -> None:
-    """Refuse, before anything runs, what has no solution anywhere or no lowest cost.
+    """Refuse, before anything runs, a problem that has no solution from any state, or whose cost has no lower bound.
 
-    The state is left free for that: limits that contradict each other do so for every state.
+    The state is free in this check: limits that contradict each other do so for every state.
     """
     made.set(θ)
     free = [rule for rule in made.problem.constraints if rule is not made.v.dynamics[0]]

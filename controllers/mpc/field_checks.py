@@ -8,7 +8,7 @@ from workbench.contract.system import find, names
 
 
 def check_fields(law) -> None:
-    """InputError for counts, limits and points that are none, or contradict each other."""
+    """InputError for numbers that are no counts, limits or points, and for those that contradict each other."""
     _check_horizon(law)
     _check_commands(law)
     _check_model(law)

@@ -1,6 +1,6 @@
-"""What a predictive controller's model leaves to others: overlap of valves, and the steepest part of friction.
+"""What the model of a predictive controller leaves out: overlap of valves, and the steepest part of friction.
 
-It predicts openings, and the overlap is added to what it commands:
+The controller predicts openings of valves; the overlap is added to its commands:
 
     u = v + u_d clip(v/w, −1, 1),   v in [u_min + u_d, u_max − u_d]
 
@@ -8,9 +8,9 @@ Inside its overlap a valve has no gain: a linearisation there says that commands
 overlap, its valves shut at v = 0 and fully open at v = u_max − u_d. What this leaves out: a spool needs time to cross the
 overlap, and below |v| = w only a part of it is made up for (w = 0 would make the command jump by 2 u_d with every change of sign).
 
-Coulomb friction that turns round within a millimetre per second is a jump between two points of a predicted path; linearised
-there it is either missing or a wall, and the path swings from one to the other. So along a path it turns round over at least
-`smooth`; the observer answers for the rest.
+Coulomb friction that changes its sign within a millimetre per second is a jump between two points of a predicted path; linearised
+there it is either missing or a wall, and the path swings from one to the other. So along a path friction changes its sign over a
+range of speeds of at least `smooth`; the observer estimates what this leaves out.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def without_overlap(plant):
 
 
 def smoothed(plant, speed: float):
-    """The plant with friction that turns round over at least `speed`, m/s."""
+    """The plant with friction that changes its sign over a range of at least `speed`, m/s."""
     steep = {
         leaf.path
         for leaf in leaves(plant)

@@ -58,8 +58,9 @@ def steady(law, r) -> tuple[np.ndarray, np.ndarray]:
 def ingredients(law, r, lost: tuple[str, ...] = ()) -> tuple[TerminalIngredients, tuple[str, ...]]:
     """(ingredients in deviations from the steady state at r, states left out): see `TerminalIngredients`.
 
-    Left out is what no command moves and nothing but itself drives: at rest it stays at rest. lost: hypotheses of the
-    theorem that the loop does not meet, added to those the controller does not. Raises InputError without a terminal cost.
+    A state is left out where no command moves it and no other state drives it: at rest it stays at rest. lost: hypotheses of
+    the theorem that the loop does not meet; they are added to those that the controller does not meet. Raises InputError without
+    a terminal cost.
     """
     q, end = law.prepared.problem, law.terminal_data
     if end is None:
@@ -119,7 +120,7 @@ def _inside(q, u, y, room) -> bool:
 
 
 def moved(A, B) -> list[int]:
-    """States that a command reaches, or that something so reached drives."""
+    """States that a command drives, directly or through other states."""
     found = set(np.flatnonzero(np.abs(B).max(axis=1)).tolist())
     old = set()
     while found != old:

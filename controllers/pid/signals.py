@@ -62,7 +62,7 @@ class ActuatorSignals(Controller):
 
     @property
     def measured(self):
-        """Positions, and the chamber pressures where the self needs them."""
+        """Positions, and the chamber pressures where the law needs them."""
         if not self.uses_pressures:
             return self.positions
         return (

@@ -10,8 +10,8 @@ def suited(plant) -> dict[str, Any]:
 
     With velocity gain k (`plant.velocity_gain`): K_p = 45 s⁻¹/k, K_i = 5 s⁻¹ K_p, feed-forward 1/k; its own limit. A plant
     may name a rate of its own (`plant.loop_rate`, 1/s) in place of 45 s⁻¹, then K_i is a ninth of that times K_p, or
-    `plant.integral_rate` (1/s) times K_p; and a gain for each actuator (`plant.velocity_gains`). What a plant that says nothing
-    of itself is given, if it is linear, is in `linear_settings`.
+    `plant.integral_rate` (1/s) times K_p; and a gain for each actuator (`plant.velocity_gains`). The settings of a
+    linear plant that states none of this are in `linear_settings`.
     """
     gains = plant.velocity_gains
     if plant.cylinders and not gains:
@@ -32,7 +32,7 @@ def suited(plant) -> dict[str, Any]:
 
 
 def says_nothing(plant) -> bool:
-    """Whether a plant has no valves, no joints and no velocity gain to take settings from."""
+    """Whether a plant states nothing that settings could be taken from: no valves, no joints and no velocity gain."""
     return not (plant.cylinders or plant.n or plant.velocity_gains or plant.velocity_gain)
 
 

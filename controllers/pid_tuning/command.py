@@ -35,9 +35,9 @@ HEAD = (
 def tune(options, case, read) -> int:
     """Run the verb on a case that is read; read(settings) → the case with these settings as well.
 
-    0; 1 where the margin asked for is not reached; of a file that is written the exit code of its own verification. Gains of a
-    machine with dry friction are found on a model without it, unless the file states the model's friction, and are verified on
-    the machine as it is. Raises InputError.
+    Returns the exit code: 0; 1 where the margin asked for is not reached; where a file is written, the exit code of that file's
+    own verification. Gains of a machine with dry friction are found on a model without friction, unless the file states the
+    model's friction, and are verified on the machine as it is. Raises InputError.
     """
     checked(case.loop)
     check_output(options, case)

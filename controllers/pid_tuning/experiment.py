@@ -95,8 +95,8 @@ def relay(
     longest    longest run, s; by default 100,000 samples or what settles earlier
     scenario   its seed, disturbances and longest integrator step are used, not its start and reference
 
-    The run is repeated twice as long until a limit cycle settles, and once more so that what is left of the start dies. Raises
-    InputError for signals that do not exist, amplitudes that are not positive or leave the limit, loops without samples.
+    The run is repeated twice as long until a limit cycle settles, and once more, so that the transient of the start has died out.
+    Raises InputError for signals that do not exist, amplitudes that are not positive or leave the limit, loops without samples.
     """
     plant = system.plant if isinstance(system, ClosedLoop) else system
     begin = _begin(plant, at or {})

@@ -60,8 +60,8 @@ class Matrices:
 def matrices(loop: ClosedLoop, at: Mapping[str, Any]) -> list[Matrices]:
     """The loop near rest, one for every combination of valve sides.
 
-    at: where: states and inputs (of a manipulator: joints) that differ from the plant's own start. Raises InputError where the
-    loop has no samples, no derivative, or does not stand still there.
+    at: the point of linearisation, by the states and inputs (of a manipulator: joints) that differ from the plant's own start.
+    Raises InputError where the loop has no samples, no derivative, or does not stand still there.
     """
     linear_law(
         loop, tangent=True
@@ -166,6 +166,6 @@ def family(loop: ClosedLoop, free: Sequence[str], at: Mapping[str, Any]) -> Fami
 
 
 def sizes(loop: ClosedLoop, free: Sequence[str]) -> np.ndarray:
-    """Gains of a size that the loop's numbers can be told apart by: the whole command for a centimetre, and its like."""
+    """Typical sizes of the gains, at which their effects can be told apart: for K_p the whole command for an error of 1 cm."""
     whole = 100.0 * float(innermost(loop.controller).u_max)
     return np.array([whole * {"K_p": 1.0, "K_i": 1.0, "K_d": 0.01}[name] for name in free])

@@ -1,4 +1,4 @@
-"""Hydraulic cylinder: two chambers behind a valve, a rod that rubs.
+"""Hydraulic cylinder: two chambers behind a valve, and a rod with friction.
 
     f_p, ṗ_a, ṗ_b, leakage: `plants.components.two_chambers`, (79)–(81)
     V_a   = V_a0 + A_a x + V_ha,   V_b = V_b0 + A_b (s − x) + V_hb

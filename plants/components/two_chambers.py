@@ -41,7 +41,7 @@ class Work(NamedTuple):
 
 
 class TwoChambers(ABC):
-    """See the module. `what` and `unit` say in messages who bears a load, and in which unit, a thousandth of N or N m."""
+    """See the module. In messages `what` names the part that bears a load, and `unit` is kN, or kN m of a motor."""
 
     what: ClassVar[str]
     unit: ClassVar[str]

@@ -1,4 +1,4 @@
-"""What a manipulator can, and where its machine ends: commands, strokes, spools, the pump, what holds its weight."""
+"""What a manipulator can do, and the limits of its machine: commands, strokes, spools, the pump, forces that hold its weight."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class CraneAbilities(CranePoses):
 
     @property
     def vacuum(self) -> float | None:
-        """Pressure below which nothing here is true, Pa: without air in the oil a chamber that the oil leaves does not cavitate."""
+        """Pressure below which the model does not hold, Pa: without air in the oil a chamber that runs empty does not cavitate."""
         return 0.0 if self.oil.air == 0 else None
 
     def limits(self):

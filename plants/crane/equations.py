@@ -1,4 +1,4 @@
-"""A crane of parallel–serial structures as a mechanism under the paper's names: its equations, on whatever pump.
+"""The equations of a crane of parallel–serial structures under the paper's names, on any pump.
 
 Its states, inputs and signals are those of [Petrovic22]; motion, forces, oil and energy are the mechanism's.
 """

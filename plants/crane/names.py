@@ -1,4 +1,4 @@
-"""Who is who in a manipulator: cylinders, joints, the paper's subscripts, and the names of all its signals."""
+"""Names of the parts of a manipulator: cylinders, joints, the paper's subscripts, and all signals."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Parts(NamedTuple):
 
 
 class CraneNames(Built):
-    """The part of `plants.crane.manipulator.Manipulator` that says what there is and what it is called."""
+    """The part of `plants.crane.manipulator.Manipulator` that lists its parts and names its signals."""
 
     name: str
     structures: tuple[Structure, ...]
@@ -61,7 +61,7 @@ class CraneNames(Built):
 
     @property
     def supplies(self) -> list:
-        """Supply pressure of every cylinder: p_s, which around a pump that is no constant one may be one for each (`OnPump`)."""
+        """Supply pressure of every cylinder: p_s for all, or one for each on a pump whose pressures are states (`OnPump`)."""
         return self.p_s if isinstance(self.p_s, list) else [self.p_s] * self.n
 
     @property

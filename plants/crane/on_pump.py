@@ -1,4 +1,4 @@
-"""A crane whose supply pressures are states: what every pump that is not constant has in common.
+"""A crane whose supply pressures are states: what all pumps have in common whose pressure is not constant.
 
     ẋ   = the machine's own flow at the supply pressures p_s
     ṗ_s = what the pump's regulator does                          one for all cylinders, or one for each: `plants.supplies`
@@ -45,7 +45,7 @@ class OnPump(Crane):
 
     @abstractmethod
     def fits(self, supply) -> bool:
-        """Whether it is the machine for this supply of a plan."""
+        """Whether this machine has the supply that a plan states."""
 
     @cached_property
     def mechanism(self) -> Mechanism:

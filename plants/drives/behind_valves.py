@@ -14,7 +14,7 @@ from workbench.contract.system import Signal
 
 
 class BehindValves(Drive):
-    """A rod at the state x_0, put there by the valves of `section`; `i` is its travel for one of the joint or pins.
+    """A rod whose valves have put it at the state x_0; `section` has the valves, `i` is its travel per travel of joint or pins.
 
     `behind` says what the valves stand against; force and rate follow from what they do (`at_work`).
     """

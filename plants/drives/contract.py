@@ -27,7 +27,7 @@ own states, u its own inputs, line the pressures that its supply gives it.
      limits besides stroke and command, key: its place in a case.
  10. `sizes(line)` are its scales, None where it has no oil. `velocity_gain_on(line)` is ṡ per unit of input without load; None
      where its input is no velocity. `loop_rate`, `integral_rate` [1/s]: what a position loop around it can have, and K_i/K_p.
-     `cuts_commands`: a command beyond its limit is none that it has.
+     `cuts_commands`: there is no command beyond its limit.
  11. `behind(x, s, ṡ, u)` is what a supply whose pressure is no state must know of it (`Behind`); None: none such serves it.
  12. `metering(label)` is what its valves are in a circuit of that name (`plants.valve_circuits.circuit.Section`), of a drive behind
      quasistatic metering valves; None of any other. Such a drive has `damping` [N s/m] and `regenerated(u)`, the opening of

@@ -60,6 +60,6 @@ class HydraulicMotor(ServoDrive):
         return self.at_rest(force, line)
 
     def sizes(self, line):
-        """Those of one turn of the joint."""
+        """Its scales, for one turn of the joint as the stroke."""
         p, torque = line.p_s, line.p_s * self.motor.A_a
         return Sizes(p, "supply pressure", torque * TURN, torque, TURN, self.fastest(line))

@@ -68,7 +68,7 @@ class IEHADrive(Hydraulics, Drive):
     # ---- what it can --------------------------------------------------------------------------------------------------
     @property
     def limit(self):
-        """The carriage follows the micro-valve, so that goes no further than the largest eccentricity, m."""
+        """Largest command, m: the carriage follows the micro-valve, so X goes no further than the largest eccentricity."""
         return self.stop_E.limit
 
     @property

@@ -90,7 +90,7 @@ class MeteredRod(BehindValves):
         return self.section.turns
 
     def sizes(self, line):
-        """It states no stroke: a metre of travel, and of a motor one turn of the joint."""
+        """Its scales. It states no stroke, so a metre of travel stands for it, and one turn of the joint where it is a motor."""
         P = line.p_s - line.p_r
         s = self.section
         travel, words = (2.0 * np.pi, "one turn") if self.turns else (1.0, "one metre of travel")

@@ -116,7 +116,7 @@ class MeteredSection(BehindValves):
 
     @property
     def friction(self):
-        """That of the cylinder."""
+        """The friction law of the cylinder."""
         return self.cylinder.friction
 
     def spring(self, x, s):

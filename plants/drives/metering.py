@@ -173,7 +173,7 @@ def _root(drop):
 
 
 def bounds(P_hM, P_rM) -> tuple[float, float]:
-    """Between which the chambers should stay above the return, Pa: somewhat beyond suction checks and reliefs."""
+    """(least, greatest) pressure above the return that the chambers should have, Pa: somewhat beyond suction checks and reliefs."""
     return -SUCTION, OVER * max(P_hM, P_rM)
 
 
@@ -186,7 +186,7 @@ def open_port(work: Metered, u_c, line: Line, w):
 
 
 def bears(section: Section | Motor, line: Line) -> tuple:
-    """Force, N, of a rod that is pulled, and pushed, by what pump and reliefs allow; of a motor N m."""
+    """(least, greatest) force on a rod at rest that pump and reliefs allow, N; of a motor N m."""
     P = line.p_s - line.p_r
     return -section.A_r * np.minimum(P, section.P_rM), section.A_h * np.minimum(P, section.P_hM)
 

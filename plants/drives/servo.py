@@ -26,7 +26,7 @@ StartPressures = Annotated[
 
 
 class ServoDrive(Drive):
-    """See the module. `part`: the field that holds the chambers; `pushes`: what their force is called in the log."""
+    """See the module. `part`: the field that holds the chambers; `pushes`: the name of their force in the log."""
 
     needs_supply: ClassVar[bool] = True
     steep: ClassVar[bool] = True

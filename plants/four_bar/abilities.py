@@ -1,4 +1,4 @@
-"""What the parts of a hydraulic four-bar are called, and what it can: signals, limits, what holds its weight."""
+"""Names of the parts of a hydraulic four-bar, and what it can do: signals, limits, the force that holds its weight."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ class IEHA(Hydraulics, Built):
         return self.shown_signals()
 
     def limits(self):
-        """The carriage follows the micro-valve, so that goes no further than the largest eccentricity."""
+        """Range of the command: the carriage follows the micro-valve, so X goes no further than the largest eccentricity."""
         return {"X": (-self.drive.limit, self.drive.limit)}
 
     def as_shipped(self):
@@ -160,7 +160,7 @@ class IEHA(Hydraulics, Built):
 
     @property
     def called(self):
-        """Without the label of the drive, but for the friction's states."""
+        """Names of the mechanism's signals without the drive's label; those of the friction's states keep it."""
         kept = names(self.friction.states(LABEL))
         own = (
             name

@@ -37,7 +37,7 @@ STEP_ERRORS = {
 
 @dataclass(frozen=True)
 class Hydraulics(Delivering, Told):
-    """Parameters and equations; a state x begins with E, Ė, ζ, P_A, P_B, Y, Ẏ, whoever moves Y, then come the pistons' pressures
+    """Parameters and equations. A state x has E, Ė, ζ, P_A, P_B, Y, Ẏ, whatever moves Y, then the pistons' pressures
     and at its end the states of the friction."""
 
     detail: Literal["averaged", "ripple", "full"] = "averaged"

@@ -1,4 +1,4 @@
-"""What an electro-hydraulic actuator says of itself: signals, limits, causes of its energy account, edges of its flow."""
+"""What an electro-hydraulic actuator states about itself: signals, limits, causes of its energy account, edges of its flow."""
 
 from __future__ import annotations
 

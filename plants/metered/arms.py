@@ -74,7 +74,7 @@ class MeteredArms(MeteredArmsValves):
 
     @property
     def loop_rate(self) -> float:
-        """What a position loop can have, 1/s: arms swing on their K, damped by B alone."""
+        """Rate that a position loop can have, 1/s: arms swing on their stiffness K, damped by B alone."""
         return self.borne([a.K for a in self.arms])
 
     def borne(self, stiffnesses) -> float:
@@ -123,7 +123,7 @@ class MeteredArms(MeteredArmsValves):
         )
 
     def given(self, u):
-        """Commands arm by arm, each with its regeneration's, then the forces at the tips."""
+        """Inputs of the mechanism: arm by arm the command and the opening of regeneration, then the forces at the tips."""
         n = len(self.arms)
         more = iter(u[n : len(u) - n])
         found = []

@@ -1,4 +1,4 @@
-"""Who is who among metered arms, the names of all their signals, and how far the arms turn."""
+"""Names of metered arms and of all their signals, and how far the arms turn."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _signals(kinds, arms, kind: str = ""):
 
 
 class MeteredArmsNames(Built):
-    """The part of `plants.metered.arms.MeteredArms` that says what there is and what it is called."""
+    """The part of `plants.metered.arms.MeteredArms` that lists its parts and names its signals."""
 
     arms: tuple[Arm | MotorArm, ...]
 

@@ -1,4 +1,4 @@
-"""The valves of metered arms: their circuit, what it bears and between which limits the arms stay."""
+"""The valves of metered arms: their circuit, the forces it bears, and the limits of the arms."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class MeteredArmsValves(MeteredArmsNames, OnValves):
         return {f"{arm.name}.B": arm.B for arm in self.arms}
 
     def rows(self, u):
-        """As `Circuit.rows`, for commands and openings u (as `inputs`, forces may be left out)."""
+        """The sections as `Circuit.rows` gives them, for commands and openings u (as `inputs`; forces are optional)."""
         return [
             opened(arm.section, u_c, u_a)
             for arm, u_c, u_a in zip(self.arms, u, self.regeneration(u))
@@ -52,7 +52,7 @@ class MeteredArmsValves(MeteredArmsNames, OnValves):
 
     @property
     def valve_sections(self) -> ValveSections:
-        """Its arms for reports."""
+        """The arms' valves as reports draw them."""
         titles = tuple(f"arm {name}" for name in self.names) if len(self.arms) > 1 else ("",)
         regenerates = tuple(a.regeneration != "none" for a in self.arms)
         return ValveSections(
@@ -67,7 +67,7 @@ class MeteredArmsValves(MeteredArmsNames, OnValves):
 
     @property
     def pressure_limits(self):
-        """Between which chambers should stay, Pa: somewhat beyond suction checks and reliefs."""
+        """(least, greatest) pressure that chambers should have, Pa: somewhat beyond suction checks and reliefs."""
         own = [bounds(a.section.P_hM, a.section.P_rM) for a in self.arms]
         return min(low for low, _ in own), max(high for _, high in own)
 

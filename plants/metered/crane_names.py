@@ -1,4 +1,4 @@
-"""Who is who in a crane behind metering valves, and the names of all its signals: the crane's, and those of valves and pump."""
+"""Names of the parts and of all signals of a crane behind metering valves: the crane's, and those of valves and pump."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from workbench.contract.system import Signal, names
 
 
 class MeteredCraneNames(Built):
-    """The part of `plants.metered.crane.MeteredCrane` that says what there is and what it is called."""
+    """The part of `plants.metered.crane.MeteredCrane` that lists its parts and names its signals."""
 
     crane: Manipulator
 

@@ -1,4 +1,4 @@
-"""The metering valves of a crane: their circuit, what it bears and between which limits it stays."""
+"""The metering valves of a crane: their circuit, the forces it bears, and its limits."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class MeteredCraneValves(MeteredCraneNames, OnValves):
         return tuple(float(speed_gain(drive.section, self.pump.P_M)) for drive in self._drives)
 
     def rows(self, u):
-        """As `Circuit.rows`, for commands u."""
+        """The sections as `Circuit.rows` gives them, for the commands u."""
         return [drive.opened(u_c) for drive, u_c in zip(self._drives, u)]
 
     def machine_limits(self):
@@ -64,12 +64,12 @@ class MeteredCraneValves(MeteredCraneNames, OnValves):
 
     @property
     def pressure_limits(self):
-        """Between which chambers should stay, Pa: somewhat beyond suction checks and reliefs."""
+        """(least, greatest) pressure that chambers should have, Pa: somewhat beyond suction checks and reliefs."""
         return bounds(self.P_hM, self.P_rM)
 
     @property
     def valve_sections(self) -> ValveSections:
-        """Its cylinders for reports."""
+        """The cylinders' valves as reports draw them."""
         return with_oil(self, self.circuit, self.u_b, [s.name for s in self.segments])
 
     def valve_account(self, log):

@@ -48,7 +48,7 @@ class OnValves(Built):
         return [self.pump.Q, self.pump.P_M, self.pump.c_b * self.u_b]
 
     def bearing(self, j: int, name: str, needs: float, unit: str) -> Holding:
-        """A force (a motor's torque) at rest against what both sides of section j bear at the pump's relief."""
+        """A force (a motor's torque) at rest beside the forces that both sides of section j bear at the pump's relief."""
         low, high = self.circuit.bears(j, self.u_b)
         words = f"reliefs of pump ({self.pump.P_M / 1e5:g} bar) and chambers, bleed"
         return Holding(name, needs, low, high, unit, words, "pump.P_M")

@@ -109,7 +109,7 @@ class MeteredTwin(Built):
 
     @property
     def loop_rate(self) -> float:
-        """As of `MeteredArms`, K in series with the oil shut in."""
+        """Rate that a position loop can have, as of `MeteredArms`, with K in series with the oil that is shut in."""
         oil = [
             self.β * (a.section.A_h**2 / self.V_h + a.section.A_r**2 / self.V_r)
             for a in self.of.arms
@@ -120,13 +120,13 @@ class MeteredTwin(Built):
         return MeteredTwin()
 
     def machine_limits(self):
-        """Those of the arms, and the pump's relief when it takes all of Q."""
+        """The limits of the arms, and the pressure of the pump's relief when it takes all of Q."""
         relief = pump_limit(self.of.pump, self.G, "of.pump.P_M")
         return (*self.of.machine_limits(), relief)
 
     @property
     def valve_sections(self) -> ValveSections:
-        """Those of the arms; pressures are states."""
+        """The valves of the arms as reports draw them; pressures are states."""
         return self.of.valve_sections._replace(balance="volumes")
 
     def valve_account(self, log):

@@ -1,4 +1,4 @@
-"""What a mechanism can, and how it is integrated: limits, scales, gains, what holds its weight."""
+"""What a mechanism can do, and how it is integrated: limits, scales, gains, forces that hold its weight."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Abilities(Oil):
 
     @property
     def stiff(self):
-        """Where no equal steps are made: spools, bristles, and the rates that friction of cylinders may make fast near rest."""
+        """States that may be fast where steps are not equal: spools, bristles, and rates near rest under dry friction."""
         own = tuple(name for a in self.actuators for name in a.drive.stiff(a.name))
         if self.fixed or self.adaptive or not any(a.drive.steep for a in self.actuators):
             return ()
@@ -63,12 +63,12 @@ class Abilities(Oil):
 
     @property
     def loop_rate(self) -> float:
-        """What a position loop can have, 1/s: that of the slowest drive."""
+        """Rate that a position loop can have, 1/s: that of the slowest drive."""
         return min((a.drive.loop_rate for a in self.actuators), default=Drive.loop_rate)
 
     @property
     def integral_rate(self) -> float:
-        """K_i/K_p of it, 1/s."""
+        """K_i/K_p of a position loop, 1/s."""
         return min((a.drive.integral_rate for a in self.actuators), default=Drive.integral_rate)
 
     @property
@@ -149,12 +149,12 @@ class Abilities(Oil):
 
     @property
     def dead_ends(self):
-        """Of method minimal: where a loop's two dependent joints are in line."""
+        """Of method minimal: signals that are zero where a loop's two dependent joints are in line."""
         return signals.dead_ends(self)
 
     @property
     def change_points(self):
-        """Of the others: where the loops' constraints depend on each other for an instant."""
+        """Of the other methods: signals that are zero where the loops' constraints depend on each other for an instant."""
         return signals.change_points(self)
 
     def free_joints(self, commands=None):

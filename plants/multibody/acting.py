@@ -14,7 +14,7 @@ from workbench.numerics.adaptive import Adaptive
 
 
 class Pull(NamedTuple):
-    """An actuator at work: length s, rate ṡ, force F, its states, inputs and line, and how it acts on the mechanism."""
+    """An actuator at work: length s, rate ṡ, force F, its states, inputs and line of oil, and how it acts on the mechanism."""
 
     s: object
     rate: object
@@ -31,7 +31,7 @@ class Pull(NamedTuple):
 
 
 def shared_out(mechanism, y) -> list[list]:
-    """The states of every drive and last of the supply, from all of them in order."""
+    """The states of every drive, and last those of the supply, out of all states in order."""
     return dealt(y, [len(a.drive.states(a.name)) for a in mechanism.actuators])
 
 
@@ -46,12 +46,12 @@ def dealt(values, counts: list[int]) -> list[list]:
 
 
 def takers(mechanism, pulls: list[Pull]) -> list[tuple]:
-    """(drive, what it does) of those that take oil from the supply."""
+    """(drive, its actuator at work) of all drives that take oil from the supply."""
     return [(a.drive, p) for a, p in zip(mechanism.actuators, pulls) if a.drive.needs_supply]
 
 
 def on_supply(mechanism, pulls: list[Pull], own, u) -> tuple:
-    """What a supply is told: its own states, its takers, its own inputs."""
+    """What a supply needs: its own states, the drives that take its oil, its own inputs."""
     first = sum(len(p.u) for p in pulls)
     after = first + len(mechanism.supply.inputs())
     return own[-1], takers(mechanism, pulls), list(u[first:after])
@@ -199,7 +199,7 @@ def pulls(mechanism, motion: Motion, z, rates, own, u) -> list[Pull]:
 
 
 def given_to(mechanism, u) -> list[list]:
-    """The inputs of every drive, from all of them in order."""
+    """The inputs of every drive, out of all inputs in order."""
     *parts, _ = dealt(u, [len(a.drive.inputs(a.name)) for a in mechanism.actuators])
     return parts
 

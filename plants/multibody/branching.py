@@ -10,7 +10,7 @@ from workbench.contract.errors import InputError
 
 
 class Tree(NamedTuple):
-    """Who hangs on whom; bodies are numbered in the user's order.
+    """Which body hangs on which; bodies are numbered in the user's order.
 
     order    parents before children;     parent   number, or −1 for the ground
     z, v     where a body's positions and rates are: (first, how many);     n_z, n_v   how many there are

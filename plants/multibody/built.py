@@ -1,4 +1,4 @@
-"""A plant that is a mechanism under names of its own: numbers that describe it shortly, signals that its users know.
+"""A plant that is a mechanism with parameters and names of its own: few numbers, and signals that its users know.
 
   1. `mechanism` is the machine, made of the plant's numbers, which may be expressions.
   2. `called` gives the plant's name of a signal of the mechanism, where the two differ: of all states, and of what laws measure.
@@ -49,7 +49,7 @@ class Built(System):
 
     @property
     def just_shut(self) -> dict[str, float]:
-        """Those commands of the mechanism's valves that are the plant's."""
+        """Commands of the plant at which valves of the mechanism are just shut."""
         own = names(self.inputs)
         called = self.called
         shut = {called.get(name, name): u for name, u in self.mechanism.just_shut.items()}

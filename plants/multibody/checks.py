@@ -68,7 +68,7 @@ def _misplaced(actuator, kind: str) -> InputError:
 
 
 def check_supply(mechanism) -> None:
-    """Drives that take oil have a supply to take it from, and it has somebody to give it to."""
+    """Drives that take oil have a supply, and a supply has drives that take its oil."""
     takers = [a for a in mechanism.actuators if a.drive.needs_supply]
     if takers and mechanism.supply is None:
         raise InputError(
@@ -103,7 +103,7 @@ def _check_settled(mechanism) -> None:
 
 
 def check_surroundings(mechanism) -> None:
-    """A wrench at the tool takes a tool; the solver of penalties knows no ground that moves."""
+    """A wrench at the tool needs a tool; the penalty method works on a ground at rest only."""
     if mechanism.tool_wrench and mechanism.tcp is None:
         raise InputError(
             "tool_wrench: the mechanism has no tool for a wrench to act on",

@@ -20,7 +20,7 @@ def kept(mechanism, motion: Motion) -> list:
 
 
 def damping(mechanism) -> float:
-    """Of the multipliers, where more rows are used than are independent."""
+    """Damping of the multipliers where more rows are used than are independent."""
     return DAMPED if len(mechanism.used) > len(mechanism.kept) else 0.0
 
 

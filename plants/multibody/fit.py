@@ -1,4 +1,4 @@
-"""Whether every cylinder of an assembled mechanism fits: all that does not, with what would.
+"""Whether every cylinder of an assembled mechanism fits; all those that do not are listed, with numbers that would.
 
 A machine whose cylinders do not fit cannot run, but its bodies and pins are known. `Faults.machine` of the refusal is the machine
 as far as it is built, so that it can be drawn.
@@ -47,7 +47,7 @@ def _told(step: Callable[[], object]) -> list[InputError]:
 
 
 def opened(mechanism) -> object:
-    """The mechanism with its loops left open at the start that was given, to be drawn; None where that is none either."""
+    """The mechanism with its loops left open at the start that was given, to be drawn; None where even that cannot be built."""
     left = {b.name: b.pins for b in mechanism.bodies}
     ground = mechanism.pins
     for loop in mechanism.loops:

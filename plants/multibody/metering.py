@@ -36,7 +36,7 @@ class MeteringValves:
 
     @property
     def held(self) -> bool:
-        """Whether the pump has its pressure whatever is taken at an instant, because it is a number or a state."""
+        """Whether the pump's pressure does not depend on the flow taken at the same instant: it is a number or a state."""
         return not self.machine.supply.settles
 
     def rods(self, x, u) -> tuple[list, list]:
@@ -79,7 +79,7 @@ class MeteringValves:
 @final
 @dataclass(frozen=True)
 class FilledValves:
-    """The valves of drives whose oil can be compressed: they are accounted for, and no circuit of theirs proves anything."""
+    """The valves of drives whose oil can be compressed: their powers are accounted for, but no claim on a circuit is proven."""
 
     machine: Any
 

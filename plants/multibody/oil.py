@@ -16,7 +16,7 @@ class Oil(Vocabulary):
 
     @property
     def flow_names(self) -> tuple[str, ...]:
-        """What the drives take from the supply, each."""
+        """Names of the flows that the drives take from the supply."""
         return tuple(signals.flow_name(a.name) for a in self.actuators if a.drive.needs_supply)
 
     @property
@@ -43,7 +43,7 @@ class Oil(Vocabulary):
 
     @property
     def pressure_limits(self) -> tuple:
-        """Between which all chambers should stay, Pa, where every drive with chambers says so."""
+        """(least, greatest) pressure that all chambers should have, Pa, where every drive with chambers states one."""
         return acting.pressure_limits(self)
 
     @property

@@ -11,7 +11,7 @@ class Paths(Vocabulary):
 
     @property
     def n(self) -> int:
-        """How many positions are states: one a degree of freedom, but where they depend on each other."""
+        """How many positions are states: one for each degree of freedom, more where positions depend on each other."""
         return len(self.own[0])
 
     @property

@@ -1,4 +1,4 @@
-"""What a mechanism reaches: the angles of its joints over all strokes, and where its tool can come."""
+"""What a mechanism reaches: the angles of its joints over all strokes, and the places that its tool can reach."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def ranges(mechanism) -> dict[str, tuple[float, float]]:
 
 
 def demo(mechanism) -> tuple[tuple[float, ...], ...] | None:
-    """Two points in independent positions, each joint a share of its range towards its farther end, then towards the nearer.
+    """Two points in independent positions: each joint moves a share of its range towards its farther end, then the nearer one.
 
     A joint that a motor turns has no ends: TURN is taken for its range. None where the positions are not independent, or a
     joint has neither.

@@ -19,7 +19,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 class Built:
     """What a trace has built: (function, identity of its arguments) → result.
 
-    held: the arguments and results themselves, since an id is an object's own for as long as it lives only.
+    held: the arguments and results themselves: an id belongs to an object only as long as the object lives.
     """
 
     def __init__(self) -> None:
@@ -29,7 +29,7 @@ class Built:
     def identity(self, value: Any) -> object:
         """Equal for two arguments if they are the same: numbers by value, lists by their members, other objects themselves.
 
-        What an earlier function gave is known by itself, and not looked into.
+        A result of an earlier function is known by its own identity; its members are not compared.
         """
         if isinstance(value, (list, tuple)) and id(value) not in self.held:
             return (type(value), *map(self.identity, value))

@@ -67,7 +67,7 @@ def integrator(system: System, traced, compiled: bool | None, pace: Pace = AS_IT
 
 
 def longest_of(system: System, scenario: Scenario) -> float:
-    """Longest step (s) of a run at no pace of its own."""
+    """Longest step of a run, s, where no pace of its own shortens it."""
     return min(scenario.max_step, fixed(system).step) if fixed(system) else scenario.max_step
 
 
@@ -82,7 +82,7 @@ def at_its_pace(
     """(run, its pace, whether the integrator followed it); `begin` gives the pace that suits the start.
 
     A plant with steps of its own keeps them: adaptive ones find theirs, equal ones are shortened where the run diverges.
-    at: the pace, where it is known. halvings: of the steps that would be taken else.
+    at: the pace, where it is known. halvings: how often the steps that would otherwise be taken are halved.
     """
     most = longest_of(system, scenario)
     if at is not None:
@@ -184,7 +184,7 @@ class Fused:
         return logging(g, self.scenario, self.rows, pace.longest)
 
     def attempt(self, g: Grid, done: int, logged: np.ndarray, state: np.ndarray) -> Attempt:
-        """What a pace made of the run: `done` samples, their rows, the state at the end."""
+        """The run tried at one pace: number of samples done, their rows, the state at the end."""
 
         def instant(row: int) -> tuple[float, np.ndarray, np.ndarray]:
             k = g.sample(row)

@@ -40,11 +40,11 @@ class Bristles(ABC):
 
     @abstractmethod
     def film(self, v, z) -> list:
-        """Rates of the states behind z."""
+        """Rates of the states that follow z."""
 
     @abstractmethod
     def film_after(self, T, v, z) -> list:
-        """The same states T seconds later at constant speed."""
+        """The states that follow z, T seconds later at constant speed."""
 
     @abstractmethod
     def film_settled(self, v) -> list:

@@ -61,7 +61,7 @@ def of_base(name: str, exponents: Mapping[str, int], factor: float, offset: floa
 
 
 def of_name(name: str) -> InSI:
-    """A unit of which only the name is known: by what it is called; a plain number where nobody knows it."""
+    """A unit of which only the name is known; a plain number where the name is not known either."""
     zero = measured(f"0 {name}")
     one = measured(f"1 {name}")
     if not name or zero is None or one is None or (one[1] and one[1] not in CALLED):

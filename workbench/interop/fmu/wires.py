@@ -1,7 +1,7 @@
 """Signals of ours and variables of an FMU, wired by name.
 
-What is not connected is wired by itself: every real input is a command, every number among the outputs is measured, and of
-co-simulation continuous states whose start value may be set are states. A name with signs that no signal has is spelled with _.
+What the user does not connect is connected by default: every real input is a command, every number among the outputs is measured,
+and continuous states of co-simulation whose start value may be set are states. Characters that no signal may have become _.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A loop near rest, so small that it can be changed and asked again: plant and law as matrices, and how fast the loop grows."""
+"""A loop near rest, small enough to be changed and examined again: plant and law as matrices, and how fast the loop grows."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Around:
         return np.block([[A + B @ law.D @ C, B @ law.C], [law.B @ C, law.A]])
 
     def growth(self) -> float:
-        """Of the fastest growing mode, 1/s."""
+        """Growth rate of the fastest growing mode, 1/s."""
         M = self.matrix()
         if not np.isfinite(M).all():
             return math.inf

@@ -1,4 +1,4 @@
-"""What a scenario asks of a loop, as faults that could be removed: a disturbance left out, a reference walked more slowly."""
+"""What a scenario demands of a loop, as faults that could be removed: a disturbance left out, a reference followed more slowly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far the data of a proof may change: what a change in the last digits breaks is no proof.
+"""How far the data of a proof may change: a proof that a change in the last digits breaks is none.
 
 Stored numbers are known to a few digits at best. A certificate for A is asked to hold for every
 A + Δ with
@@ -33,7 +33,7 @@ def sizes(A) -> np.ndarray:
 
 
 def largest_change(bears: Callable[[float], bool]) -> float:
-    """The largest relative change found that the certificate bears; 0: not even NEUTRAL."""
+    """The largest relative change found under which the certificate holds; 0 where it does not even hold under NEUTRAL."""
     if not bears(NEUTRAL):
         return 0.0
     if bears(MOST):
@@ -83,7 +83,7 @@ def refused(verdict: Verdict) -> Verdict:
 
 
 def borne(change: float) -> str:
-    """What the margin is, in a sentence."""
+    """The margin of the data, in a sentence."""
     if change >= MOST:
         return "it bears changes of the data as large as the data"
     return f"it bears a relative change of the data of {change:.2g}"

@@ -28,7 +28,7 @@ OPEN = 0.1  # V: what a valve that waits for its pump opens fills nothing
 
 
 def pump(run):
-    """What is assumed of the pump, one by one."""
+    """The assumptions on the pump, one by one."""
     yield told(run)
     yield from within(run)
     yield from fills(run)
@@ -45,7 +45,7 @@ def pump(run):
 
 
 def told(run) -> Assumption:
-    """That the law measures the supply pressure, itself or through a wrapper."""
+    """Assumption that the law measures the supply pressure, itself or through a wrapper."""
     controller = run.loop.controller
     wrappers = [controller, *_around(controller)]
     measures = set(run.loop.plant.supply_names) <= {s.name for s in controller.measured}
@@ -63,7 +63,7 @@ def told(run) -> Assumption:
 
 
 def within(run):
-    """That the supply pressure stays in the interval of its aim, where there is one."""
+    """Assumption that the supply pressure stays in the interval of its set point, where there is one."""
     plant = run.loop.plant
     if plant.supply_range is None:
         return
@@ -82,7 +82,7 @@ def within(run):
 
 
 def fills(run) -> list[Assumption]:
-    """Whether the supply fills what empties, of everything with two chambers behind one spool; under any law."""
+    """Assumptions that the supply fills every pair of chambers behind one spool as fast as one of them is emptied; for any law."""
     log = run.log
     plant = run.loop.plant
     p = [log.array(name) for name in plant.supply_names] or [np.full(len(log.time), plant.p_s)]
@@ -108,7 +108,7 @@ def steady(c, o, f_p, p_s, p_r):
 
 
 def filled(run, one: Notched, p_s) -> Assumption:
-    """That the supply fills the chamber that grows, wherever it moves to the side that its valve is open to."""
+    """Assumption that the supply fills the growing chamber wherever the piston moves to the side that its valve is open to."""
     log = run.log
     p_r = _return(run.loop.plant)
     chambers = one.chambers

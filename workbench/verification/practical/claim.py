@@ -1,4 +1,4 @@
-"""Practical stability of any loop: from other starts it comes back to its path, and v, where a law states one, stays below a bound.
+"""Practical stability of any loop: from other starts it returns to its path, and a law's accompanying function v stays bounded.
 
 The loop is disturbed (`starts`), runs for at least twice the scenario's duration beside an undisturbed run with the same reference,
 and is judged where a user looks: at the tool or the outputs that follow a reference, at every position (joints that nothing holds
@@ -50,7 +50,7 @@ def bound_asked(claim, loop) -> None:
 def check_practical(
     claim, run: Run, allowed: float | None = None, tick: Callable[[], None] | None = None
 ) -> Verdict:
-    """Back on the path from every other start; v ≤ bound after settling, where the law states an accompanying function.
+    """The loop returns to its path from every other start; v ≤ bound after settling, where the law states an accompanying function.
 
     allowed: how far the tool, or an output that follows a reference, may stay away (that of the tracking claim). A bound on v that
     nobody stated is set on the nominal run, which must settle: ten times a limit cycle would bound a limit cycle.

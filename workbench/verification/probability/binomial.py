@@ -1,4 +1,4 @@
-"""Bounds of a probability after so many events in so many runs, each one-sided. Source: [ClopperPearson34]."""
+"""One-sided bounds of a probability, from the number of events in a number of runs. Source: [ClopperPearson34]."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import math
 
 
 def fewest(α: float, p: float) -> int:
-    """The fewest runs, none of them violated, that show a probability of p at most: (1 − p)ⁿ ≤ α."""
+    """The least number n of runs, none of them violated, that shows a probability of at most p: (1 − p)ⁿ ≤ α."""
     return math.ceil(math.log(α) / math.log1p(-p))
 
 
 def upper(k: int, n: int, α: float) -> float:
-    """The probability that is exceeded with confidence α at most, after k violations in n runs."""
+    """Upper bound of the probability after k violations in n runs; it is wrong with a probability of at most α."""
     from scipy.stats import beta
 
     return 1.0 if k >= n else float(beta.ppf(1.0 - α, k + 1, n - k))
 
 
 def lower(k: int, n: int, α: float) -> float:
-    """The probability that is fallen short of with confidence α at most."""
+    """Lower bound of the probability after k violations in n runs; it is wrong with a probability of at most α."""
     from scipy.stats import beta
 
     return 0.0 if k == 0 else float(beta.ppf(α, k, n - k + 1))
