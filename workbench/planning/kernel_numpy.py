@@ -16,7 +16,7 @@ class Stage(NamedTuple):
 
     x, x_next    positions (3, n) of the pistons at the nodes
     ok, ok_next  (n,) whether a node is within reach
-    C            coefficients of a step, by the sum of its two nodes
+    C            coefficients of a step, by the sum of its two nodes; None on a grid without
     h            spacing of the nodes, m;  shift: by how much the next stage's first node is further, m
     """
 
@@ -24,7 +24,7 @@ class Stage(NamedTuple):
     x_next: np.ndarray
     ok: np.ndarray
     ok_next: np.ndarray
-    C: np.ndarray
+    C: np.ndarray | None
     h: float
     shift: float
 
@@ -37,7 +37,7 @@ class Stage(NamedTuple):
             x_next=grid.X[after],
             ok=grid.ok[k] > 0.5,
             ok_next=grid.ok[after] > 0.5,
-            C=grid.C[k],
+            C=grid.C[k] if grid.C.shape[1] > 1 else None,
             h=grid.h,
             shift=grid.base[after] - grid.base[k],
         )
@@ -56,7 +56,7 @@ class Stage(NamedTuple):
 
     def costs(self, sums) -> list:
         """The coefficients of steps whose nodes have these sums; none on a grid without."""
-        if len(self.C) == 1:
+        if self.C is None:
             return []
         return list(self.C[:, sums])
 
