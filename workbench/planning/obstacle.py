@@ -46,16 +46,20 @@ def _interval(values: np.ndarray) -> str:
 
 def _stuck(task: Task, q3: np.ndarray, allowed: np.ndarray) -> str:
     """Walks all motions forward until none goes on; says where, and what holds the best of them back."""
-    alive = allowed[0] & (np.abs(q3 - task.start) <= (q3[1] - q3[0]) / 2 + 1e-12)
+    half = (q3[1] - q3[0]) / 2
+    alive = allowed[0] & (np.abs(q3 - task.start) <= half + 1e-12)
     for k in range(task.steps):
         ratios = _ratios(task, q3, k)
-        pairs = np.where(alive[:, None] & allowed[k + 1][None, :], 1.0, np.inf)
+        possible = alive[:, None] & allowed[k + 1][None, :]
+        pairs = np.where(possible, 1.0, np.inf)
         worst = np.maximum.reduce(list(ratios.values())) * pairs
-        if not (worst <= 1 + 1e-9).any():
-            i, j = np.unravel_index(int(np.argmin(worst)), worst.shape)
-            name = max(ratios, key=lambda n: ratios[n][i, j])
-            return f"{_at(task, k)} {_named(task, name, ratios[name][i, j])}"
-        alive = (worst <= 1 + 1e-9).any(axis=0)
+        passes = worst <= 1 + 1e-9
+        if not passes.any():
+            best = np.unravel_index(int(np.argmin(worst)), worst.shape)
+            of_best = {name: ratio[best] for name, ratio in ratios.items()}
+            name = max(of_best, key=of_best.__getitem__)
+            return f"{_at(task, k)} {_named(task, name, of_best[name])}"
+        alive = passes.any(axis=0)
     if task.end is not None and task.order == 1:
         return f"the extension cannot be at {task.end:g} m at the end; within the limits it ends in {_interval(q3[alive])} m"
     return _accelerations(task)
@@ -65,44 +69,50 @@ def _ratios(task: Task, q3: np.ndarray, k: int) -> dict:
     """Every limit's quantity over what is allowed, for the step k from every node (rows) to every node (columns)."""
     from workbench.planning.dynamic import coefficients, forces
 
-    X = task.pistons(np.broadcast_to(q3, (2, len(q3))), slice(k, k + 2))[0]
-    i, j = np.indices((len(q3), len(q3)))
+    many = len(q3)
+    X, _ = task.pistons(np.broadcast_to(q3, (2, many)), slice(k, k + 2))
+    i, j = np.indices((many, many))
     u = (q3[j] - q3[i]) / task.dt
     c = []
     if task.step.needs_forces:
         n = coefficients(task)
-        middle = np.linspace(q3[0], q3[-1], 2 * len(q3) - 1)
-        c = list(forces(task, middle[None, :], n, k)[0].T[:, i + j])
-    found = task.step.excess(X[:, 0][:, i], X[:, 1][:, j], c, u, np.zeros_like(u))
-    return {
-        name: np.broadcast_to(np.nan_to_num(np.asarray(v, float), nan=np.inf), i.shape)
-        for name, v in found.items()
-    }
+        middle = np.linspace(q3[0], q3[-1], 2 * many - 1)
+        (of_step,) = forces(task, middle[None, :], n, k)
+        c = list(of_step.T[:, i + j])
+    x = X[:, 0][:, i]
+    x_next = X[:, 1][:, j]
+    found = task.step.excess(x, x_next, c, u, np.zeros_like(u))
+    ratios = {}
+    for name, value in found.items():
+        known = np.nan_to_num(np.asarray(value, float), nan=np.inf)
+        ratios[name] = np.broadcast_to(known, i.shape)
+    return ratios
 
 
 def _at(task: Task, k: int) -> str:
-    return (
-        f"between {format_quantity(float(task.times[k]), 's')} and {format_quantity(float(task.times[k + 1]), 's')}, near "
-        f"({task.tips[k, 0]:.4g}, {task.tips[k, 1]:.4g}) m,"
-    )
+    begin = format_quantity(float(task.times[k]), "s")
+    end = format_quantity(float(task.times[k + 1]), "s")
+    x, y = task.tips[k]
+    return f"between {begin} and {end}, near ({x:.4g}, {y:.4g}) m,"
 
 
 def _named(task: Task, name: str, ratio: float) -> str:
+    """How far a limit is passed, in words; ratio: of what is needed to what is allowed."""
+    over = _over(ratio)
     if name.startswith("speed"):
         i = int(name[-1])
+        cylinder = task.crane.actuator_names[i]
         top = task.crane.cylinders[i].v_max
-        return (
-            f"the {task.crane.actuator_names[i]} cylinder would have to move at {format_quantity(ratio * top, 'm/s', 3)}, "
-            f"{_over(ratio)} its {format_quantity(top, 'm/s')}"
-        )
+        needed = format_quantity(ratio * top, "m/s", 3)
+        return f"the {cylinder} cylinder would have to move at {needed}, {over} its {format_quantity(top, 'm/s')}"
     if name.startswith("pressure"):
+        cylinder = task.crane.actuator_names[int(name[-1])]
         top = task.step.highest
-        return (
-            f"the {task.crane.actuator_names[int(name[-1])]} cylinder would need {format_quantity(ratio * top, 'Pa')}, "
-            f"{_over(ratio)} the {format_quantity(top, 'Pa')} it is given"
-        )
+        needed = format_quantity(ratio * top, "Pa")
+        return f"the {cylinder} cylinder would need {needed}, {over} the {format_quantity(top, 'Pa')} it is given"
     top, unit = (task.Q_max, "m^3/s") if name == "pump flow" else (task.step.highest, "Pa")
-    return f"the {name} would be {format_quantity(ratio * top, unit, 3)}, {_over(ratio)} {format_quantity(top, unit)}"
+    needed = format_quantity(ratio * top, unit, 3)
+    return f"the {name} would be {needed}, {over} {format_quantity(top, unit)}"
 
 
 def _over(ratio: float) -> str:
@@ -111,15 +121,20 @@ def _over(ratio: float) -> str:
 
 def _accelerations(task: Task) -> str:
     """The speed-level plan's worst acceleration."""
-    plans = attempts(replace(task, order=1, supply=Speed(), p_max=None), Search(nodes=261))
+    speeds_alone = replace(task, order=1, supply=Speed(), p_max=None)
+    plans = attempts(speeds_alone, Search(nodes=261))
     if not plans:
         return "speeds alone leave no motion within the limits from start to end"
-    q = min(plans, key=lambda plan: plan.energy).q_3
-    steps = np.diff(task.pistons(q)[0], axis=1)
-    jumps = np.abs(np.diff(np.pad(steps, ((0, 0), (1, 1))), axis=1)) / task.push[:, None]
+    plan = min(plans, key=lambda plan: plan.energy)
+    positions, _ = task.pistons(plan.q_3)
+    steps = np.diff(positions, axis=1)
+    with_rest = np.pad(steps, ((0, 0), (1, 1)))
+    jumps = np.abs(np.diff(with_rest, axis=1)) / task.push[:, None]
     i, k = np.unravel_index(int(np.argmax(jumps)), jumps.shape)
     top = task.crane.cylinders[i].a_max
+    cylinder = task.crane.actuator_names[i]
+    at = format_quantity(float(task.times[k]), "s")
     return (
         f"accelerations leave no motion; a motion of least speed needs {jumps[i, k] * top:.3g} m/s² of the "
-        f"{task.crane.actuator_names[i]} cylinder at {format_quantity(float(task.times[k]), 's')}; {top:g} m/s² are allowed"
+        f"{cylinder} cylinder at {at}; {top:g} m/s² are allowed"
     )

@@ -21,23 +21,31 @@ def attempts(
 
     What the plans differ by is what the way from a first grid to the finest one decides.
     """
-    # Where costs jump, one looks further aside.
-    wide = 2 * search.tube - 1 if task.order == 1 and task.supply.needs_forces else search.tube
-    ways = [
-        (max(2 * search.nodes // 3, 3), 1.3 * search.shrink, wide),
-        (search.nodes, search.shrink, search.tube),
-    ]
-    if task.order == 2:  # few nodes leave few accelerations
-        ways.insert(1, (5 * search.nodes // 4, 1.3 * search.shrink, search.tube))
-    elif task.supply.creep > 0:  # nodes are at rest, this jump is not
-        ways.append((2 * search.nodes, search.shrink, search.tube))
+    ways = _first_grids(task, search)
     found = []
-    for i, (nodes, shrink, tube) in enumerate(ways):
-        way = replace(search, nodes=nodes, shrink=shrink, tube=tube)
+    for i, way in enumerate(ways):
         found.append(solved(task, way, tell, i / len(ways)))
     if task.order == 1 and all(plan is None for plan in found):
-        found = [solved(task, replace(search, nodes=5 * search.nodes), tell)]
+        finer = replace(search, nodes=5 * search.nodes)
+        found = [solved(task, finer, tell)]
     return [plan for plan in found if plan is not None]
+
+
+def _first_grids(task: Task, search: Search) -> list[Search]:
+    """Searches that share no nodes: a coarse first grid and one as asked, with a third where the task needs one."""
+    slow = 1.3 * search.shrink
+    jumps = task.order == 1 and task.supply.needs_forces
+    wide = (
+        2 * search.tube - 1 if jumps else search.tube
+    )  # where costs jump, one looks further aside
+    few = max(2 * search.nodes // 3, 3)
+    ways = [replace(search, nodes=few, shrink=slow, tube=wide), search]
+    if task.order == 2:  # few nodes leave few accelerations
+        more = 5 * search.nodes // 4
+        ways.insert(1, replace(search, nodes=more, shrink=slow))
+    elif task.supply.creep > 0:  # nodes are at rest, this jump is not
+        ways.append(replace(search, nodes=2 * search.nodes))
+    return ways
 
 
 def solved(
@@ -45,7 +53,8 @@ def solved(
 ) -> Plan | None:
     """The plan found from one first grid, refined; None when it has no feasible motion. Where forces only limit, first without
     them: a motion that passes no limit is then the optimum (its `value` does not know them)."""
-    if (light := unpressed(task)) is not None:
+    light = unpressed(task)
+    if light is not None:
         plan = solved(light, search, tell, done)
         if plan is None or energy(task, plan.q_3) < BIG:
             return plan and replace(plan, task=task)
@@ -53,36 +62,51 @@ def solved(
     low, high = task.ranges[2]
     n = search.nodes
     h = (high - low) / (n - 1)
-    base = np.full(task.steps + 1, task.start - h * round((task.start - low) / h))
+
+    def lowest(q_3: float) -> float:
+        """The lowest node of a stage that has a node at q_3."""
+        return q_3 - h * round((q_3 - low) / h)
+
+    base = np.full(task.steps + 1, lowest(task.start))
     only = {0: round((task.start - base[0]) / h)}
     if task.end is not None:
-        base[-1] = task.end - h * round((task.end - low) / h)
+        base[-1] = lowest(task.end)
         only[task.steps] = round((task.end - base[-1]) / h)
     first = grid(task, base, h, n, only)
     tell(0.05 + 0.95 * done, "searching the whole stroke")
     q, value = _one_pass(task, kernel, first, None)
     if q is None:
         return None
-    return replace(refined(task, search, q, h), value=value, nodes=first.nodes)
+    plan = refined(task, search, q, h)
+    return replace(plan, value=value, nodes=first.nodes)
 
 
 def refined(task: Task, search: Search, q: np.ndarray, h: float) -> Plan:
     """The plan that finer and finer grids around a motion lead to; h: spacing it was found with, m."""
     kernel = Kernel(task.step, coefficients(task))
-    history = [(h, energy(task, q))]
+    least = energy(task, q)
+    history = [(h, least)]
     half = (search.tube - 1) // 2
-    ends = {0: half} | ({task.steps: half} if task.end is not None else {})
+    ends = {0: half}
+    if task.end is not None:
+        ends[task.steps] = half
     while h > search.finest:
         h = max(h / search.shrink, search.finest)
         for _ in range(4):
-            better, _ = _one_pass(task, kernel, grid(task, q - half * h, h, search.tube, ends), q)
-            if better is None or (gain := history[-1][1] - (e := energy(task, better))) <= 0:
+            around = grid(task, q - half * h, h, search.tube, ends)
+            better, _ = _one_pass(task, kernel, around, q)
+            if better is None:
+                break
+            found = energy(task, better)
+            gain = least - found
+            if gain <= 0:
                 break
             q = better
-            history.append((h, e))
-            if gain < 1e-6 * e:
+            least = found
+            history.append((h, least))
+            if gain < 1e-6 * least:
                 break
-    return Plan(task, q, history[-1][1], history=tuple(history))
+    return Plan(task, q, least, history=tuple(history))
 
 
 def _one_pass(task: Task, kernel: Kernel, g: Grid, before) -> tuple:
@@ -92,13 +116,16 @@ def _one_pass(task: Task, kernel: Kernel, g: Grid, before) -> tuple:
     last = np.where(g.ok[-1] > 0.5, 0.0, BIG)
     if task.order == 1:
         J, best = kernel.one(g, last, reach)
-        i = int(np.argmin(np.where(g.ok[0] > 0.5, J[0], 2 * BIG)))
-        if J[0, i] >= BIG:
+        begins = np.where(g.ok[0] > 0.5, J[0], 2 * BIG)
+        node = int(np.argmin(begins))
+        if J[0, node] >= BIG:
             return None, J
-        path = [i]
+        path = [node]
         for k in range(task.steps):
-            path.append(int(best[k, path[-1]]))
-        return nodes[np.arange(task.steps + 1), path], J
+            node = int(best[k, node])
+            path.append(node)
+        stages = np.arange(task.steps + 1)
+        return nodes[stages, path], J
     return _two_states(task, kernel, g, last, reach)
 
 
@@ -106,24 +133,45 @@ def _two_states(task: Task, kernel: Kernel, g: Grid, last: np.ndarray, reach: fl
     """As `_one_pass`, with the speeds' changes limited and rest at both ends."""
     nodes = g.nodes
     n = g.X.shape[2]
-    M = min(2 * int(reach / g.h) + 1, n if n % 2 else n - 1, WIDEST)
+    odd = n if n % 2 else n - 1
+    M = min(2 * int(reach / g.h) + 1, odd, WIDEST)
     push = task.push * (1 + 1e-9)
     V, best = kernel.two(g, last, reach, push, M)
+    value = V.min(axis=2)
     i = int(np.argmax(g.ok[0] > 0.5))
-    reached = [
-        (m, i + m - M // 2) for m in range(M) if 0 <= i + m - M // 2 < n and V[0, i, m] < BIG
-    ]
-    reached = [(m, j) for m, j in reached if (np.abs(g.X[1, :, j] - g.X[0, :, i]) <= push).all()]
-    if not g.ok[0].any() or not reached:
-        return None, V.min(axis=2)
-    m, j = (np.array(a) for a in zip(*reached))
+    x = g.X[0, :, i]
+    m = np.array(_from_rest(g, V[0, i], i, push), int)
+    if not g.ok[0].any() or not len(m):
+        return None, value
+    j = i + m - M // 2
     u = (nodes[1, j] - nodes[0, i]) / task.dt
     c = [] if g.C.shape[1] == 1 else list(g.C[0][:, i + j])
-    total = V[0, i, m] + task.step.energy(g.X[0, :, i][:, None], g.X[1][:, j], c, u, u / task.dt)
+    first = task.step.energy(x[:, None], g.X[1][:, j], c, u, u / task.dt)
+    total = V[0, i, m] + first
     at = int(np.argmin(total))
     if total[at] >= BIG:
-        return None, V.min(axis=2)
-    path = [i, int(j[at])]
+        return None, value
+    before = i
+    node = int(j[at])
+    path = [before, node]
     for k in range(task.steps - 1):
-        path.append(int(best[k, path[-2], path[-1] - path[-2] + M // 2]))
-    return nodes[np.arange(task.steps + 1), path], V.min(axis=2)
+        move = node - before + M // 2
+        before, node = node, int(best[k, before, move])
+        path.append(node)
+    stages = np.arange(task.steps + 1)
+    return nodes[stages, path], value
+
+
+def _from_rest(g: Grid, to_go: np.ndarray, i: int, push: np.ndarray) -> list[int]:
+    """Moves out of node i that can be made from rest and from which a motion goes on; to_go (M,): its cost."""
+    M = len(to_go)
+    n = g.X.shape[2]
+    found = []
+    for m in range(M):
+        j = i + m - M // 2
+        if not 0 <= j < n or to_go[m] >= BIG:
+            continue
+        jump = np.abs(g.X[1, :, j] - g.X[0, :, i])
+        if (jump <= push).all():
+            found.append(m)
+    return found
