@@ -110,7 +110,7 @@ def test_folders_of_workbench_import_downwards(folder):
 CIRCLES = {
     # A study is a script as well: run as one, it loads what prints and draws its findings, which knows the study.
     frozenset({f"reports.studies.{name}", f"reports.studies.{name}_shown"})
-    for name in ("alfayad16", "jaiswal21", "kikuuwe22", "nurmi17")
+    for name in ("jaiswal21", "kikuuwe22", "nurmi17")
 }
 
 

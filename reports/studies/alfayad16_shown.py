@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from reports.studies.alfayad16 import Results
 from reports.studies.alfayad16_control import SETTLED, Edge, error
+
+if TYPE_CHECKING:
+    from reports.studies.alfayad16 import Results
 
 
 def text(found: Results) -> str:
