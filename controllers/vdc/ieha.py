@@ -28,7 +28,6 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from controllers.vdc import ieha_ledger
 from controllers.vdc.gains import USUAL_K_X
 from controllers.vdc.ieha_pump import drained, drift, eccentricity, gains, lost_within
 from controllers.vdc.oil import OilPart
@@ -111,10 +110,14 @@ class IEHAPart(OilPart):
 
     # ---- the ledger -------------------------------------------------------------------------------------------------
     def side(self, drive: IEHADrive, given: Given):
-        return ieha_ledger.side(self, drive, given)
+        from controllers.vdc.ieha_ledger import side  # a run does without it
+
+        return side(self, drive, given)
 
     def hypotheses(self, run, drive: IEHADrive):
-        return ieha_ledger.hypotheses(self, run, drive)
+        from controllers.vdc.ieha_ledger import hypotheses
+
+        return hypotheses(self, run, drive)
 
     def monitors(self, q, drive: IEHADrive) -> dict:
         """Hypothesis → its margin along the run, 1 at ease."""

@@ -26,7 +26,6 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from controllers.vdc import metered_section_ledger
 from controllers.vdc.metered_drive import Metering, settling
 from controllers.vdc.part import Given, Part
 from plants.drives.metered_rod import MeteredRod
@@ -140,13 +139,19 @@ class MeteredPart(Part):
 
     # ---- the ledger -------------------------------------------------------------------------------------------------
     def entry(self, drive: Metering, given: Given):
-        return metered_section_ledger.entry(self, drive, given)
+        from controllers.vdc.metered_section_ledger import entry  # a run does without it
+
+        return entry(self, drive, given)
 
     def shown(self, drive: Metering, given: Given) -> dict:
-        return metered_section_ledger.shown(self, drive, given)
+        from controllers.vdc.metered_section_ledger import shown
+
+        return shown(self, drive, given)
 
     def hypotheses(self, run, drive: Metering):
-        return metered_section_ledger.hypotheses(self, run, drive)
+        from controllers.vdc.metered_section_ledger import hypotheses
+
+        return hypotheses(self, run, drive)
 
     def monitors(self, q, drive: Metering) -> dict:
         """Hypothesis → its margin along the run, 1 at ease."""

@@ -11,7 +11,6 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from controllers.vdc import oil_ledger
 from controllers.vdc.part import Given, Part
 from workbench.contract.system import Signal
 
@@ -62,10 +61,14 @@ class OilPart(Part):
 
     # ---- the ledger -------------------------------------------------------------------------------------------------
     def entry(self, drive, given: Given):
-        return oil_ledger.entry(self, drive, given)
+        from controllers.vdc.oil_ledger import entry  # a run does without it
+
+        return entry(self, drive, given)
 
     def shown(self, drive, given: Given) -> dict:
-        return oil_ledger.shown(self, drive, given)
+        from controllers.vdc.oil_ledger import shown
+
+        return shown(self, drive, given)
 
     def rate(self, drive) -> float:
         """Rate of Δf²/(2β k_x), 1/s: 2 β k_f with the true β."""

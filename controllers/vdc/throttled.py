@@ -18,7 +18,6 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from controllers.vdc import throttled_ledger
 from controllers.vdc.gains import USUAL_K_X
 from controllers.vdc.oil import OilPart
 from controllers.vdc.part import Given
@@ -75,10 +74,14 @@ class ThrottledPart(OilPart):
 
     # ---- the ledger -------------------------------------------------------------------------------------------------
     def side(self, drive: ThrottledCircuit, given: Given):
-        return throttled_ledger.side(self, drive, given)
+        from controllers.vdc.throttled_ledger import side  # a run does without it
+
+        return side(self, drive, given)
 
     def hypotheses(self, run, drive: ThrottledCircuit):
-        return throttled_ledger.hypotheses(self, run, drive)
+        from controllers.vdc.throttled_ledger import hypotheses
+
+        return hypotheses(self, run, drive)
 
     def monitors(self, q, drive: ThrottledCircuit) -> dict:
         """Hypothesis → its margin along the run, 1 at ease."""
