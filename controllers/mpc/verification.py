@@ -59,8 +59,7 @@ def ingredients(law, r, lost: tuple[str, ...] = ()) -> tuple[TerminalIngredients
     """(ingredients in deviations from the steady state at r, states left out): see `TerminalIngredients`.
 
     A state is left out where no command moves it and no other state drives it: at rest it stays at rest. lost: hypotheses of
-    the theorem that the loop does not meet; they are added to those that the controller does not meet. Raises InputError without
-    a terminal cost.
+    the theorem that the loop does not meet, added to those that the controller does not. InputError without a terminal cost.
     """
     q, end = law.prepared.problem, law.terminal_data
     if end is None:

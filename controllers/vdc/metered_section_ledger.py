@@ -26,7 +26,8 @@ from workbench.verification.verdict import Assumption
 
 def of_rod(part, drive: Metering, given: Given) -> Given:
     """Forces and speeds of the rod, of those along the drive's line: what the law tells by the gear that it knows."""
-    i, known = drive.i, part.drive.i
+    i = drive.i
+    known = part.drive.i
     return given._replace(
         v=i * given.v,
         v_r=i * given.v_r,
@@ -53,9 +54,11 @@ class Rod(NamedTuple):
 
 def rod(part, drive: Metering, given: Given) -> Rod:
     """See `Rod`; given: `of_rod`."""
-    K, B = drive.stiffness, drive.damping
+    K = drive.stiffness
+    B = drive.damping
     known = part.drive.stiffness
-    f_K, f_Kr = drive.spring(given.x, given.s), given.ẑ[-1]
+    f_K = drive.spring(given.x, given.s)
+    f_Kr = given.ẑ[-1]
     wanted = [
         part.wanted(given.v, given.v_r, f_K, f_Kr, flow, stiffness)
         for flow, stiffness in (
@@ -66,7 +69,8 @@ def rod(part, drive: Metering, given: Given) -> Rod:
         )
     ]
     own = part.opened(drive, wanted[-1], given.v, f_K, given.asked)
-    P, held = given.asked.p_s - given.asked.p_r, f_K - B * given.v
+    P = given.asked.p_s - given.asked.p_r
+    held = f_K - B * given.v
     section = whole(drive)
     moved = lambda u: velocity(section, u, NO_PUMP, B, held, P)
     speeds = [
@@ -101,8 +105,14 @@ def entry(part, drive: Metering, given: Given) -> Entry:
     """The section's row of the ledger."""
     given = of_rod(part, drive, given)
     own = rod(part, drive, given)
-    K, B, Δf, Δx, k_f = own.K, own.B, own.Δf, own.Δx, own.k_f
-    k_m, flow, rate = part.k_m, given.ẑ_flow[-1], given.ẑ_law[-1]
+    K = own.K
+    B = own.B
+    Δf = own.Δf
+    Δx = own.Δx
+    k_f = own.k_f
+    k_m = part.k_m
+    flow = given.ẑ_flow[-1]
+    rate = given.ẑ_law[-1]
     weight = Δf / k_m + B * Δx
     d: dict = {}
     for (name, a), (_, b) in zip(own.ladder[:-1], own.ladder[1:]):
@@ -146,7 +156,8 @@ def rubs(drive: Metering, given: Given, Δx) -> tuple:
 
 def _size(part, drive, given: Given, own: Rod):
     """Magnitudes of all terms before subtraction, W."""
-    flow, rate = given.ẑ_flow[-1], given.ẑ_law[-1]
+    flow = given.ẑ_flow[-1]
+    rate = given.ẑ_law[-1]
     weight = np.abs(own.Δf) / part.k_m + own.B * np.abs(own.Δx)
     forces = np.abs(given.ẑ[-1]) + np.abs(own.f_K)
     speeds = sum(np.abs(speed) for _, speed in own.ladder)
@@ -191,8 +202,11 @@ def shown(part, drive: Metering, given: Given) -> dict:
 
 def hypotheses(part, run, drive: Metering):
     """Friction, stroke, damping of the oil, openings and pressure enough."""
-    q, t, k = run.balance.quantities, run.balance.t, part.label
-    known, law = part.drive.friction, drive.friction
+    q = run.balance.quantities
+    t = run.balance.t
+    k = part.label
+    known = part.drive.friction
+    law = drive.friction
     yield common.rubbing(run, k, law, known, q[f"ẋ {k}"], q[f"Δẋ {k}"])
     if drive.range[1] < inf:
         yield common.stroke(run, k)

@@ -102,7 +102,8 @@ class Vocabulary(Controller):
     @property
     def monitors(self):
         unit = {s.name: s.unit for s in self.model.outputs} | {"tcp_φ": "rad"}
-        forces, called = signals.forces(self.machine), self.model.called
+        forces = signals.forces(self.machine)
+        called = self.model.called
         pushes = zip(self.labels, [forces[i].unit for i in coordinates.driven(self.machine)])
         required = [(f"f_pr_{label}", unit, f"required force of {label}") for label, unit in pushes]
         return (
@@ -115,12 +116,15 @@ class Vocabulary(Controller):
 
     def read(self, y, r) -> Reading:
         """Measurement and reference by meaning."""
-        n, n_q = len(self.machine.lead), len(self.machine.own[0])
-        at, p = self._moving, []
+        n = len(self.machine.lead)
+        n_q = len(self.machine.own[0])
+        at = self._moving
+        p = []
         for own in self.parts:
             p.append(list(y[at : at + len(own.measured)]))
             at += len(own.measured)
-        supply, lines = self.machine.supply, None
+        supply = self.machine.supply
+        lines = None
         if supply is not None and not supply.settles:
             each = supply.lines(list(y[at:]), [(a.drive,) for a in self.machine.actuators])
             lines = [each[i] for i in coordinates.driven(self.machine)]
@@ -134,7 +138,8 @@ class Vocabulary(Controller):
 
     def observed(self, z) -> list[list]:
         """The law's memory of every drive."""
-        found, at = [], 0
+        found = []
+        at = 0
         for own in self.parts:
             found.append(list(z[at : at + len(own.memory)]))
             at += len(own.memory)

@@ -72,7 +72,9 @@ def mechanism(crane, drive=servo, pump=None, moving_ground=True) -> Mechanism:
 
     drive(crane, segment) is what moves a segment, pump the supply of all drives: the crane's own where nothing else is given.
     """
-    bodies, loops, actuators = [], [], []
+    bodies = []
+    loops = []
+    actuators = []
     at = At(GROUND, list(ZERO3), list(IDENTITY))
     labels = iter(crane.labels)
     for structure in crane.structures:
@@ -113,7 +115,8 @@ def mechanism(crane, drive=servo, pump=None, moving_ground=True) -> Mechanism:
 
 def axes(crane) -> dict[str, list]:
     """Body → R_A; that of the payload is the last end frame, in which the paper gives the wrench of the tool."""
-    found, R = {}, list(IDENTITY)
+    found = {}
+    R = list(IDENTITY)
     for structure in crane.structures:
         name = structure.name
         found |= {f"{name}.{frame}": R for frame in ("B0", "B1", "B3", "B4")}
@@ -127,7 +130,8 @@ def axes(crane) -> dict[str, list]:
 def frames(crane, q) -> list[dict[str, Frame]]:
     """Poses in W (base at rest) of the frames of [Petrovic22], Fig. 5: per structure a dict name → Frame."""
     m = crane.mechanism
-    motion, turned = m.closed(coordinates.positions(m, q), None), axes(crane)
+    motion = m.closed(coordinates.positions(m, q), None)
+    turned = axes(crane)
     found = []
     for structure in crane.structures:
         own = {}
@@ -166,7 +170,9 @@ def _kept(crane) -> tuple[int, ...]:
 
 def closings(crane) -> tuple[Closing, ...]:
     """How the loops close: case and piston follow from the arm. On every pose a line out of the case meets a circle ahead of it."""
-    found, first, R = [], 0, np.eye(3)
+    found = []
+    first = 0
+    R = np.eye(3)
     for j, structure in enumerate(crane.structures):
         base, arm, case, piston = range(first, first + 4)
         across = int(np.argmin(np.abs(R[:, 2])))
@@ -182,7 +188,8 @@ def closings(crane) -> tuple[Closing, ...]:
 # ---- segments -------------------------------------------------------------------------------------------------------
 def _revolute(structure, at: At, base: At) -> list[Body]:
     """B0, B1, B3, B4."""
-    r, name = structure.revolute, structure.name
+    r = structure.revolute
+    name = structure.name
     turning = {"axis": base.along(2), "hold": True}
     case = At(f"{name}.B3", base.along(0, r.x0 - r.l_c), base.R)
     return [
@@ -196,7 +203,8 @@ def _revolute(structure, at: At, base: At) -> list[Body]:
 
 
 def _pin(structure, base: At) -> Loop:
-    r, name = structure.revolute, structure.name
+    r = structure.revolute
+    name = structure.name
     ways = {"axis": tuple(base.along(2)), "normal": tuple(base.along(0))}
     rod = unchecked(Place, body=f"{name}.B4", point=tuple(base.along(0, r.l_c)), **ways)
     arm = unchecked(Place, body=f"{name}.B1", point=tuple(base.along(0, r.L1)), **ways)
@@ -205,7 +213,8 @@ def _pin(structure, base: At) -> Loop:
 
 def _prismatic(structure, at: At) -> tuple[list[Body], At]:
     """P2, B5, P3, and where the next structure is attached."""
-    s, name = structure.prismatic, structure.name
+    s = structure.prismatic
+    name = structure.name
     tube = at._replace(parent=f"{name}.P2")
     rod = tube.fixed(tube.parent, s.start)
     end = rod.fixed(f"{name}.B5", s.rod_end)

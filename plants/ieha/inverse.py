@@ -48,7 +48,8 @@ class Coefficients(NamedTuple):
 
 def coefficients(plant: IEHA) -> Coefficients:
     """The constants of (24) for a plant."""
-    pump, β = plant.pump, plant.oil.β
+    pump = plant.pump
+    β = plant.oil.β
     K_10 = plant.S_A / pump.mean_flow(1.0)
     K_11 = K_10 * plant.V_A0 / (2 * β * plant.S_A**2)
     K_7 = plant.valve.gain(plant.c) * β * (plant.valve.P_s / 2) ** 0.5
@@ -74,7 +75,9 @@ class Terms(NamedTuple):
 
 def terms(plant: IEHA, Y, F, reduced: bool = False) -> Terms:
     """Terms of (24), or of (25), from Y … Y⁽⁶⁾ and F … F⁽⁴⁾ (Y … Y⁽⁴⁾ and F … F⁽²⁾)."""
-    K, S, P_rp = coefficients(plant), plant.S_A, plant.pump.P_rp
+    K = coefficients(plant)
+    S = plant.S_A
+    P_rp = plant.pump.P_rp
     soft = range(2 if reduced else 4)  # derivatives of E with the oil's compression
     E = [
         K.K_10 * Y[k + 1] + K.K_11m * Y[k + 3] + K.K_11 * (plant.b_v * Y[k + 2] + F[k + 1])
@@ -117,7 +120,8 @@ def valve_position(plant: IEHA, Y, F=(0.0,) * 5, reduced: bool = False):
             f"the input–output equation needs more derivatives than {len(Y) - 1} of Y and {len(F) - 1} of F_ext",
             mend=f"give {order + 1} numbers, Y … Y⁽{order}⁾, and {order - 1}, F_ext … F_ext⁽{order - 2}⁾",
         )
-    K, part = coefficients(plant), terms(plant, Y, F, reduced)
+    K = coefficients(plant)
+    part = terms(plant, Y, F, reduced)
     E, dE, _, dddE = part.E
     B = K.K_8 * dE + K.K_9 * (plant.m_e * dddE - part.dF_p)
     opened = _openings(K, plant, part)
@@ -129,7 +133,8 @@ def feedforward(plant: IEHA, Y, F=(0.0,) * 5, reduced: bool = False):
 
     The loss (decompression, leakage of the pistons) is that at the delivery pressure of the moment.
     """
-    X, part = valve_position(plant, Y, F, reduced), terms(plant, Y, F, reduced)
+    X = valve_position(plant, Y, F, reduced)
+    part = terms(plant, Y, F, reduced)
     side = np.where(part.E[0] > 0, 1.0, -1.0)
     return X - side * plant.pump.mean_loss(
         part.E[0], side * part.P_L / 2, plant.oil.β
@@ -206,7 +211,8 @@ class InputOutput(System):
 
     def rhs(self, t, x, u):
         plant = self.actuator
-        K, part = coefficients(plant), self._parts(x, u)
+        K = coefficients(plant)
+        part = self._parts(x, u)
         E, dE, _, dddE = part.E
         opened = _openings(K, plant, part)
         B = np.maximum(u[0] - E, 0.0) * opened[0] + np.minimum(u[0] - E, 0.0) * opened[1]

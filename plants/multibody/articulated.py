@@ -54,7 +54,8 @@ class Resistance(NamedTuple):
     def without(self, U, inverse) -> Resistance:
         """I − U Uᵀ/D."""
         f, m = U
-        g, n = scale(inverse, f), scale(inverse, m)
+        g = scale(inverse, f)
+        n = scale(inverse, m)
         return Resistance(
             [_sub(a, _mul(g[i], f[j])) for a, (i, j) in zip(self.A, _PAIRS)],
             [sub(row, scale(g[i], m)) for i, row in enumerate(self.B)],
@@ -68,7 +69,8 @@ def _symmetric(S, a) -> list:
 
 def resistance(own: Inertia) -> Resistance:
     """That of one body alone."""
-    m, h = own.m, own.h
+    m = own.m
+    h = own.h
     minus = [_sub(0.0, e) for e in h]
     return Resistance(
         [m, m, m, 0.0, 0.0, 0.0],
@@ -87,14 +89,17 @@ class Branches(NamedTuple):
 
     def solve(self, Q) -> list:
         """x with M^Σ x = Q."""
-        T, p, u = self.tree, [(ZERO3, ZERO3)] * len(self.tree.parent), [0.0] * self.tree.n_v
+        T = self.tree
+        p = [(ZERO3, ZERO3)] * len(self.tree.parent)
+        u = [0.0] * self.tree.n_v
         for j in reversed(T.order):
             for k in reversed(_own(T, j)):
                 u[k] = _sub(Q[k], power(self.b[k], p[j]))
                 p[j] = _moved(p[j], _mul(u[k], self.inverse[k]), self.U[k])
             if T.parent[j] >= 0:
                 p[T.parent[j]] = _both(p[T.parent[j]], p[j])
-        Z, x = [(ZERO3, ZERO3)] * len(T.parent), [0.0] * T.n_v
+        Z = [(ZERO3, ZERO3)] * len(T.parent)
+        x = [0.0] * T.n_v
         for j in T.order:
             if T.parent[j] >= 0:
                 Z[j] = Z[T.parent[j]]
@@ -122,7 +127,8 @@ def _moved(P, factor, Q):
 def branches(T: Tree, own: list[Inertia], b) -> Branches:
     """M^Σ of bodies with inertias `own` and columns b, factored."""
     whole = [resistance(one) for one in own]
-    U, inverse = [None] * T.n_v, [0.0] * T.n_v
+    U = [None] * T.n_v
+    inverse = [0.0] * T.n_v
     for j in reversed(T.order):
         for k in reversed(_own(T, j)):
             U[k] = whole[j].times(b[k])

@@ -24,10 +24,9 @@ from plants.multibody.tree import point
 from workbench.contract.errors import InputError
 
 STEPS = 200
-CLOSED, ACCEPTED = (
-    1e-13,
-    1e-10,
-)  # residual of a loop, of the mechanism's size: at which the search ends, and what is good enough
+# residual of a loop, of the mechanism's size: at which the search ends, and what is good enough
+CLOSED = 1e-13
+ACCEPTED = 1e-10
 RANK = 1e-8  # singular values below this part of the largest are zero
 ASIDE = 1e-2  # rad or m, to positions beside the start
 
@@ -85,10 +84,8 @@ def assemble(mechanism) -> Assembly:
 
 def _used(mechanism, z, kept) -> tuple[int, ...]:
     """Rows of Φ_z that are used, see `Assembly`."""
-    rng, size = (
-        np.random.default_rng(11),
-        np.zeros(sum(ROWS[loop.joint] for loop in mechanism.loops)),
-    )
+    rng = np.random.default_rng(11)
+    size = np.zeros(sum(ROWS[loop.joint] for loop in mechanism.loops))
     for _ in range(3):
         _, G = _equations(
             mechanism, mechanism.moved(z, list(map(float, rng.normal(size=mechanism.tree.n_v))))
@@ -100,7 +97,8 @@ def _used(mechanism, z, kept) -> tuple[int, ...]:
 
 def guess(mechanism) -> tuple[list, np.ndarray]:
     """(positions, rates) as the user gave them; rotation vectors as quaternions."""
-    z, rates = [], []
+    z = []
+    rates = []
     for body in mechanism.bodies:
         if body.joint == "spherical":
             φ = np.array(body.start)
@@ -115,9 +113,12 @@ def guess(mechanism) -> tuple[list, np.ndarray]:
 
 def _closed(mechanism, z_0, M, free) -> list:
     """Positions near z_0 that close every loop: first any, then the nearest."""
-    size, W = _size(mechanism, z_0), np.linalg.inv(M[np.ix_(free, free)])
+    size = _size(mechanism, z_0)
+    W = np.linalg.inv(M[np.ix_(free, free)])
     L = np.linalg.cholesky(W)
-    z, away, whole = list(z_0), np.zeros(len(M)), np.zeros(len(M))
+    z = list(z_0)
+    away = np.zeros(len(M))
+    whole = np.zeros(len(M))
     Φ, G = _equations(mechanism, z)
     damping = 0.0
     for _ in range(STEPS):
@@ -128,13 +129,11 @@ def _closed(mechanism, z_0, M, free) -> list:
         there = mechanism.moved(z, whole)
         Φ_there, G_there = _equations(mechanism, there)
         if Φ_there @ Φ_there < Φ @ Φ:
-            z, Φ, G, away, damping = (
-                there,
-                Φ_there,
-                G_there,
-                away + whole,
-                damping / 10 if damping > 1e-8 else 0.0,
-            )
+            z = there
+            Φ = Φ_there
+            G = G_there
+            away = away + whole
+            damping = damping / 10 if damping > 1e-8 else 0.0
         elif damping > 1e6:
             break
         else:
@@ -146,7 +145,8 @@ def _closed(mechanism, z_0, M, free) -> list:
 
 def _nearest(mechanism, closed, away, W, free, size) -> list:
     """The closed positions nearest to the guess, `away` from `closed`; `closed` itself where that is not found."""
-    z, move = closed, np.zeros(len(free))
+    z = closed
+    move = np.zeros(len(free))
     for _ in range(50):
         Φ, G = _equations(mechanism, z)
         move[free] = shortest(G[:, free], W, G[:, free] @ away[free] - Φ) - away[free]
@@ -154,7 +154,8 @@ def _nearest(mechanism, closed, away, W, free, size) -> list:
             return z
         if np.abs(Φ).max() > 1e-2 * size:
             break
-        z, away = mechanism.moved(z, move), away + move
+        z = mechanism.moved(z, move)
+        away = away + move
     return closed
 
 
@@ -185,7 +186,8 @@ def _damped(A, target, damping) -> np.ndarray:
 
 def _projected(mechanism, G, M, rates, free) -> np.ndarray:
     """Rates that the loops allow, nearest to the given ones in the metric of M^Σ; those of joints that are held stay."""
-    F, W = G[:, free], np.linalg.inv(M[np.ix_(free, free)])
+    F = G[:, free]
+    W = np.linalg.inv(M[np.ix_(free, free)])
     found = rates.copy()
     found[free] -= shortest(F, W, G @ rates)
     if np.abs(G @ found).max(initial=0.0) > 1e-9 * max(1.0, np.abs(rates).max(initial=0.0)):
@@ -205,11 +207,13 @@ def shortest(G, W, target) -> np.ndarray:
 
 def _open(mechanism, z) -> InputError:
     Φ = np.abs(np.array(mechanism.constraints(z)[0], float))
-    gaps, first = {}, 0
+    gaps = {}
+    first = 0
     for loop in mechanism.loops:
         own = Φ[first : first + ROWS[loop.joint]]
         first += len(own)
-        apart, most = float(np.linalg.norm(own[:3])), float(own.max())
+        apart = float(np.linalg.norm(own[:3]))
+        most = float(own.max())
         gaps[loop] = (apart, "m") if apart >= most else (most, "m (or rad)")
     loop = max(gaps, key=gaps.get)
     gap, unit = gaps[loop]
@@ -229,7 +233,8 @@ def _row_names(mechanism) -> list[tuple[str, int]]:
 
 def independent(G) -> tuple[int, ...]:
     """Numbers of as many rows of G as its rank, the best conditioned by pivoting."""
-    left, kept = np.array(G, float), []
+    left = np.array(G, float)
+    kept = []
     if not left.size:
         return ()
     rank = int((np.linalg.svd(left, compute_uv=False) > RANK * np.linalg.norm(left, 2)).sum())
@@ -248,7 +253,8 @@ def check_regular(mechanism, z, M) -> None:
     n = len(M)
     if not mechanism.loops or not n:
         return
-    rng, here = np.random.default_rng(5), smallest(mechanism, z)
+    rng = np.random.default_rng(5)
+    here = smallest(mechanism, z)
     for _ in range(3):
         try:
             beside = _closed(

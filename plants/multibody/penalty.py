@@ -62,7 +62,8 @@ class Stepper:
     ) -> tuple[np.ndarray, np.ndarray, int]:
         """(rows [z, ż, z̈, y, ẏ, λ], iterations, steps done) from `start`, inputs U (n + 1 rows)."""
         n = len(U) - 1
-        rows, counts = np.zeros((n + 1, len(start))), np.zeros(n + 1, dtype=np.int64)
+        rows = np.zeros((n + 1, len(start)))
+        counts = np.zeros(n + 1, dtype=np.int64)
         rows[0] = start
         tolerances = np.array(
             [
@@ -72,7 +73,8 @@ class Stepper:
         )
         if self.lib is None:
             return rows, counts, self._plain(rows, counts, U, h, settings, constants, tolerances)
-        work, U = np.empty(self.work), np.ascontiguousarray(U)
+        work = np.empty(self.work)
+        U = np.ascontiguousarray(U)
         made = self.lib.penalise(
             n,
             settings.most,
@@ -95,7 +97,8 @@ class Stepper:
 
     def restarted(self, row, flow) -> np.ndarray:
         """A row with the accelerations and slopes of `flow`, d/dt of [z, ż, y]."""
-        s, new = self.sizes, row.copy()
+        s = self.sizes
+        new = row.copy()
         at = s["z"] + s["dz"]
         new[at : at + s["dz"]] = flow[s["z"] : at]
         new[at + s["dz"] + s["y"] : at + s["dz"] + 2 * s["y"]] = flow[at:]
@@ -104,7 +107,8 @@ class Stepper:
     def _plain(self, rows, counts, U, h, settings, constants, tolerances) -> int:
         """As penalty.c, letter by letter."""
         s = self.sizes
-        nv, nz = s["dz"], s["z"]
+        nv = s["dz"]
+        nz = s["z"]
         N = nv + s["y"]
         call = {
             name: (lambda x, w, f=part.flow, c=c: np.array(f(0.0, x, w, c)).ravel())
@@ -175,7 +179,9 @@ def _compiled(parts, sizes, compiled):
         )
     )
     if lib is not None:
-        p, l, d = ctypes.c_void_p, ctypes.c_long, ctypes.c_double
+        p = ctypes.c_void_p
+        l = ctypes.c_long
+        d = ctypes.c_double
         lib.penalise.argtypes = [l, l, d, d, *[p] * 8]
         lib.penalise.restype = l
     return lib, max(f.sz_w() for f in functions) + 1

@@ -83,7 +83,9 @@ class PenaltyLoop:
 
     def run(self, first, n, every, jumping, T, n1, h1, n2, h2, state, W, F, c, rows) -> int:
         """As `native.Loop.run`: n samples from `first`; state and rows are written; returns the samples done."""
-        f, n_x, W = self.traced, self.traced.n_states, np.atleast_2d(W)
+        f = self.traced
+        n_x = self.traced.n_states
+        W = np.atleast_2d(W)
         F = (
             np.repeat(W[:, None, None, :], n1 + n2, axis=1)
             if F is None
@@ -95,7 +97,8 @@ class PenaltyLoop:
             rows[: n * (n1 + n2)] = np.nan  # of steps that are not reached
         kept = 0
         for k in range(n):
-            t, w = (first + k) * T, W[k]
+            t = (first + k) * T
+            w = W[k]
             if jumping:
                 state[:n_x] = np.array(f.jump(t, state[:n_x], w, c)).ravel()
             if not np.isfinite(state).all():
@@ -129,7 +132,8 @@ class PenaltyLoop:
         """`many` steps of h from t on; state gets its end, power integrals by the trapezoidal rule, `told` a row a step."""
         if told is not None:
             told[0] = self._row(t, state, w, c)
-        x, n = state[: self.traced.n_states], self.n
+        x = state[: self.traced.n_states]
+        n = self.n
         U = np.array(
             [self.command(t, x, v, self.command_numbers) for v in (w, *inputs)], float
         ).reshape(many + 1, -1)

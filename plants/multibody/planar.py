@@ -104,7 +104,8 @@ def solved(mechanism, k: Closing, z) -> Closed:
     """The loop at positions z, unknown ones ignored."""
     classes, slide = _classes(mechanism, k, z)
     i, j = k.unknown
-    c, V = classes.get((), [0.0, 0.0]), classes[(i,)]
+    c = classes.get((), [0.0, 0.0])
+    V = classes[(i,)]
     if slide is None:
         nested = (i, j) in classes
         W = classes[(i, j) if nested else (j,)]
@@ -159,15 +160,20 @@ def _between(a, b) -> tuple:
 
 def _classes(mechanism, k: Closing, z):
     """({unknown joints that turn it: vector}, (class an unknown slide is in, its direction) or None) in the base's axes."""
-    signs, T, loop = dict(k.signs), mechanism.tree, mechanism.loops[k.loop]
+    signs = dict(k.signs)
+    T = mechanism.tree
+    loop = mechanism.loops[k.loop]
     flat = plane(mechanism, k)
-    found, slide = {}, None
+    found = {}
+    slide = None
 
     def put(name, c, s, v, way):
         found[name] = _plus(found.get(name, [0.0, 0.0]), rotated(c, s, [way * e for e in v]))
 
     for chain, place, way in zip(k.chains, (loop.a, loop.b), (1.0, -1.0)):
-        name, c, s = (), 1.0, 0.0
+        name = ()
+        c = 1.0
+        s = 0.0
         for j in chain:
             body = mechanism.bodies[j]
             put(name, c, s, flat(body.point), way)

@@ -149,7 +149,11 @@ def move(bodies, T: Tree, z, rates, turned=None, ground: Ground = REST) -> Motio
     """
     Z_0, bias_0 = ground if rates is not None else REST
     n = len(bodies)
-    r, R, Z, bias, b = [None] * n, [None] * n, [None] * n, [None] * n, [None] * T.n_v
+    r = [None] * n
+    R = [None] * n
+    Z = [None] * n
+    bias = [None] * n
+    b = [None] * T.n_v
     for j in T.order:
         body, p, (at, many), (first, count) = bodies[j], T.parent[j], T.z[j], T.v[j]
         r_p, R_p, Z_p, bias_p = (
@@ -211,7 +215,8 @@ class Inertia(NamedTuple):
 def inertia(body, r, R) -> Inertia:
     """M̄_j of a body at pose (r, R)."""
     g = add(r, turn(R, body.com))
-    h, rows = scale(body.mass, g), (R[0:3], R[3:6], R[6:9])
+    h = scale(body.mass, g)
+    rows = (R[0:3], R[3:6], R[6:9])
     J = [
         dot(rows[i], inertia_times(body.inertia, rows[j])) - h[i] * g[j]
         for i, j in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
@@ -246,7 +251,8 @@ def forces(T: Tree, own: list[Inertia], motion: Motion, gravity, wrenches) -> li
     lift = (scale(-1.0, gravity), ZERO3)
     net = []
     for M, Z, bias, W in zip(own, motion.Z, motion.bias, wrenches):
-        P, F = M.times(Z), M.times(plus(bias, lift))
+        P = M.times(Z)
+        F = M.times(plus(bias, lift))
         F = plus(F, (cross(Z[1], P[0]), add(cross(Z[1], P[1]), cross(Z[0], P[0]))))
         net.append(F if W is None else minus(F, W))
     for j in reversed(T.order):
@@ -276,7 +282,8 @@ def direction(motion: Motion, j: int, n):
     """A direction fixed in body j (−1: the ground), and its first and second (z̈ = 0) derivatives."""
     d = list(n) if j < 0 else turn(motion.R[j], n)
     Z, bias = motion.ground if j < 0 else (motion.Z[j], motion.bias[j])
-    ω, α = Z[1], bias[1]
+    ω = Z[1]
+    α = bias[1]
     rate = cross(ω, d)
     return d, rate, add(cross(α, d), cross(ω, rate))
 

@@ -88,7 +88,7 @@ def check_given(
 
 
 def labels_of(node: Node, path: str) -> list[str]:
-    """What the entries of a list are called: by their `name`, else by their place; each once."""
+    """Labels of the entries of a list: their `name`, else their place; no label twice."""
     labels = [_label(child, i) for i, child in enumerate(node.value)]
     for i, label in enumerate(labels):
         if label in labels[:i]:

@@ -41,7 +41,7 @@ class Place:
 
     @property
     def names(self) -> set[str]:
-        """What the innermost part on the way that has a name is called."""
+        """The name of the innermost part on the path that has one."""
         return next((set(w) for w in reversed(self.words[:-1]) if len(w) > 1), set())
 
 
@@ -76,7 +76,7 @@ def places(obj: Any, path: tuple = (), words: tuple = ()) -> Iterator[Place]:
 
 
 def plain(word: str) -> str:
-    """A word as it is compared: Greek spelled out, one spelling of each letter."""
+    """A word in the form in which words are compared: Greek letters spelled out, one spelling of each letter."""
     return shape.spelled(unicodedata.normalize("NFKC", word)).strip("_")
 
 

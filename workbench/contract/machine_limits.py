@@ -1,4 +1,4 @@
-"""What a plant says about the machine it stands for: where its numbers end, and which of its joints nothing holds."""
+"""What a plant states about the machine it stands for: limits of its quantities, and joints that nothing holds."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Limit:
 
 @dataclass(frozen=True)
 class Holding:
-    """What a drive must give to stand still at a state, and what it can: `needs` in low … high [unit], which `limited_by` says.
+    """The force that a drive `needs` to stand still at a state, and the range low … high [unit] that `limited_by` leaves it.
 
     key: the plant's parameter (or the part) to change where it cannot.
     """

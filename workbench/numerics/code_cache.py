@@ -1,9 +1,9 @@
-"""Where compiled code is kept between runs: a folder of the user's alone, and files that are proven whole before they are run.
+"""Where compiled code is kept between runs: a folder of the user's alone, and files that are checked before they are run.
 
 Code that is loaded from disk is run with the user's rights. So the folder is named by an absolute path, belongs to the
 user and can be written by nobody else, and neither can what leads to it; each file in it has its length and its SHA-256
-beside it. A folder that is not so is not used: that is said, and a private temporary folder takes its place for this
-process.
+beside it. A folder that does not meet this is not used: a notice says so, and a private temporary folder takes its place
+for this process.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LONGEST = 200_000_000  # bytes of a library; ours have some hundred thousand
 def asked_folder() -> Path:
     """$FLUIDPROOF_CACHE, or fluidproof in the user's cache folder. It may be unfit: see `folder`.
 
-    A relative $XDG_CACHE_HOME is none, as its specification says: it would be another folder in every directory.
+    A relative $XDG_CACHE_HOME is ignored, as its specification says: it would be another folder in every directory.
     """
     given = os.environ.get("FLUIDPROOF_CACHE", "")
     if given:

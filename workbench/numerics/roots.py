@@ -21,16 +21,22 @@ def zero(f: Callable[[float], float], a: float, b: float) -> float:
     beyond = f(b)
     if at * beyond > 0:
         raise ValueError(f"f has one sign at {a!r} and {b!r}")
-    older, of_older, share = a, at, 0.5
+    older = a
+    of_older = at
+    share = 0.5
     for _ in range(MOST):
         x = a + share * (b - a)
         now = f(x)
         if (now > 0) == (at > 0):
-            older, of_older = a, at
+            older = a
+            of_older = at
         else:
-            older, of_older = b, beyond
-            b, beyond = a, at
-        a, at = x, now
+            older = b
+            of_older = beyond
+            b = a
+            beyond = at
+        a = x
+        at = now
         best, least = (a, at) if abs(at) < abs(beyond) else (b, beyond)
         close = 0.5 * ROUNDING * abs(best)
         if least == 0 or abs(b - a) <= 2 * close:

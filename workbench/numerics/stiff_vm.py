@@ -190,6 +190,23 @@ def _project(loop: Any, t: Scalar, z: Vector, w: Vector, c: Any) -> None:
         z[: loop.n_x] = np.array(loop.traced.project(t, z[: loop.n_x], w, c[: loop.n_c])).ravel()
 
 
+def _stretch(t: Scalar, t1: Scalar, period: Scalar, near: float) -> tuple[Scalar, Scalar, bool]:
+    """(up to when the flow has no edge in time, the longest step on the way, whether there is an edge at the end)."""
+    if not period > 0:
+        return t1, inf, False
+    following = (floor(t / period + 1e-7) + 1.0) * period
+    most = max(0.5 * (following - t), near)
+    if following <= t1 + 1e-7 * period:
+        return min(following, t1), most, True
+    return t1, most, False
+
+
+def _until_edge(a: Scalar, b: Scalar, edges: Vector) -> float:
+    """The share of a step from a to b after which the watched state meets its first edge; 1 where it meets none."""
+    shares = [float((e - a) / (b - a)) for e in edges if (a - e) * (b - e) < 0]
+    return min(shares, default=1.0)
+
+
 def _advance(loop: Any, t: Scalar, t1: Scalar, z: Vector, inputs: Any, c: Any, h: Scalar) -> Any:
     """z from t to t1, in place; the step to go on with, None when no step is small enough."""
     m = loop.traced.n_moving
@@ -201,19 +218,13 @@ def _advance(loop: Any, t: Scalar, t1: Scalar, z: Vector, inputs: Any, c: Any, h
     looked = 0
     failed = False
     while t < t1:
-        stop = t1
-        most = inf
-        edge = False
-        if period > 0:
-            following = (floor(t / period + 1e-7) + 1.0) * period
-            most = max(0.5 * (following - t), loop.NEAR)
-            if following <= t1 + 1e-7 * period:
-                stop, edge = min(following, t1), True
+        stop, most, edge = _stretch(t, t1, period, loop.NEAR)
         room = stop - t
         if not fresh:
             w, dw = inputs.at(t)
             J, rate = loop.slope(t, z[: loop.n_x], w, dw, c[: loop.n_c])
-            rate, fresh = np.array(rate).ravel(), True
+            rate = np.array(rate).ravel()
+            fresh = True
         step = min(h, most)
         step = step if step < 0.5 * room else 0.5 * room if step < room else room
         if step < room and step < 1e-15 + 1e-14 * abs(t):
@@ -221,13 +232,13 @@ def _advance(loop: Any, t: Scalar, t1: Scalar, z: Vector, inputs: Any, c: Any, h
         to, error = _rodas(loop, t, step, z, inputs, J, rate, c)
         grow = 0.9 * max(error, 1e-12) ** -0.25
         if not error <= 1.0:
-            h, failed = step * (0.25 if failed else max(0.2, min(grow, 0.9))), True
+            h = step * (0.25 if failed else max(0.2, min(grow, 0.9)))
+            failed = True
             continue
-        a = z[loop.watched]
-        b = to[loop.watched]
-        part = min((float((e - a) / (b - a)) for e in edges if (a - e) * (b - e) < 0), default=1.0)
+        part = _until_edge(z[loop.watched], to[loop.watched], edges)
         if part < 0.98 and looked < 2:
-            h, looked = step * max(part * 1.01, 1e-3), looked + 1
+            h = step * max(part * 1.01, 1e-3)
+            looked = looked + 1
             continue
         if last > 0:
             grow = min(grow, 0.9 * step / last * (before / max(error * error, 1e-12)) ** 0.25)
@@ -238,5 +249,7 @@ def _advance(loop: Any, t: Scalar, t1: Scalar, z: Vector, inputs: Any, c: Any, h
         _project(loop, t, z, w, c)
         landed = part < 1.0 or (edge and step == room)
         h = loop.FIRST if landed else max(step * grow, h if step < h else 0.0)
-        fresh, looked, failed = False, 0, False
+        fresh = False
+        looked = 0
+        failed = False
     return h

@@ -42,7 +42,9 @@ class Varied:
     def places(self) -> tuple[np.ndarray, np.ndarray]:
         """Where in a row of the integrator the loop's own row lies, and where its variation."""
         t = self.bare
-        n, q, m = t.n_states, t.n_powers, t.log.size1_out(0)
+        n = t.n_states
+        q = t.n_powers
+        m = t.log.size1_out(0)
         moving = np.arange(t.n_moving)
         held = np.arange(t.n_moving, n)
         own = [moving, held + t.n_moving, 2 * n + np.arange(q), 2 * (n + q) + np.arange(m)]
@@ -65,19 +67,22 @@ class _Pair:
 
     def __init__(self, traced: Traced) -> None:
         self.t = traced
-        n, moving = traced.n_states, traced.n_moving
+        n = traced.n_states
+        moving = traced.n_moving
         size = lambda i, copies, beside: copies * traced.flow.size1_in(i) + beside
         whole = [ca.SX.sym(name, size(i, *rest)) for i, (name, *rest) in enumerate(SIZES)]
         self.arguments = whole
         time, X, W, C = whole
-        w, c = W.numel() // 2, C.numel() // 2
+        w = W.numel() // 2
+        c = C.numel() // 2
         self.side = C[2 * c]
         self.own = [time, ca.vertcat(X[:moving], X[2 * moving : moving + n]), W[:w], C[:c]]
         self.other = [ca.vertcat(X[moving : 2 * moving], X[moving + n :]), W[w:], C[c : 2 * c]]
 
     def flow(self) -> list[ca.SX]:
         """The flow and its variation, which is taken at x + η ẋ."""
-        m, n = self.t.n_moving, self.t.n_states
+        m = self.t.n_moving
+        n = self.t.n_states
         value, slope = self.of(self.t.flow)
         time, x, w, c = self.own
         beside = ca.vertcat(x[:m] + self.side * value[:m], x[m:])
@@ -99,7 +104,8 @@ class _Pair:
     def states(self, function: ca.Function) -> list[ca.SX]:
         """Both, for a function that gives states, in the order of the pair's states."""
         value, slope = self.of(function)
-        m, n = self.t.n_moving, self.t.n_states
+        m = self.t.n_moving
+        n = self.t.n_states
         return [value[:m], slope[:m], value[m:n], slope[m:n], value[n:], slope[n:]]
 
     def function(self, name: str, *parts: ca.SX) -> ca.Function:

@@ -132,7 +132,8 @@ def _solve(task: Task, low: np.ndarray, high: np.ndarray) -> float:
     lower = np.concatenate([low, np.zeros(2 * n_q), np.zeros(3 * N)])
     upper = np.concatenate([high, np.tile(strokes[:2], n_q), np.tile(most, N)])
     cost = np.concatenate([np.zeros(3 * n_q), np.ones(3 * N)])
-    A, b = coo_matrix((vals, (rows, cols)), (len(b), n)).tocsr(), np.array(b)
+    A = coo_matrix((vals, (rows, cols)), (len(b), n)).tocsr()
+    b = np.array(b)
     made = linprog(cost, A_ub=A, b_ub=b, bounds=np.column_stack([lower, upper]), method="highs")
     if made.status != 0:
         raise InputError(

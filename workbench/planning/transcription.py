@@ -73,7 +73,8 @@ def transcribe(
     found = []
     best = None
     for _ in range(starts):
-        ways, q = [], _start(task, rng)
+        ways = []
+        q = _start(task, rng)
         if rounded is not None:
             for width in WIDTHS:
                 q = rounded.call(q, width * SPEED)
@@ -133,7 +134,9 @@ class Sides:
         rows = made.rows
         cost = 0.0
         self.pressed = step.needs_forces and not isinstance(supply, TwoPressures)
-        s, p = ca.SX.sym("s", 3 * N), ca.SX.sym("p", N if self.pressed else 0)  # litres, 100 bar
+        # litres, 100 bar
+        s = ca.SX.sym("s", 3 * N)
+        p = ca.SX.sym("p", N if self.pressed else 0)
         out, into, lines = (ca.SX.sym(name, 3 * N) for name in ("out", "into", "lines"))
         for k in range(N):
             own = range(3 * k, 3 * k + 3)
@@ -196,7 +199,9 @@ class Sides:
         out = v > np.where(F > 0, -edge, edge)
         into = v < np.where(F > 0, -edge, edge)
         if edge > 0:
-            out, into = v > -edge, v < edge  # both within it
+            # both within it
+            out = v > -edge
+            into = v < edge
         low = np.where(~out, -np.inf, np.where(~into, edge, -edge)) + ASIDE
         high = np.where(~into, np.inf, np.where(~out, -edge, edge)) - ASIDE
         top = np.array(task.step.v_max)

@@ -1,4 +1,4 @@
-"""Where a run comes to what its plant does not describe: zeros of signals that a plant declares, ends of strokes, vacuum.
+"""Where a run reaches states that its plant does not describe: zeros of signals that a plant declares, ends of strokes, vacuum.
 
 `System.dead_ends` names signals at whose zero the equations end: the run is stopped there, whatever they would go on to give.
 `System.change_points` names those at whose zero they leave open how the motion goes on: the run goes on, and its verdicts say so.
@@ -90,6 +90,6 @@ def below_vacuum(plant: System, log: Log) -> tuple[float, str]:
 
 
 def first_time(log: Log, there: np.ndarray) -> float:
-    """Time of the first row of a log in which something is so, s; inf if it never is."""
+    """Time of the first row of a log in which a condition is true, s; inf if there is none."""
     rows = np.flatnonzero(there)
     return float(log.time[rows[0]]) if len(rows) else np.inf

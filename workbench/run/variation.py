@@ -4,8 +4,9 @@
 
 The direction is given by two jobs (loop, scenario) near the run on both sides, `width` apart in ε. What the loop does with its
 numbers, its inputs and its state is differentiated exactly (`workbench.numerics.varied`); the start and the inputs of a run, which
-are worked out by Python, are central differences between the two jobs. There is no variation where a law is called from Python, a
-plant brings its own integrator or ends at dead ends, steps are implicit or find their own length, or where it leaves the numbers.
+Python computes, are differentiated by central differences between the two jobs. There is no variation where a law is called from
+Python, where a plant brings its own integrator or ends at dead ends, where steps are implicit or find their own length, or where
+the variation is not finite.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ class Inequality(_Checked):
 @final
 @dataclass(frozen=True)
 class PracticalStability(_Checked):
-    """From other starts the loop comes back to its path; v, where the law states one, stays below a bound. Twice the duration.
+    """From other starts the loop returns to its path; v, where the law states one, stays below a bound. Runs last twice as long.
 
     bound: stated beforehand; left out, it is set on the nominal run (ten times its largest settled v) and then tested on the
     others. runs: how many other starts, fixed beforehand, in opposite pairs. within: time by which the tool and every position

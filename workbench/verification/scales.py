@@ -1,8 +1,8 @@
 """A machine's own scales, and the floors below which a number of a run is rounding.
 
-A bound of ten times nothing is nothing, and an oscillation of a nanometre is none. What is small is measured by what the machine
-itself has: the energy of its supply times the volume it fills, its rated force, its full stroke. A plant states them
-(`System.scales`), each with where it comes from; what it does not state is None, and nothing is called small by it.
+A bound of ten times nothing is nothing, and an oscillation of a nanometre is none. Whether a number is small is measured by the
+machine's own scales: the energy of its supply times the volume it fills, its rated force, its full stroke. A plant states them
+(`System.scales`), each with its origin; a scale that it does not state is None, and then nothing counts as small.
 
     floor of a position, angle, velocity, pressure, force, command      FRACTION · scale
     floor of an energy, and of v                                        FRACTION² · scale      (v is quadratic in the errors)

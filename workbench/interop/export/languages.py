@@ -1,4 +1,4 @@
-"""What an operation is called: one table a language, and statements out of a program. Another language is another `Language`."""
+"""Operations as text: a table for each language, and a program as statements. To add a language, add a `Language`."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def statements(
 ) -> list[str]:
     """The program as statements: `reads(argument, place)` is where an input comes from, `writes[result][place]` where one goes.
 
-    Results are written when all is worked out, so that they may lie where inputs were.
+    Results are written after all operations, so that they may lie in the places of inputs.
     """
     words: dict[int, str] = {}
     lines = []

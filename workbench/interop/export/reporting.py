@@ -1,4 +1,4 @@
-"""What a report says of exported code: facts of the part, and the checks that were made of it."""
+"""What a report says about exported code: facts about the exported part, and the checks made on it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def told(
 
 
 def with_export(examination: Examination, exported: dict[str, list]) -> Examination:
-    """The examination with what is told of the export, for its report."""
+    """The examination with the analysis of the export added, for its report."""
     return replace(examination, analysis={**examination.analysis, "exported": exported})
 
 

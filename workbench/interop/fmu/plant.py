@@ -177,7 +177,7 @@ class FMU(System):
         return "sampled", f"differences of {self.name}, which provides no derivatives"
 
     def linearised(self, x: Vector, u: Vector, inputs: Sequence[str]) -> Linearisation:
-        """What it is near (x, u), see `tangent`."""
+        """Its linearisation near (x, u), see `tangent`."""
         return linearised(self, x, u, inputs)
 
     def _check_flow(self) -> None:
@@ -190,12 +190,12 @@ class FMU(System):
 
     @property
     def integrator(self) -> Any:
-        """Of co-simulation: the FMU steps itself."""
+        """The integrator, of co-simulation: the FMU steps itself."""
         return None if self.exchange else _stepped
 
     @property
     def stepper(self) -> Any:
-        """Of model exchange: our steps, taken where the FMU is."""
+        """The integrator, of model exchange: our steps, computed in the FMU's process."""
         return _advanced if self.exchange else None
 
 

@@ -29,7 +29,7 @@ ASIDE = ("pose", "pressures", "z_10", "F_0", "θ_0")  # where a machine starts i
 
 
 def trials(run) -> list[Trial]:
-    """What could be put right in this loop and scenario, the oddest first."""
+    """Changes that could put this loop and scenario right, the most unusual number first."""
     loop = run.loop
     known = {leaf.path: leaf for leaf in leaves(loop)}
     found = [

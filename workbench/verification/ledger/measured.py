@@ -1,4 +1,4 @@
-"""A hypothesis is measured, too: a named perturbation of the ledger that is not zero says that one is not met.
+"""Hypotheses are measured, too: where a named perturbation of the ledger is not zero, a hypothesis is not met.
 
 Every hypothesis names the perturbations that quantify it (`Assumption.terms`). Where one of them is more than rounding on the run,
 that hypothesis fails, whatever the configuration says: a law that is not the one its ledger is about leaves its trace there.
@@ -53,7 +53,7 @@ def excesses(run) -> dict[tuple[str, str], tuple[float, float]]:
 
 
 def measured(run, found: Sequence[Assumption]) -> list[Assumption]:
-    """The hypotheses with those failed that a perturbation of this run contradicts; one more for a perturbation none speaks of."""
+    """The hypotheses, failed where a perturbation of this run contradicts them; one more for a perturbation that none names."""
     judged = list(found)
     for (component, name), (power, t) in excesses(run).items():
         own = [

@@ -94,7 +94,8 @@ def reduced_rate(law, plant, q, μ=()) -> float:
     """
     n = len(plant.mechanism.lead)
     J = joint_jacobians(plant, q)
-    K, H = np.zeros((n, n)), np.zeros((n, n))
+    K = np.zeros((n, n))
+    H = np.zeros((n, n))
     for name, (gain, M) in matrices(law, plant).items():
         K += J[name].T @ gain @ J[name]
         H += J[name].T @ M @ J[name]

@@ -1,6 +1,6 @@
 """The delay margin of a sampled loop: the nearest delay of a command that destabilises, fractions of a sample included.
 
-A command that comes τ = dT + τ' late acts for τ' with its last value but d and then with the next one:
+A command that comes τ = dT + τ' late acts for the time τ' with its value d + 1 samples ago, and then with that d samples ago:
 
     x⁺ = M x + E (z^{−d} g(z, τ') − Γ) K x,   g = Γ − (1 − z^{−1}) v(τ'),   v(τ') = ∫_{T−τ'}^{T} e^{As} b ds,   Γ = v(T)
 

@@ -70,13 +70,13 @@ class Mode:
 
     @property
     def period(self) -> float:
-        """Of its oscillation, s; inf where it does not oscillate within its time constant."""
+        """Period of its oscillation, s; inf where it does not oscillate within its time constant."""
         ω = abs(self.s.imag)
         return 2 * np.pi / ω if ω > abs(self.s.real) else np.inf
 
     @property
     def settles(self) -> float:
-        """How long a run must be to show it, s: five time constants, or three periods if longer."""
+        """The length that a run needs to show the mode, s: five time constants, or three periods if longer."""
         if np.isinf(self.period):
             return 5 * self.time_constant
         return max(5 * self.time_constant, 3 * self.period)
@@ -110,7 +110,7 @@ class Place:
 
     @property
     def lasts(self) -> bool:
-        """Whether its modes are there for longer than an instant."""
+        """Whether the loop has these modes for longer than an instant."""
         return self.rests or self.again
 
     @property

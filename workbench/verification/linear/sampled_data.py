@@ -43,6 +43,26 @@ def whole_and_rest(τ: float, T: float) -> tuple[int, float]:
     return d, (τ - d * T if τ / T - d > 1e-9 else 0.0)
 
 
+def _delays(delay: float | Sequence[float], T: float, n: int, m: int) -> np.ndarray:
+    """The delays (m,) of a plant with n states and m inputs, s. InputError for those that it cannot have."""
+    delays = np.asarray(delay, dtype=float)
+    if delays.shape not in ((), (m,)) or not np.all(np.isfinite(delays) & (delays >= 0)):
+        raise InputError(
+            f"input delay {delays} s, expected 0 or more, one number or {m} of them",
+            key="delay",
+            mend="give the delay in seconds",
+        )
+    each = np.broadcast_to(delays, (m,))
+    if n + np.sum(each / T) > MOST_STATES:
+        raise InputError(
+            f"input delay {np.max(delays):g} s holds {np.max(delays) / T:.3g} samples of {T:g} s, each of them a state; "
+            f"{MOST_STATES} states are the most",
+            key="delay",
+            mend="give a shorter delay, or a longer sample time",
+        )
+    return each
+
+
 def sampled(A, B, C, D, T: float, delay: float | Sequence[float] = 0.0) -> LinearSystem:
     """The plant from one sample to the next, input held over T and delayed by `delay` (s; one number, or one an input).
 
@@ -54,28 +74,18 @@ def sampled(A, B, C, D, T: float, delay: float | Sequence[float] = 0.0) -> Linea
     plant = LinearSystem(A, B, C, D)
     LinearSystem(0.0, 0.0, 0.0, 0.0, T)  # refuses a bad T
     p, m = plant.D.shape
-    delays = np.asarray(delay, dtype=float)
-    if delays.shape not in ((), (m,)) or not np.all(np.isfinite(delays) & (delays >= 0)):
-        raise InputError(
-            f"input delay {delays} s, expected 0 or more, one number or {m} of them",
-            key="delay",
-            mend="give the delay in seconds",
-        )
     n = len(plant.A)
-    if n + np.sum(np.broadcast_to(delays, (m,)) / T) > MOST_STATES:
-        raise InputError(
-            f"input delay {np.max(delays):g} s holds {np.max(delays) / T:.3g} samples of {T:g} s, each of them a state; "
-            f"{MOST_STATES} states are the most",
-            key="delay",
-            mend="give a shorter delay, or a longer sample time",
-        )
-    split = [whole_and_rest(float(τ), T) for τ in np.broadcast_to(delays, (m,))]
+    split = [whole_and_rest(float(τ), T) for τ in _delays(delay, T, n, m)]
     N = n + sum(d + (rest > 0) for d, rest in split)
-    Ad, Bd, Cd, Dd = np.zeros((N, N)), np.zeros((N, m)), np.zeros((p, N)), np.zeros((p, m))
+    Ad = np.zeros((N, N))
+    Bd = np.zeros((N, m))
+    Cd = np.zeros((p, N))
+    Dd = np.zeros((p, m))
     Ad[:n, :n], Cd[:, :n] = hold(plant.A, plant.B, T)[0], plant.C
     past = n  # state that holds u_{k−1} of this input
     for j, (d, rest) in enumerate(split):
-        b, direct = plant.B[:, [j]], plant.D[:, j]
+        b = plant.B[:, [j]]
+        direct = plant.D[:, j]
         Φ0, Γ0 = hold(plant.A, b, T - rest)
         acts = {
             d: (Γ0[:, 0], np.zeros(p) if rest else direct)

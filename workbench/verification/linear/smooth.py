@@ -1,4 +1,4 @@
-"""A loop that has derivatives: the same one, its measurements neither noisy nor rounded."""
+"""A loop without the noise and the rounding of its measurements, which have no derivative."""
 
 from __future__ import annotations
 

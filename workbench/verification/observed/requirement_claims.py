@@ -49,7 +49,7 @@ class Requirement(_Checked):
 
 
 def check_requirement(claim: Requirement, run: Any) -> Verdict:
-    """The sentence, at the integrator's own steps; a run that diverges meets none that it had not broken before."""
+    """The verdict on the sentence, at the integrator's own steps; that on divergence where the run diverges before."""
     sentence = read(claim.sentence, table(run.loop, run.demand))
     words = sentence.line
     text = f"{claim.name}: {words}" if claim.name else words
@@ -88,7 +88,7 @@ def check_requirement(claim: Requirement, run: Any) -> Verdict:
 
 
 def says_nothing(sentence: Sentence, run: Any, found: Mapping[str, Any]) -> str:
-    """Why that a sentence is true of this run says nothing, in words; "" where it says something."""
+    """Why it says nothing that a sentence is true of this run, in words; "" where it says something."""
     if unbreakable(sentence, float(run.log.time[-1])):
         return "nothing that these signals could do makes it false"
     own = [name for name in found if name != "time"]
@@ -126,7 +126,7 @@ def _unasked(data: Mapping[str, Any]) -> str:
 
 
 def missing_in(found: dict) -> str:
-    """Why signals that a sentence names cannot be judged, or ""."""
+    """Why signals that a sentence names cannot be judged; "" where they can."""
     for name, values in found.items():
         if values is None:
             return f"this run has no {name}: nothing says where the outputs should be"

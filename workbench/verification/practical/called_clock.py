@@ -115,11 +115,11 @@ class _Answer:
         return np.concatenate([self.command(t, self.y), self.gains(t)])
 
     def gains(self, t: float) -> np.ndarray:
-        """By how much otherwise it commands at this time where the measurement is off."""
+        """By how much its commands change at this time where the measurement is off."""
         return self.command(t, self.y + self.off) - self.command(t, self.y)
 
     def command(self, t: float, y: np.ndarray) -> np.ndarray:
-        """At this time, of this measurement."""
+        """Its commands at this time for this measurement."""
         samples = round((t - float(self.asked.time[self.row])) / float(self.asked.loop.period))
         values = list(self.values)
         for i, tick in self.ticks.items():
@@ -173,7 +173,7 @@ def counted(memory: Memory) -> list[float]:
 
 
 def set_on(memory: Memory, values: list[float]) -> Memory:
-    """The same with other numbers; whole ones stay whole."""
+    """The memory with other numbers; whole numbers stay whole."""
     left = iter(values)
 
     def take(old: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What leaves, after a run, the range that it had within it; and what runs on along a straight line, as a clock does."""
+"""Values that leave, after a run, the range that they had within it; values that run on along a straight line, as a clock does."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def stray(
 
 
 def straight(time: np.ndarray, values: np.ndarray) -> tuple[float, float] | None:
-    """(value at t = 0, rate) of what runs on along a straight line; None of anything else, or of what stands."""
+    """(value at t = 0, rate) of a value that runs on along a straight line; None for any other, and for a constant."""
     rate = (values[-1] - values[0]) / (time[-1] - time[0])
     line = values[0] + rate * (time - time[0])
     apart = np.abs(values - line).max()

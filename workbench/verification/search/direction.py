@@ -1,4 +1,4 @@
-"""One thing that may vary between two values, and what a kind of such things has to say."""
+"""A direction of a search: one thing that may vary between two values; and what each kind of directions must state."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def refusal(name: str, words: str, mend: str) -> InputError:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """What else may have been meant by a name that nothing has."""
+    """Names that may have been meant by one that does not exist."""
     every = list(known)
     near = difflib.get_close_matches(name, every, 3)
     return f"did you mean {' or '.join(near)}?" if near else f"choose from {', '.join(every[:6])}"

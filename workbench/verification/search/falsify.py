@@ -2,9 +2,9 @@
 
 The requirements are those claims of the case that ask something of one run (tracking, pressures, saturation, limits of the
 machine) and count. Their margins, as shares of those of the nominal run, are what the search makes small. A run that violates
-one is shrunk to the fewest and smallest deviations. Where none is found nothing is proven: that is told as "not refuted",
-undecided, and does not count. A search that has not looked (too few runs for its directions, ranges that move nothing, no
-requirement that could be searched) counts: what was asked is not known.
+one is shrunk to the fewest and smallest deviations. Where none is found nothing is proven: the verdict is "not refuted",
+undecided, and does not count. Where the search could not look (too few runs for its directions, ranges that move nothing, no
+requirement to search for), the verdict counts, since the question stays open.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _told(claim, search: Search, said) -> Verdict:
 
 
 def fewest(directions: int) -> int:
-    """Runs below which a search has not looked at its ranges: both ends of every direction, and as many as it takes corners."""
+    """The least number of runs that look at all ranges: both ends of every direction, and all first corners."""
     return max(CORNERS, 2 * directions)
 
 

@@ -86,7 +86,8 @@ def _down(
     enough: Callable[[np.ndarray], bool],
 ) -> tuple[np.ndarray, int, np.ndarray]:
     """(nearest place, places asked for, latest scores) down the slope from `begin`, whose score is `low`."""
-    used, scores = 0, np.array([low])
+    used = 0
+    scores = np.array([low])
     reaches = FARTHEST / 2.0 ** np.arange(GENERATION)
     while used < most:
         steep = slope(begin)
@@ -99,7 +100,8 @@ def _down(
         if enough(scores) or not scores[best] < low:
             break
         gained = scores[best] < MUCH * low
-        begin, low = places[best], float(scores[best])
+        begin = places[best]
+        low = float(scores[best])
         if not gained:
             break
     return begin, used, scores
@@ -134,8 +136,10 @@ def _evolved(
     start = np.zeros(whole)
     start[:n] = 0.98 * begin
     search = cma.CMAEvolutionStrategy(start, SPREAD, options)
-    used, scores = 0, np.array([np.inf])
-    best, since = np.inf, 0
+    used = 0
+    scores = np.array([np.inf])
+    best = np.inf
+    since = 0
     while used < most and not search.stop():
         asked = search.ask()
         scores = values(np.array([place[:n] for place in asked[: most - used]]))

@@ -1,7 +1,7 @@
-"""Which share of the spread of a margin is a number's, over ranges: Sobol's indices, by SciPy.
+"""The share of the spread of a margin that each number causes, over ranges: Sobol's indices, by SciPy.
 
     S_i   share of the variance of the margin that is that of its mean given number i: the number alone
-    T_i   share that is left where all other numbers are known: the number with what it does together with others
+    T_i   share that is left where all other numbers are known: the number and its interactions with the others
 
 Both by Saltelli's estimator, n (d + 2) runs of d numbers; their intervals (95 %) are bootstrapped.
 Source: [Sobol01], [Saltelli10].

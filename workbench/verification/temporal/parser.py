@@ -50,7 +50,8 @@ class _Formulas:
         )
 
     def implication(self) -> S.Part:
-        begin, left = self.words.next.begin, self.disjunction()
+        begin = self.words.next.begin
+        left = self.disjunction()
         if not self.words.sees("implies"):
             return left
         self.words.must_hold(left, "what implies")
@@ -65,7 +66,8 @@ class _Formulas:
         return self.junction("and", self.until)
 
     def junction(self, word: str, read: Callable[[], S.Part]) -> S.Part:
-        begin, first = self.words.next.begin, read()
+        begin = self.words.next.begin
+        first = read()
         if not self.words.sees(word):
             return first
         self.words.must_hold(first, f"what stands before {word}")
@@ -76,7 +78,8 @@ class _Formulas:
         return S.Junction(word, tuple(parts), self.words.since(begin))  # type: ignore[arg-type]
 
     def until(self) -> S.Part:
-        begin, left = self.words.next.begin, self.prefixed()
+        begin = self.words.next.begin
+        left = self.prefixed()
         if not self.words.sees("until", "since"):
             return left
         self.words.must_hold(left, f"what stands before {self.words.next.text}")
@@ -109,7 +112,8 @@ class _Formulas:
         return self.comparison()
 
     def comparison(self) -> S.Part:
-        begins, first = [self.words.next.begin], self.sum()
+        begins = [self.words.next.begin]
+        first = self.sum()
         if not self.words.sees(*COMPARED):
             return first
         what = "a side of a comparison"
@@ -119,7 +123,8 @@ class _Formulas:
                 f"{what} has to be a quantity",
                 "take the comparison out of the brackets",
             )
-        left, links = first, []
+        left = first
+        links = []
         while self.words.sees(*COMPARED):
             operator: Any = self.words.take().text
             begins.append(self.words.next.begin)

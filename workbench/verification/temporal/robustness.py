@@ -80,7 +80,8 @@ class Monitor:
         return Bounds(low, choose.reduce([part.up for part in parts]))
 
     def _timed(self, formula: S.Timed) -> Bounds:
-        part, window = self.bounds(formula.part), self.window(formula)
+        part = self.bounds(formula.part)
+        window = self.window(formula)
         extreme = least if formula.every else largest
         low = extreme(part.low, window.first, window.last)
         up = low if part.known else extreme(part.up, window.first, window.last)
@@ -91,7 +92,8 @@ class Monitor:
         return Bounds(low, np.where(window.beyond, np.inf, up))
 
     def _until(self, formula: S.Until) -> Bounds:
-        left, right = self.bounds(formula.left), self.bounds(formula.right)
+        left = self.bounds(formula.left)
+        right = self.bounds(formula.right)
         window = self.window(formula)
         if formula.past:
             low = _since(left.low, right.low, window)
@@ -107,7 +109,8 @@ class Monitor:
 def _since(left: np.ndarray, right: np.ndarray, window: Window) -> np.ndarray:
     """Until, read backwards."""
     n = len(left)
-    first, last = n - 1 - window.last[::-1], n - 1 - window.first[::-1]
+    first = n - 1 - window.last[::-1]
+    last = n - 1 - window.first[::-1]
     mirrored = Window(first, last, np.zeros(n, bool))
     return sustained(left[::-1], right[::-1], mirrored, -np.inf)[::-1]
 
@@ -119,7 +122,8 @@ def truths(comparison: S.Comparison, margin: np.ndarray) -> np.ndarray:
 
 def decided(monitor: Monitor, formula: S.Formula, bounds: Bounds, k: int = 0) -> bool | None:
     """What the formula says at sample k: true, false, or None where what comes after the run may change it."""
-    low, up = bounds.low[k], bounds.up[k]
+    low = bounds.low[k]
+    up = bounds.up[k]
     if low > 0:
         return True
     if up < 0:

@@ -1,8 +1,8 @@
 """Sentences that nothing makes false, such as `always (abs(x) >= 0 m)` or `always (x < 5 mm or x > 4 mm)`.
 
-Signals are given values at random, of every size, beside and between the numbers that the sentence names; half of them stand, half
-jump from instant to instant. A sentence that is true of all these draws asks nothing of a run. It is a search: a sentence whose gap
-is narrower than the draws is taken for one that nothing makes false.
+Signals are given random values of every size, beside and between the numbers that the sentence names; half of the signals are
+constant, half jump from instant to instant. A sentence that is true of all these draws asks nothing of a run. It is a search: a
+sentence whose gap is narrower than the draws is taken for one that nothing makes false.
 """
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ def program(f: ca.Function, outputs: int | None = None) -> Program:
 
 
 def regularised(rows: list, top: int, below: int) -> list[int]:
-    """Where top/below is x/√√(x² + c): the terms that c is the sum of. Empty for any other quotient."""
+    """The terms whose sum is c where top/below is x/√√(x² + c); empty for any other quotient."""
     for _ in range(2):
         code, of, _, _ = rows[below]
         if code != CODE["sqrt"]:
@@ -100,13 +100,13 @@ def regularised(rows: list, top: int, below: int) -> list[int]:
 
 
 def added(rows: list, node: int) -> list[int]:
-    """The terms of a sum, of sums of sums."""
+    """The terms of a sum; a term that is itself a sum is taken apart, too."""
     code, a, b, _ = rows[node]
     return added(rows, a) + added(rows, b) if code == CODE["add"] else [node]
 
 
 def squared(rows: list, node: int, x: int) -> bool:
-    """Whether a node is the square of x, or of what x is the negative of."""
+    """Whether a node is the square of x or of −x."""
     code, a, b, _ = rows[node]
     own = rows[x][1] if rows[x][0] == CODE["neg"] else x
     return code == CODE["square"] and a in (x, own)

@@ -96,7 +96,8 @@ class Form:
             return self.times(b.value)
         if self.same:
             return b.times(self.value)
-        r, s = self.reach, b.reach
+        r = self.reach
+        s = b.reach
         m, wide = middle(b.near)
         k, off = middle(self.at)
         line = joined(weighed(self.line, m), weighed(b.line, k))
@@ -105,14 +106,15 @@ class Form:
         return Form(self.value * b.value, self.at * b.at, line, rest, size, self.of)
 
     def times(self, factor: Interval) -> Form:
-        """It times a number that is the same for all runs; nothing is left of what jumps, times the number 0."""
+        """The form times a number that is the same for all runs; times 0 it is 0, even where it jumps."""
         if self.same:
             return Form(self.value * factor)
         if not np.ndim(factor.lo) and factor.lo == 0 == factor.hi:
             return Form(ZERO)
         m, wide = middle(factor)
         rest = (np.abs(m) * self.rest + wide * (2 * self.size + self.rest)) * MORE
-        line, size = weighed(self.line, m), np.abs(m) * self.size
+        line = weighed(self.line, m)
+        size = np.abs(m) * self.size
         return Form(self.value * factor, self.at * factor, line, rest, size, self.of)
 
     def __truediv__(self, other):
@@ -125,10 +127,11 @@ class Form:
         return top.through(self.value / below, q, ONE / below)
 
     def times_at(self, factor: Interval) -> Form:
-        """The form times a number that differs from row to row, known to bounds."""
+        """The form times a number that differs from row to row and is known within bounds."""
         m, wide = middle(factor)
         rest = (np.abs(m) * self.rest + wide * self.reach) * MORE
-        line, size = weighed(self.line, m), np.abs(m) * self.size
+        line = weighed(self.line, m)
+        size = np.abs(m) * self.size
         return Form(self.value * factor, self.at * factor, line, rest, size, self.of)
 
     def through(self, value: Interval, at: Interval, slope: Interval) -> Form:
@@ -140,7 +143,8 @@ class Form:
     def selected(self, yes: Any, no: Any, hull: Form, pick: Any) -> Form:
         """Row by row: it, zero, or a value between the two that tells nothing of what it does."""
         of = self.of or hull.of
-        value, at = pick(self.value, hull.value), pick(self.at, hull.at)
+        value = pick(self.value, hull.value)
+        at = pick(self.at, hull.at)
         if of is None:
             return Form(value)
         rest = np.where(yes, self.rest, np.where(no, 0.0, np.inf))
@@ -182,7 +186,8 @@ def of(name: str):
     def over(x: Form) -> Form:
         if x.same:
             return Form(f(x.value))
-        y, d = f(x.near), f(x.at)
+        y = f(x.near)
+        d = f(x.at)
         return x.through(y, d, chord(x.near, x.at, y, d))
 
     return over
@@ -204,7 +209,8 @@ def power(x: Form, exponent: float) -> Form:
     """x to the power of a fixed exponent."""
     if x.same:
         return Form(iv.power(x.value, exponent))
-    y, d = iv.power(x.near, exponent), iv.power(x.at, exponent)
+    y = iv.power(x.near, exponent)
+    d = iv.power(x.at, exponent)
     return x.through(y, d, chords.power(x.near, exponent))
 
 
@@ -214,7 +220,8 @@ def orifice(x: Form, c: Form) -> Form:
         return x / sqrt(sqrt(square(x) + c))
     if x.same:
         return Form(iv.orifice(x.value, c.value))
-    y, d = iv.orifice(x.near, c.value), iv.orifice(x.at, c.value)
+    y = iv.orifice(x.near, c.value)
+    d = iv.orifice(x.at, c.value)
     return x.through(y, d, iv.orifice_slope(x.near, c.value))
 
 
@@ -232,9 +239,11 @@ def absolute(a: Form) -> Form:
         return Form(value)
     m, κ = a.of.shared(a, Form(ZERO))
     m = 2.0 * m - 1.0
-    line, size = a.line * m[:, None], np.abs(m) * a.size
+    line = a.line * m[:, None]
+    size = np.abs(m) * a.size
     if κ is not None:
-        line, size = joined(line, 2.0 * κ), size + 2.0 * np.abs(κ).sum(axis=1)
+        line = joined(line, 2.0 * κ)
+        size = size + 2.0 * np.abs(κ).sum(axis=1)
     return Form(value, iv.absolute(a.at), line, some(np.abs(m), a.rest) * MORE, size, a.of)
 
 
