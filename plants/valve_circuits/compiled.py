@@ -30,6 +30,7 @@ for _f in (
     closed.ratio,
     closed.Φ_A,
     closed.Φ_B,
+    closed.in_series,
     closed.rising_at,
     closed.rising,
     closed.standing,
