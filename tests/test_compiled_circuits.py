@@ -1,5 +1,9 @@
 """The shorter ways of a valve section against the general one: same motion, same flow, same slope, and nearly always taken."""
 
+import os
+import subprocess
+import sys
+
 import metering_cases as cases
 import numpy as np
 import pytest
@@ -111,3 +115,22 @@ def test_the_general_way_obeys_every_element():
             slopes += 1
             assert (around[1][1] - around[0][1]) / (2 * h) == pytest.approx(slope, rel=5e-3)
     assert moved > 0.8 * DRAWS and slopes > 0.4 * DRAWS
+
+
+ALONE = """
+from plants.valve_circuits import closed, compiled
+side = closed.Side(*[1.0] * 8)
+print(compiled._standing(side), compiled._rising(side, 1.0, -1.0))
+"""
+
+
+def test_what_another_process_compiled_is_read_back_part_by_part(tmp_path):
+    """A process that was ended, or runs beside this one, may have kept the parts of a function and not yet the function."""
+    around = os.environ | {"FLUIDPROOF_CACHE": str(tmp_path / "cache")}
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", ALONE], env=around, capture_output=True, text=True, check=True
+        ).stdout
+        for _ in range(2)
+    ]
+    assert said[0] == said[1] == "1.0 0.6180339887498948\n"

@@ -20,6 +20,7 @@ for _name in ("sqrt", "abs", "maximum", "minimum"):
     setattr(_scalar, _name, getattr(np, _name))
 _scalar.where = _choice
 _names = {
+    "__name__": __name__,  # a function that Numba reads back from disk looks for its module
     "np": _scalar,
     "_TINY": closed._TINY,
     "_LEAST": closed._LEAST,
