@@ -25,7 +25,7 @@ import numpy as np
 from workbench.cases.edit import changed
 from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.errors import InputError
-from workbench.contract.own_laws import Stepped
+from workbench.contract.own_laws import BESIDE_A_STEP, Stepped
 from workbench.contract.parameters import leaves
 from workbench.contract.plain import Plain
 from workbench.contract.system import innermost, rewrapped
@@ -234,6 +234,9 @@ class _Timed:
 
     def __init__(self, law):
         self.law, self.times = law, []
+        # What a law can do is looked up on the object itself: Python 3.12 asks no __getattr__ for it.
+        offered = {name: getattr(law, name) for name in BESIDE_A_STEP if hasattr(law, name)}
+        vars(self).update(offered)
 
     def __getattr__(self, name):
         return getattr(self.__dict__["law"], name)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Protocol, runtime_checkable
 
+BESIDE_A_STEP = ("start", "initial", "linear_law", "monitor")  # what a law with memory may offer
+
 
 @runtime_checkable
 class Stepped(Protocol):
