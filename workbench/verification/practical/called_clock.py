@@ -9,7 +9,6 @@ the law uses one, what it will do is not known.
 
 from __future__ import annotations
 
-import copy
 import dis
 import inspect
 from types import FunctionType
@@ -20,7 +19,7 @@ import numpy as np
 from workbench.contract.errors import InputError
 from workbench.contract.own_laws import LinearNearRest
 from workbench.contract.system import Plain, innermost
-from workbench.verification.linear.called_law import Asked, Memory, asked_of, numbers
+from workbench.verification.linear.called_law import Asked, Memory, asked_of
 from workbench.verification.practical.called_kept import (
     Tokens,
     functions_of,
@@ -31,6 +30,7 @@ from workbench.verification.practical.called_kept import (
     reached,
     tokens,
 )
+from workbench.verification.practical.called_numbers import counted, set_on
 from workbench.verification.practical.disturbed import longest
 from workbench.verification.practical.running_on import (
     ASKED,
@@ -43,7 +43,6 @@ from workbench.verification.practical.running_on import (
 from workbench.verification.practical.stray import straight, stray
 from workbench.verification.run import Run
 
-ALL = "fiu"  # kinds of numbers: floats, whole numbers
 CLOCKS = ("time", "datetime")
 FILES = ("open", "input")  # Python's own functions that read what others write
 # Likewise, of a path, of NumPy and of pandas.
@@ -161,27 +160,6 @@ def _drifts(asked: Asked, seen: dict[int, Memory], ticks: dict[int, float]) -> d
     rates = {i: running_on(time, np.array(column)) for i, column in enumerate(zip(*values))}
     T = float(asked.loop.period)
     return {i: T * rate for i, rate in rates.items() if rate is not None and i not in ticks}
-
-
-def counted(memory: Memory) -> list[float]:
-    """Every number in it, whole ones as well."""
-    found: list[float] = []
-    take = lambda v: found.append(v) or v  # type: ignore[func-returns-value]
-    numbers([list(memory.wrapped), copy.deepcopy(memory.own)], take, kinds=ALL)
-    return found
-
-
-def set_on(memory: Memory, values: list[float]) -> Memory:
-    """The same with other numbers; whole ones stay whole."""
-    left = iter(values)
-
-    def take(old: Any) -> Any:
-        new = next(left)
-        return new if isinstance(old, float) else int(round(new))
-
-    whole = [list(memory.wrapped), copy.deepcopy(memory.own)]
-    wrapped, law = numbers(whole, take, kinds=ALL)
-    return Memory(wrapped, law)
 
 
 # ---- what a law reaches beside its memory -------------------------------------------------------
