@@ -16,6 +16,7 @@ from workbench.contract.units import format_quantity as say
 from workbench.verification.beside import beside
 from workbench.verification.ledger.balance import has_ledger
 from workbench.verification.linear.modes import Modes, slowest_and_unstable
+from workbench.verification.observed.pump import unmoved
 from workbench.verification.observed.requirements import diverged
 from workbench.verification.practical.contained import containment
 from workbench.verification.practical.decision import decided
@@ -95,6 +96,7 @@ def check_practical(
         return verdict
     elsewhere = at_its_end(claim, run, known, said, allowed, modes)
     found = elsewhere or _with_modes(claim, run, verdict, modes, starts[0], allowed)
+    found = replace(found, assumptions=(*found.assumptions, *unmoved(run)))
     return _with_branches(claim, run, found, outcomes, allowed, modes) if found.holds else found
 
 
