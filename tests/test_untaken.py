@@ -1,5 +1,6 @@
 """Branches of a law that no run took: latches, relays and other gains just beyond the other starts; and laws that only limit."""
 
+import math
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -9,11 +10,37 @@ from test_law_memory import Lag
 
 from workbench import ClosedLoop, Controller, Sampled, Scenario, Signal, Sine, System
 from workbench.contract.parameters import Unit
+from workbench.contract.system import Plain
 from workbench.verification import claims as C
 from workbench.verification.judge import verify
 
 T = 0.02
 PATH = Sine("output", (0.0,), (0.02,), 0.5)
+
+
+@dataclass(frozen=True)
+class Falling(System):
+    """ẏ = 2 u + y: it falls away where nothing holds it."""
+
+    a: Annotated[float, Unit("1/s")] = 1.0
+
+    states = outputs = (Signal("y", "m", "place"),)
+    inputs = (Signal("u", "m", "command"),)
+
+    def initial(self):
+        return [0.0]
+
+    def rhs(self, t, x, u):
+        return [2.0 * np.clip(u[0], -5.0, 5.0) + self.a * x[0]]
+
+    def limits(self):
+        return {"u": (-5.0, 5.0)}
+
+    def out(self, t, x):
+        return list(x)
+
+
+FALLS = Falling()
 
 
 def practical(law, path=PATH, duration=4.0, plant=None):
@@ -225,12 +252,81 @@ def test_a_branch_of_a_called_law_is_undecided_with_its_line(law):
 
 
 def test_a_branch_in_what_a_law_calls_is_undecided():
-    from workbench.contract.system import Plain
-
     found = practical(Plain(function, references=("y_d",)))
     assert found.holds is None, found.worst
     assert "no run took the other side of `np.abs(np.array([e])).max() > 0.05`" in found.worst
     assert "__fluidproof_compared__" not in helper.__globals__
+
+
+# ---- laws whose text compares nothing -----------------------------------------------------------------------------------
+class Table(Called):
+    """Gains looked up by a whole number."""
+
+    def answer(self, e, y, r):
+        return [10.0, 10.0, 10.0, -10.0][min(int(abs(y) * 10), 3)] * e
+
+
+class Wrapped(Called):
+    """An error that wraps round."""
+
+    def answer(self, e, y, r):
+        return 10 * ((e + 0.2) % 0.4 - 0.2)
+
+
+class Fading(Called):
+    """A gain that fades beyond a size."""
+
+    def answer(self, e, y, r):
+        return 10 * e * math.exp(-((y / 0.3) ** 8))
+
+
+class Failing(Called):
+    """A law that has no answer beyond a size."""
+
+    def answer(self, e, y, r):
+        return 10 * e * math.sqrt(0.3 - y)
+
+
+class Interpolated(Called):
+    """Gains that fall with the size, and bring it back from everywhere."""
+
+    def answer(self, e, y, r):
+        return float(np.interp(abs(y), [0.0, 0.2, 0.4], [10.0, 10.0, 6.0])) * e
+
+
+class Rounded(Called):
+    """A command in steps, of a measurement in steps, with limits."""
+
+    def answer(self, e, y, r):
+        return float(np.clip(round(20 * round(e, 5), 4), -2.0, 2.0))
+
+
+@pytest.mark.parametrize("law", [Table, Wrapped, Fading])
+def test_what_turns_without_a_comparison_is_undecided_with_its_place(law):
+    found = practical(law(), plant=FALLS)
+    assert found.holds is None, found.worst
+    assert "no run came as far as y " in found.worst and "commands less" in found.worst
+
+
+def test_a_law_that_fails_within_reach_is_undecided():
+    found = practical(Failing())
+    assert found.holds is None and "math domain error" in found.worst, found.worst
+
+
+@pytest.mark.parametrize("law", [Interpolated, Rounded])
+def test_what_only_becomes_weaker_holds(law):
+    found = practical(law())
+    assert found.holds is True, found.worst
+
+
+def test_a_law_that_draws_by_chance_is_undecided():
+    def law(t, y, r):
+        import random
+
+        return [10 * (r[0] - y[0]) * (0.0 if random.random() < 1e-9 else 1.0)]
+
+    found = practical(Plain(law, references=("y_d",)))
+    assert found.holds is None and "by chance" in found.worst
 
 
 @pytest.mark.parametrize("law", [CalledLimits, CalledZones])

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dis
 import inspect
+from collections.abc import Sequence
 from types import FunctionType
 from typing import Any
 
@@ -44,6 +45,7 @@ from workbench.verification.practical.stray import straight, stray
 from workbench.verification.run import Run
 
 CLOCKS = ("time", "datetime")
+CHANCE = ("random", "secrets", "numpy.random")  # modules whose numbers are no two times the same
 FILES = ("open", "input")  # Python's own functions that read what others write
 # Likewise, of a path, of NumPy and of pandas.
 READS = ("read_text", "read_bytes", "loadtxt", "genfromtxt", "fromfile", "read_csv")
@@ -55,9 +57,12 @@ def of_called(run: Run) -> str:
     if not isinstance(law, Plain) or isinstance(law.law, LinearNearRest):
         return ""
     functions = functions_of(law.law)
-    clock = next(filter(None, map(_read_clock, functions)), "")
+    clock = next(filter(None, (_read_module(f, CLOCKS) for f in functions)), "")
     if clock:
         return f"the law reads {clock}, and what it does at another hour is not known"
+    chance = next(filter(None, (_read_module(f, CHANCE) for f in functions)), "")
+    if chance:
+        return f"the law reads {chance}, and what it does by chance is not known"
     source = next(filter(None, map(_read_file, functions)), "")
     if source:
         return f"the law calls {source}, and what it reads there after the run is not known"
@@ -163,14 +168,14 @@ def _drifts(asked: Asked, seen: dict[int, Memory], ticks: dict[int, float]) -> d
 
 
 # ---- what a law reaches beside its memory -------------------------------------------------------
-def _read_clock(function: FunctionType) -> str:
-    """The wall clock that a function reads, or ""."""
+def _read_module(function: FunctionType, modules: Sequence[str]) -> str:
+    """What of these modules a function reads, or ""."""
     for name, thing in reached(function):
         module = inspect.getmodule(thing)
-        if module is not None and module.__name__ in CLOCKS:
+        if module is not None and module.__name__ in modules:
             called = name.rpartition(" ")[2]
             return f"the module {called}" if thing is module else f"{module.__name__}.{called}"
-    inside = next((name for name in _imported(function) if name in CLOCKS), "")
+    inside = next((name for name in _imported(function) if name in modules), "")
     return f"the module {inside}" if inside else ""
 
 

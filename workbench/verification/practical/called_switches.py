@@ -19,9 +19,10 @@ from typing import Any
 
 import numpy as np
 
+from workbench.contract.errors import InputError
 from workbench.contract.own_laws import LinearNearRest
 from workbench.contract.system import Plain, innermost, names
-from workbench.verification.linear.called_law import Asked, asked_of
+from workbench.verification.linear.called_law import Asked, Memory, asked_of
 from workbench.verification.practical.called_kept import functions_of
 from workbench.verification.practical.called_numbers import counted, set_on
 from workbench.verification.practical.running_on import LOOKS
@@ -206,6 +207,8 @@ class Called:
                 f.__globals__.pop(NOTE, None)
 
     def margins(self, run: Run) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        if not self.codes:
+            return np.zeros(1, int), np.zeros((0, 1)), np.zeros((0, 1))
         asked = asked_of(run)
         last = min(len(asked.time), MOST_ROWS)
         rows = np.unique(np.linspace(0, last, EVERY + 1).astype(int))
@@ -233,10 +236,19 @@ class Called:
         with self.noting():
             for point in points.T.tolist():
                 y = _measured(run, asked, row, point[:n])
-                after, u = asked.step(set_on(memory, point[n:]), y, row)
-                answers.append((*self.notes.look(), u, np.array(counted(after))))
+                u, after = self._answer(asked, set_on(memory, point[n:]), y, row)
+                answers.append((*self.notes.look(), u, after))
         low, high, u, z = (np.array(part, float).T for part in zip(*answers))
         return low, high, u, z
+
+    def _answer(self, asked: Asked, memory: Memory, y: list[float], row: int) -> tuple:
+        """(commands, numbers remembered) after a sample; NaN where the law fails."""
+        before = len(counted(memory))
+        try:
+            after, u = asked.step(memory, y, row)
+        except InputError:
+            return np.full(len(asked.law.commands), np.nan), np.full(before, np.nan)
+        return u, np.array(counted(after))
 
     def covered(self, run: Run) -> np.ndarray:
         asked = asked_of(run)
@@ -256,12 +268,11 @@ def _measured(run: Run, asked: Asked, row: int, x: list[float]) -> list[float]:
 
 
 def of_called(run: Run) -> Called | None:
-    """The switches of this run's law; None where it is not called from Python, or compares nothing that can be noted."""
+    """The switches of this run's law; None where it is not called from Python."""
     law = innermost(run.loop.controller)
     if not isinstance(law, Plain) or isinstance(law.law, LinearNearRest):
         return None
-    found = _called(tuple(functions_of(law.law)))
-    return found if found.codes else None
+    return _called(tuple(functions_of(law.law)))
 
 
 _called = lru_cache(maxsize=8)(Called)

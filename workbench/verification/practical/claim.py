@@ -8,6 +8,7 @@ to a stated limit, before the answer is that too little was seen. A path that en
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -110,7 +111,10 @@ def _with_branches(
 
     def tried(start: Start) -> Outcome:
         amounts = sizes(run, claim.spread)
-        (outcome,), _ = disturbed(claim, run, [start], allowed, modes, None, amounts)
+        try:
+            (outcome,), _ = disturbed(claim, run, [start], allowed, modes, None, amounts)
+        except InputError as why:  # the law fails there
+            return Outcome(math.inf, 0.0, why.message, why.message, "", ())
         return outcome
 
     found = untaken(run, claim.spread, law, outcomes, tried)

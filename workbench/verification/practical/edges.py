@@ -38,9 +38,12 @@ SMALL = 0.1  # of what f changes by near the edge: no jump, but a steep slope
 
 @dataclass(frozen=True, eq=False)
 class Edge:
-    """By how much the plant's states are off where the other side begins (n,), and in words what the law does there."""
+    """By how much the plant's states are off where the other side begins (n,), and in words what the law does there.
 
-    switch: int
+    switch: its number; None where the law turns without one (`turns`).
+    """
+
+    switch: int | None
     move: np.ndarray
     change: str
     jumps: bool
@@ -57,7 +60,7 @@ def outwards(run: Run, spread: float, law: Switching, seen: Extent) -> Iterator[
     for row in dict.fromkeys(round(share * (len(run.log.time) - 1)) for share in ROWS):
         if not left:
             return
-        moves = np.concatenate([_of_plant(run, spread, law), _of_memory(run, law)])
+        moves = np.concatenate([of_plant(run, spread, law), _of_memory(run, law)])
         for edge in _beside(run, law, seen, row, moves, sorted(left)):
             left.discard(edge.switch)
             yield edge
@@ -76,7 +79,7 @@ def along_memory(run: Run, law: Switching, seen: Extent) -> Iterator[Edge]:
             yield from _beside(run, law, seen, row, moves, [k])
 
 
-def _of_plant(run: Run, spread: float, law: Switching) -> np.ndarray:
+def of_plant(run: Run, spread: float, law: Switching) -> np.ndarray:
     """Moves (D, n + p): every state of the plant as far as the machine goes, and all as other starts have them."""
     amounts = sizes(run, spread)
     states = [s.name for s in run.loop.plant.states]
@@ -112,6 +115,12 @@ def _bounds(run: Run) -> np.ndarray:
     return np.array([(min(a, v.min()), max(b, v.max())) for (a, b), v in zip(bounds, seen)]).T
 
 
+def possible(run: Run, x: np.ndarray) -> np.ndarray:
+    """Whether the plant's states may have these values (n, D, N): (D, N)."""
+    lowest, highest = _bounds(run)[:, :, None, None]
+    return ((x >= lowest) & (x <= highest)).all(axis=0)
+
+
 def _beside(
     run: Run, law: Switching, seen: Extent, row: int, moves: np.ndarray, wanted: Sequence[int]
 ) -> Iterator[Edge]:
@@ -121,16 +130,12 @@ def _beside(
     shares = np.geomspace(1.0 / FAR, 1.0, STEPS)
     points = origin[:, None, None] + moves.T[:, :, None] * shares
     low, high, commands, memory = law.ask(run, row, points.reshape(len(origin), -1))
-    lowest, highest = _bounds(run)
-    inside = (points[: len(x)] >= lowest[:, None, None]) & (
-        points[: len(x)] <= highest[:, None, None]
-    )
-    possible = inside.all(axis=0)
+    free = possible(run, points[: len(x)])
     largest = np.abs(np.concatenate([commands, memory])).max(axis=1, initial=0.0)
     for k in wanted:
         side = 1.0 if seen.low[k] > 0 else -1.0
         margins = (low if side > 0 else high)[k].reshape(len(moves), STEPS)
-        beyond = possible & (side * margins < 0)
+        beyond = free & (side * margins < 0)
         for d in np.flatnonzero(beyond.any(axis=1)):
             first = int(np.argmax(beyond[d]))
             before = float(shares[first - 1]) if first else 0.0

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -22,10 +23,14 @@ from workbench.verification.practical.returning import BACK, Return
 from workbench.verification.practical.starts import Start, scenario_from, stands
 from workbench.verification.practical.switches import Extent, Switching, together
 from workbench.verification.practical.switches_of import extent_of
+from workbench.verification.practical.turns import turns
 from workbench.verification.run import Run
 from workbench.verification.run import run as simulated
 
-BEFORE = 0.9  # times the way to an edge: where the loop has to come back, if it is the edge that keeps it away
+BEFORE = (
+    0.9,
+    0.5,
+)  # times the way to an edge: where the loop comes back, if it is the edge that keeps it away
 BEYOND = (
     1.1,
     1.7,
@@ -49,7 +54,11 @@ def untaken(
     base = longest(run)
     seen = _seen([extent_of(base), *(o.compared for o in outcomes)])
     search = _Search(run, law, outcomes, tried, seen)
-    found = next(filter(None, map(search.gone_to, outwards(base, spread, law, search.seen))), "")
+    edges = chain(
+        outwards(base, spread, law, search.seen),
+        turns(base, spread, law) if run.loop.hosted else (),
+    )
+    found = next(filter(None, map(search.gone_to, edges)), "")
     return found or next(search.led_to(), "")
 
 
@@ -92,18 +101,19 @@ class _Search:
 
     def _kept_away(self, edge: Edge, start: Start, outcome: Outcome) -> str:
         """In words, that the loop does not come back from beyond this edge; "" where it does not from before it either."""
-        before = self._start(BEFORE * edge.move)
-        if not self._can_be(before):
-            return ""
-        other = self.tried(before)
-        if self._is_back(other) or self._took(other, edge.switch):
-            return self._told(edge, f"{_ended(outcome)} from a start with {start.words}")
+        for factor in BEFORE:
+            before = self._start(factor * edge.move)
+            if not self._can_be(before):
+                return ""
+            other = self.tried(before)
+            if self._is_back(other) or self._took(other, edge.switch):
+                return self._told(edge, f"{_ended(outcome)} from a start with {start.words}")
         return ""
 
-    def _took(self, outcome: Outcome, k: int) -> bool:
+    def _took(self, outcome: Outcome, k: int | None) -> bool:
         """Whether a run took the other side of a switch."""
         now = outcome.compared
-        if now is None:
+        if now is None or k is None:
             return False
         return bool(now.low[k] < 0 if self.seen.low[k] > 0 else now.high[k] > 0)
 
@@ -124,7 +134,7 @@ class _Search:
 
     def _was_seen(self, edge: Edge) -> bool:
         """Whether a run from beyond another edge took this switch, or began where this edge is."""
-        if edge.switch not in self.seen.one_sided():
+        if edge.switch is not None and edge.switch not in self.seen.one_sided():
             return True
         place = edge.move
         again = any(np.allclose(place, other, rtol=SAME, atol=0.0) for other in self.places)
@@ -155,6 +165,9 @@ class _Search:
         return Start({name: amount for name, amount in known if amount})
 
     def _told(self, edge: Edge, why: str) -> str:
+        if edge.switch is None:
+            place = self._start(edge.move).words
+            return f"no run came as far as {place}, where the law {edge.change}; {why}; {MEND}"
         near = f"they came as near as {abs(self.seen.nearest(edge.switch)):.3g}"
         compared = self.law.words(edge.switch, self.run)
         return f"no run took the other side of {compared} ({near}), where the law {edge.change}; {why}; {MEND}"
