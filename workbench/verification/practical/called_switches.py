@@ -250,6 +250,9 @@ class Called:
             return np.full(len(asked.law.commands), np.nan), np.full(before, np.nan)
         return u, np.array(counted(after))
 
+    def remembers(self, run: Run) -> bool:
+        return bool(counted(asked_of(run).until(0)))
+
     def covered(self, run: Run) -> np.ndarray:
         asked = asked_of(run)
         rows = np.linspace(0, len(asked.time) - 1, LOOKS).astype(int)

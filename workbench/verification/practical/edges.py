@@ -31,7 +31,7 @@ ROUNDS = 12  # of looking between the last point on one side and the first on th
 PARTS = 15
 ASIDE = 1e-3  # of the way to an edge: over which slopes are taken
 STEEPER = 1.05
-ROUNDING = 1e-6  # of what a command, or a number remembered, was at most: no jump
+ROUNDING = 1e-6  # of what a command, or a number remembered, is near an edge: no jump
 GAINS = "has other gains"
 SMALL = 0.1  # of what f changes by near the edge: no jump, but a steep slope
 
@@ -55,13 +55,13 @@ class Edge:
 
 
 def outwards(run: Run, spread: float, law: Switching, seen: Extent) -> Iterator[Edge]:
-    """Edges in reach at which the law changes, one a switch."""
+    """Edges in reach at which the law changes, from the first row where a switch has some."""
     left = set(seen.one_sided().tolist())
     for row in dict.fromkeys(round(share * (len(run.log.time) - 1)) for share in ROWS):
         if not left:
             return
         moves = np.concatenate([of_plant(run, spread, law), _of_memory(run, law)])
-        for edge in _beside(run, law, seen, row, moves, sorted(left)):
+        for edge in list(_beside(run, law, seen, row, moves, sorted(left))):
             left.discard(edge.switch)
             yield edge
 
@@ -115,6 +115,12 @@ def _bounds(run: Run) -> np.ndarray:
     return np.array([(min(a, v.min()), max(b, v.max())) for (a, b), v in zip(bounds, seen)]).T
 
 
+def _from_start(run: Run, x: np.ndarray, move: np.ndarray) -> np.ndarray:
+    """The same place as `move` from x, as a move from where the run starts, of the states that it moves."""
+    start = np.array([run.log.array(s.name)[0] for s in run.loop.plant.states])
+    return np.where(move != 0.0, x - start + move, 0.0)
+
+
 def possible(run: Run, x: np.ndarray) -> np.ndarray:
     """Whether the plant's states may have these values (n, D, N): (D, N)."""
     lowest, highest = _bounds(run)[:, :, None, None]
@@ -124,27 +130,30 @@ def possible(run: Run, x: np.ndarray) -> np.ndarray:
 def _beside(
     run: Run, law: Switching, seen: Extent, row: int, moves: np.ndarray, wanted: Sequence[int]
 ) -> Iterator[Edge]:
-    """Edges of these switches along these moves from a row of a run, the first of each at which the law changes."""
+    """Edges of these switches along these moves from a row of a run: the first at which the law changes, and the one opposite."""
     x, z = law.at(run, row)
     origin = np.concatenate([x, z])
     shares = np.geomspace(1.0 / FAR, 1.0, STEPS)
     points = origin[:, None, None] + moves.T[:, :, None] * shares
     low, high, commands, memory = law.ask(run, row, points.reshape(len(origin), -1))
     free = possible(run, points[: len(x)])
-    largest = np.abs(np.concatenate([commands, memory])).max(axis=1, initial=0.0)
     for k in wanted:
         side = 1.0 if seen.low[k] > 0 else -1.0
         margins = (low if side > 0 else high)[k].reshape(len(moves), STEPS)
         beyond = free & (side * margins < 0)
+        found: list[np.ndarray] = []
         for d in np.flatnonzero(beyond.any(axis=1)):
+            if any(moves[d] @ other >= 0 for other in found):
+                continue
             first = int(np.argmax(beyond[d]))
             before = float(shares[first - 1]) if first else 0.0
             way = _Way(law, run, row, origin, moves[d], k, side)
             before, outside = way.edge(before, float(shares[first]))
-            change = way.change(before, outside, largest, len(commands))
+            change = way.change(before, outside, len(commands))
             if change:
-                yield Edge(k, outside * moves[d][: len(x)], change, change != GAINS)
-                break
+                found.append(moves[d])
+                way_there = _from_start(run, x, outside * moves[d][: len(x)])
+                yield Edge(k, way_there, change, change != GAINS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,13 +184,13 @@ class _Way:
             inside, outside = float(shares[first - 1]), float(shares[first])
         return inside, outside
 
-    def change(self, inside: float, outside: float, largest: np.ndarray, m: int) -> str:
+    def change(self, inside: float, outside: float, m: int) -> str:
         """What the law does between these shares, in words; "" where it goes on. m: how many commands there are."""
         before = inside * (1 - ASIDE)
         behind = outside * (1 + ASIDE)
         _, _, commands, memory = self.asked([before, inside, outside, behind])
         f = np.concatenate([commands, memory])
-        room = ROUNDING * largest
+        room = ROUNDING * np.abs(f).max(axis=1, initial=0.0)
         jump = np.abs(f[:, 2] - f[:, 1])
         jumps = (jump > room) & (jump > SMALL * np.abs(f[:, 3] - f[:, 0]))
         if jumps.any():

@@ -14,7 +14,8 @@ from typing import Any, Protocol
 import casadi as ca
 import numpy as np
 
-from workbench.contract.system import ClosedLoop, innermost, names
+from workbench.contract.own_text import own
+from workbench.contract.system import ClosedLoop, Controller, innermost, names
 from workbench.numerics.calculus import Traced, trace
 from workbench.verification.run import Run
 
@@ -57,6 +58,10 @@ class Switching(Protocol):
 
     def margins(self, run: Run) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(rows of a run (N,), least and largest margins there (k, N))."""
+        ...
+
+    def remembers(self, run: Run) -> bool:
+        """Whether there are numbers in its memory."""
         ...
 
     def covered(self, run: Run) -> np.ndarray:
@@ -102,9 +107,14 @@ class Expression:
         margins, _, _ = self._asked(run, rows, x)
         return rows, margins, margins
 
+    def remembers(self, run: Run) -> bool:
+        kept = names(run.loop.states)[self.n_plant :]
+        return bool(set(kept) - _of_wrappers(run.loop.controller))
+
     def covered(self, run: Run) -> np.ndarray:
-        own = names(run.loop.states)[self.n_plant :]
-        return np.array([np.ptp(run.log.array(n)) for n in own])
+        kept = names(run.loop.states)[self.n_plant :]
+        passing = _of_wrappers(run.loop.controller)
+        return np.array([0.0 if n in passing else np.ptp(run.log.array(n)) for n in kept])
 
     def at(self, run: Run, row: int) -> tuple[np.ndarray, np.ndarray]:
         x = np.array([run.log.array(n)[row] for n in names(run.loop.states)])
@@ -160,19 +170,30 @@ def _law(loop: ClosedLoop, traced: Traced, symbols: list[ca.SX]) -> tuple[list, 
     """(commands, and what wrappers hold of them; what the law remembers) after a sample, or in continuous time at an instant."""
     n = len(loop.plant.states)
     remembered = set(names(innermost(loop.controller).states))
-    own = names(loop.states)[n:]
+    kept = names(loop.states)[n:]
     if loop.period is None:
         log = traced.log(*symbols)
         listed = names(loop.monitors)
         commands = [log[listed.index(name)] for name in names(loop.controller.commands)]
         flow = traced.flow(*symbols)
-        return commands, [flow[n + i] for i in range(len(own))]
+        return commands, [flow[n + i] for i in range(len(kept))]
     jump = traced.jump(*symbols)
-    rows = {name: jump[n + i] for i, name in enumerate(own)}
+    rows = {name: jump[n + i] for i, name in enumerate(kept)}
     return (
         [row for name, row in rows.items() if name not in remembered],
         [row for name, row in rows.items() if name in remembered],
     )
+
+
+def _of_wrappers(controller: Any) -> set[str]:
+    """States of this library's wrappers: they hold or filter what is measured or commanded, and lead nowhere by themselves."""
+    found: set[str] = set()
+    while isinstance(controller, Controller) and controller.inner is not None:
+        inside = controller.inner
+        if own(type(controller)):
+            found |= set(names(controller.states)) - set(names(inside.states))
+        controller = inside
+    return found
 
 
 def _switches(expressions: Sequence[ca.SX]) -> Iterator[tuple[int, ca.SX, ca.SX]]:

@@ -39,12 +39,12 @@ def turns(run: Run, spread: float, law: Switching) -> list[Edge]:
     points = origin[:, None, None] + moves.T[:, :, None] * shares
     commands = law.ask(run, 0, points.reshape(len(origin), -1))[2]
     commands = commands.reshape(len(commands), len(moves), len(shares))
-    largest = np.nanmax(np.abs(commands), axis=(1, 2), initial=0.0)
+    largest = np.nanmax(np.abs(commands), axis=2, initial=0.0)
     free = possible(run, points[: len(x)])
     found = []
     for d, move in enumerate(moves):
         for j, u in enumerate(commands[:, d]):
-            turn = _Turn(u - u[0], shares, SEEN * largest[j])
+            turn = _Turn(u - u[0], shares, SEEN * largest[j, d])
             k = turn.first(free[d])
             if k:
                 edge = _between(run, law, origin, move, j, turn, k)

@@ -77,8 +77,10 @@ class _Search:
     seen: Extent
 
     def __post_init__(self) -> None:
+        self.at_first = self.seen
         self.starts: list[Start] = []
         self.places: list[np.ndarray] = []
+        self.tried_of: set[int | None] = set()
 
     def gone_to(self, edge: Edge) -> str:
         """What the loop does beyond this edge, in words; "" where it comes back, or the machine cannot be there."""
@@ -95,7 +97,7 @@ class _Search:
                 return self._kept_away(edge, start, outcome)
             self.starts.append(start)
             self.seen = _seen([self.seen, outcome.compared])
-            if edge.jumps and edge.switch not in self.seen.one_sided():
+            if edge.jumps and self._took(outcome, edge.switch):
                 return ""
         return ""
 
@@ -115,7 +117,7 @@ class _Search:
         now = outcome.compared
         if now is None or k is None:
             return False
-        return bool(now.low[k] < 0 if self.seen.low[k] > 0 else now.high[k] > 0)
+        return bool(now.low[k] < 0 if self.at_first.low[k] > 0 else now.high[k] > 0)
 
     def _is_back(self, outcome: Outcome) -> bool:
         """Whether every signal comes back as near as it does from other starts, from however far."""
@@ -134,7 +136,9 @@ class _Search:
 
     def _was_seen(self, edge: Edge) -> bool:
         """Whether a run from beyond another edge took this switch, or began where this edge is."""
-        if edge.switch is not None and edge.switch not in self.seen.one_sided():
+        known = edge.switch in self.tried_of
+        self.tried_of.add(edge.switch)
+        if edge.switch is not None and not known and edge.switch not in self.seen.one_sided():
             return True
         place = edge.move
         again = any(np.allclose(place, other, rtol=SAME, atol=0.0) for other in self.places)
@@ -154,6 +158,8 @@ class _Search:
 
     def led_to(self) -> Iterator[str]:
         """Edges to which the law's memory leads from where it was in the runs that were tried, in words."""
+        if not self.law.remembers(self.run):
+            return
         for start in self.starts:
             base = undisturbed(self.run, 2 * self.run.scenario.length()).scenario
             made = simulated(self.run.loop, scenario_from(self.run, start, base))
@@ -168,7 +174,7 @@ class _Search:
         if edge.switch is None:
             place = self._start(edge.move).words
             return f"no run came as far as {place}, where the law {edge.change}; {why}; {MEND}"
-        near = f"they came as near as {abs(self.seen.nearest(edge.switch)):.3g}"
+        near = f"they came as near as {abs(self.at_first.nearest(edge.switch)):.3g}"
         compared = self.law.words(edge.switch, self.run)
         return f"no run took the other side of {compared} ({near}), where the law {edge.change}; {why}; {MEND}"
 
