@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from tests.faults.entries import case_of
-from workbench import Sine
-from workbench.cases.file import loads
+from workbench import ClosedLoop, Sine
+from workbench.cases.file import load, loads
 from workbench.contract.parameters import Leaf, leaves
 from workbench.verification.cause.asked import _in_degrees
 from workbench.verification.cause.machine import starved
 from workbench.verification.cause.named import _of_range, likely_cause
 from workbench.verification.cause.removal import large_error
-from workbench.verification.cause.trials import _machine
+from workbench.verification.cause.trials import _machine, another_clock, trials
 from workbench.verification.run import run
 from workbench.verification.verdict import Verdict
 
@@ -40,7 +40,7 @@ def ran(base, edit=()):
             "no integral action (controller.K_i: 0)",
         ),
         (
-            {"scenario/reference/amplitude": [8.6]},
+            {"scenario/reference/amplitude": ["8.6 rad"]},
             "more than a turn (a slip of units, degrees for rad?)",
         ),
     ],
@@ -140,3 +140,21 @@ def test_commands_at_their_limits_are_told_which_numbers_say_so():
         "the range of u_motor ends at 60 N m (plant.actuators.motor.drive.limit, controller.inner.u_max)"
     )
     assert _of_range(r, replace(violated, key="tracking")) is None
+
+
+@pytest.mark.parametrize("times, named", [(1.0, False), (4.0, True)])
+def test_a_predictive_law_that_runs_at_another_sample_time_than_it_is_made_for(times, named):
+    made = load("examples/linear-mpc.yaml")
+    controller = made.loop.controller
+    other = replace(controller, T_s=times * controller.T_s)
+    found = run(ClosedLoop(made.loop.plant, other), made.scenario)
+    words = "the law is made for a sample time of 2 ms, and runs every 8 ms"
+    assert another_clock(found) == (words if named else "")
+    tried = [t for t in trials(found) if t.kind == "sample time"]
+    assert all(len(set(t.numbers.values())) == 1 and len(t.numbers) == 2 for t in tried) and tried
+
+
+def test_weights_of_a_predictive_law_are_tried():
+    made = load("examples/linear-mpc.yaml")
+    told = [t.told(True) for t in trials(run(made.loop, made.scenario))]
+    assert any(w.startswith("controller.S.0 (") and "goes well with ten times" in w for w in told)

@@ -321,10 +321,20 @@ def test_signs_and_crossings_of_a_feedback(monkeypatch):
     assert fed(monkeypatch, ONE, [[1, 0], [0, -1]]).startswith("sign of the command u ")
     both = fed(monkeypatch, ONE, ONE)
     assert both == "sign of the commands u, w (positive feedback on a, b)"
-    assert fed(monkeypatch, ONE, [[0, 0], [0, 0]]) == ""
+    remembers = SimpleNamespace(states=("z",))
+    assert fed(monkeypatch, ONE, [[0, 0], [0, 0]], law=remembers) == ""
     assert fed(monkeypatch, ONE, [[math.nan, 0], [0, 1]]) == ""
     assert fed(monkeypatch, ONE, ONE, followed=("a",)) == ""
     assert fed(monkeypatch, ONE, ONE, plants=("u", "x")) == ""
+
+
+def test_a_law_that_does_not_act_on_what_it_is_to_bring_to_its_reference(monkeypatch):
+    alone = SimpleNamespace(states=())
+    assert fed(monkeypatch, ONE, [[-1, 0], [0, 0]], law=alone) == (
+        "the law does not act on b: its gain from there to u, w is zero"
+    )
+    host = Plain(lambda t, y, r: [0.0], ("a",), ("u",), ())
+    assert fed(monkeypatch, [[1.0]], [[0.0]], law=host).startswith("the law does not act on a")
 
 
 def test_a_users_gain_far_from_what_the_machine_bears(monkeypatch):

@@ -534,7 +534,7 @@ def test_a_users_function_with_a_tenth_of_its_gains():
     own = SimpleNamespace(controller=Plain(law, ("Y",), ("X",), ()), plant=PLANT, period=1e-3)
     (found,) = _weaker(own)
     assert found.law.law(0.0, [5.0], []) == pytest.approx([1.5, -0.2])
-    assert (found.kind, found.oddness) == ("gain", 0.6) and "a tenth" in found.words
+    assert (found.kind, found.oddness) == ("gain", 0.6) and "a tenth" in found.told(True)
 
     class Remembers:
         def step(self, *_):
@@ -549,7 +549,10 @@ def test_numbers_tried_in_turn():
     assert tenth.numbers == {"plant.m": pytest.approx(0.4)} and tenth.kind == "machine 0.1"
     assert tenfold.numbers == {"plant.m": 40.0} and tenfold.kind == "machine 10"
     assert tenth.oddness == tenfold.oddness == 0.2
-    assert "plant.m (4): it goes well with a tenth of it" == tenth.words
+    assert "plant.m (4): it goes well with a tenth of it" == tenth.told(True)
+    assert "plant.m (4): it goes better with a tenth of it" == tenth.told(False)
+    (inner, _) = _scaled([SimpleNamespace(path="controller.inner.law.S.0", value=4.0)], "weight", 0)
+    assert inner.words == "controller.S.0 (4)"
 
 
 # ---- what is weighed ------------------------------------------------------------------------------------------------------
@@ -620,11 +623,16 @@ def test_a_sample_time_is_put_no_lower_than_the_delay_can_be_held(delay, shortes
 
 def test_a_removal_must_take_a_quarter_away(monkeypatch):
     assert weighed(monkeypatch, [trial()], [1.5]).share == 0.25
-    assert weighed(monkeypatch, [trial()], [1.51]) is None
     assert weighed(monkeypatch, [trial()], [3.0]) is None
     assert weighed(monkeypatch, [trial()], [0.0], before=0.34) is None
     assert weighed(monkeypatch, [trial()], [0.0], before=0.35).share == 1.0
     assert weighed(monkeypatch, [], []) is None
+
+
+def test_what_takes_less_than_a_quarter_away_is_told_as_a_part(monkeypatch):
+    found = weighed(monkeypatch, [trial()], [1.51])
+    assert found.share == pytest.approx(0.245) and found.words.startswith("in part, ")
+    assert weighed(monkeypatch, [trial()], [1.71]) is None
 
 
 def test_numbers_tried_in_turn_are_told_with_their_like(monkeypatch):
@@ -656,7 +664,7 @@ def saying(said, run):
 
 def likely(monkeypatch, **found):
     """The cause found where each of the searches says this."""
-    searches = "rewired lets_go out_of_reach removal feedback hardly_decays"
+    searches = "another_clock rewired lets_go out_of_reach removal feedback hardly_decays"
     for name in (*searches.split(), "largest_term", "jumping", "at_limits", "unfilled"):
         monkeypatch.setattr(causes, name, partial(saying, found.get(name)))
     monkeypatch.setattr(causes, "has_ledger", lambda loop: found.get("ledger", False))
@@ -690,6 +698,9 @@ SLOWER = Cause("reference", "slower", 0.9)
         ({"largest_term": 1, "unfilled": 4, "at_limits": 3}, 4),
         ({"largest_term": 1, "at_limits": 3}, 1),
         ({"at_limits": 3}, 3),
+        ({"removal": Cause("gain", "in part", 0.2), "at_limits": 3}, 3),
+        ({"removal": Cause("gain", "in part", 0.2)}, Cause("gain", "in part", 0.2)),
+        ({"another_clock": "2 ms", "rewired": "w", "removal": HEALS}, Cause("sample time", "2 ms")),
         ({}, None),
     ],
 )

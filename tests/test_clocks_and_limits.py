@@ -101,11 +101,15 @@ def plain(t, y, r):
 def test_functions_that_a_law_names_and_the_clock_that_one_of_them_reads():
     found = called_kept.functions_of(outer)
     assert found == [outer, inner]
-    assert called_clock._read_clock(inner) == "the module time"
-    assert called_clock._read_clock(outer) == "" == called_clock._read_clock(plain)
+    assert called_clock._read_module(inner, called_clock.CLOCKS) == "the module time"
+    assert (
+        called_clock._read_module(outer, called_clock.CLOCKS)
+        == ""
+        == called_clock._read_module(plain, called_clock.CLOCKS)
+    )
     now = datetime.datetime
     reads = lambda t, y, r: [now.now().second]
-    assert called_clock._read_clock(reads) == "datetime.now"
+    assert called_clock._read_module(reads, called_clock.CLOCKS) == "datetime.now"
 
 
 def imports(t, y, r):
@@ -128,7 +132,7 @@ def loaded(t, y, r):
 
 def test_a_clock_that_is_imported_where_it_is_read_and_a_file():
     """What others write there is another law later; a function of the user's own that is called so is none."""
-    assert called_clock._read_clock(imports) == "the module datetime"
+    assert called_clock._read_module(imports, called_clock.CLOCKS) == "the module datetime"
     assert called_clock._read_file(opened) == "open()"
     assert called_clock._read_file(read) == "read_text()"
     assert called_clock._read_file(loaded) == "loadtxt()"

@@ -312,7 +312,8 @@ def test_what_is_no_oscillation_is_measured_by_the_path_and_the_machine(
 
 
 @pytest.mark.parametrize("followed", [True, False])
-def test_a_disturbed_run_that_ends_early(followed):
+def test_a_disturbed_run_that_ends_early(followed, monkeypatch):
+    monkeypatch.setattr(disturbed, "extent_of", lambda run: None)
     found = disturbed.observe(ended(False, followed), None, (), 1.0)
     assert (found.v, found.t, found.gone, found.followed) == (math.inf, 0.7, "diverged", followed)
     assert disturbed.observe(ended(left=(0.3, "piston 1")), None, (), 1.0).gone == "piston 1"

@@ -13,6 +13,7 @@ from plants.crane.load_sensing import LoadSensed
 from workbench import ClosedLoop, InputError, Scenario, simulate, verify
 from workbench.cases.file import loads
 from workbench.contract.system import names
+from workbench.verification import claims as C
 from workbench.verification import run_claims
 from workbench.verification.judge import default_claims
 
@@ -190,3 +191,16 @@ def test_two_lines_name_their_drives_and_serve_no_metering_valves():
         lift(MeteredSection(CYLINDER, 0.0), supply=SelectedLines(("c",)))
     with pytest.raises(InputError, match="is not between"):
         SelectedLines(("c",), low=190e5)
+
+
+@pytest.mark.parametrize("standby, named", [("125 bar", True), ("20 bar", False)])
+def test_a_pump_that_stays_at_its_standby_is_named(standby, named):
+    """Its margin could be anything: no run shows it."""
+    text = TEXT.replace("margin: 17 bar", f"margin: 17 bar, standby: {standby}")
+    case = loads(text.replace("duration: 1 s", "duration: 8 s"), "lift.yaml")
+    claims = [C.PracticalStability(runs=2)]
+    (found,) = verify(case.loop, case.scenario, claims)
+    assert found.holds is True
+    said = [a for a in found.assumptions if a.text == "the pump's pressure follows the loads"]
+    assert [a.holds for a in said] == ([None] if named else [])
+    assert all("it stayed at 125 bar, the least it gives" in a.worst for a in said)

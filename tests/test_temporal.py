@@ -90,6 +90,9 @@ def test_what_binds_how(text, wanted):
         ("max(s, tool_error, 3 mm) < 1 m", 1.0),
         ("p_a1 * s * s / f_1 < 3", 3.0),
         ("ds < 5 mm/s", 5e-3),
+        ("q_1 < 6", 6.0),
+        ("q_1 < 20 rad", 20.0),
+        ("2 * s < 5 m", 5.0),
     ],
 )
 def test_numbers_are_read_in_the_unit_of_their_signals(text, right):
@@ -120,6 +123,9 @@ def test_units_of_products_are_worked_out():
         ("always (sqrt(s) < 3 m)", 19, "was expected", ""),
         ("always (s < 3 parsnip)", 13, "the unit of '3 parsnip' is not known", "80 mm"),
         ("always (1 < 2)", 9, "no signal", "compare a signal"),
+        ("always (s < 10/2)", 13, "10/2 has no unit", "5 m"),
+        ("always (p_a1 < -(2*3e5))", 18, "2*3e5 has no unit", "600000 Pa"),
+        ("always (q_1 < 20)", 15, "which is 1146 deg", "write 20 deg, or 20 rad"),
         ("always (n > 2 and n < 1)", 19, "n < 1 contradicts n > 2", "exchange"),
         ("always (s < 1 m and n < 3 and 1000 mm < s)", 31, "contradicts s < 1 m", "or"),
         ("always n >= 2 and always (n <= 1)", 27, "contradicts n >= 2", ""),

@@ -10,7 +10,7 @@ import plants
 from plants.shipped import read_machine
 from workbench.contract import unit_tables, units
 from workbench.contract.errors import InputError
-from workbench.contract.units import display, format_quantity, pretty, quantity
+from workbench.contract.units import display, format_quantity, pretty, quantity, stated
 
 MACHINES = Path(plants.__file__).parent / "parameters"
 
@@ -219,3 +219,17 @@ def test_what_is_shown_can_be_read_back():
 def test_display_units_are_known_and_pretty():
     assert display("Pa", -2e7) == ("bar", 1e5) and display("V/s", 3.0) == ("V/s", 1.0)
     assert pretty("m^3/(s Pa^0.5)") == "m³/(s Pa^0.5)" and pretty("s^-1") == "s⁻¹"
+
+
+@pytest.mark.parametrize(
+    "value, unit", [(6, "rad"), ("20 rad", "rad"), ("-720 deg", "rad"), (20, "m"), ("20", "rad/s")]
+)
+def test_angles_up_to_a_turn_and_those_with_a_unit_are_read(value, unit):
+    assert stated(value, unit) == quantity(value, unit)
+
+
+@pytest.mark.parametrize("value", [20, -60, "20", 7.0])
+def test_an_angle_of_more_than_a_turn_has_to_name_its_unit(value):
+    with pytest.raises(InputError, match="without a unit is in rad, which is .* deg") as caught:
+        stated(value, "rad")
+    assert f"write {float(value):g} deg" in caught.value.mend

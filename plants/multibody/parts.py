@@ -13,7 +13,7 @@ from plants.multibody.points import ORIGIN, NamedPoint, PinTable, check_ends, na
 from workbench.cases.shorthand import Shorthand
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Bound, Unit, check_bounds, nonnegative
-from workbench.contract.units import quantity
+from workbench.contract.units import stated
 
 GROUND = "ground"
 JOINTS = {
@@ -110,16 +110,17 @@ class Body:
         try:
             if self.joint != "spherical":
                 return (
-                    quantity(given, symbol)
+                    stated(given, symbol)
                     if not isinstance(given, tuple)
-                    else quantity(*given, symbol)
+                    else stated(*given, symbol)
                 )
             value = tuple(
-                quantity(v, symbol) for v in (given if isinstance(given, tuple) else (given,))
+                stated(v, symbol) for v in (given if isinstance(given, tuple) else (given,))
             )
         except (InputError, TypeError) as why:
-            words = why.message if isinstance(why, InputError) else "expected one number"
-            raise InputError(f"{field}: {words}") from None
+            if isinstance(why, InputError):
+                raise InputError(f"{field}: {why.message}", mend=why.mend) from None
+            raise InputError(f"{field}: expected one number") from None
         if value == (0.0,):
             return ORIGIN
         if len(value) != 3:

@@ -6,13 +6,13 @@ from workbench.cases import shape
 from workbench.cases.node import Node
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Info
-from workbench.contract.units import example, quantity
+from workbench.contract.units import example, stated
 
 
 def number(info: Info, node: Node, path: str) -> float:
     """The number in SI that is written there, with or without a unit; InputError at its line where it is none."""
     try:
-        size = quantity(node.value, info.unit)
+        size = stated(node.value, info.unit)
     except InputError as why:
         raise why.at(file=node.file or None, line=node.line, key=path or None) from None
     return bounded(size, info, node, path)

@@ -19,7 +19,7 @@ from workbench.contract.capabilities import HasTask
 from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.errors import InputError
 from workbench.contract.system import names
-from workbench.contract.units import quantity
+from workbench.contract.units import stated
 from workbench.run.reference import Sine
 from workbench.run.scenario import Scenario
 
@@ -149,7 +149,7 @@ def _disturbances(node: Node | None, loop: ClosedLoop, folder: Path, units: dict
             raise unknown(child, name, names(known), "scenario.disturbances")
         if not isinstance(child.value, dict):
             with located(child, key):
-                found[name] = quantity(child.value, units[name])
+                found[name] = stated(child.value, units[name])
             continue
         inside = {"space": Node("output", child.line, child.column, child.file), **child.value}
         made = build(
@@ -176,7 +176,7 @@ def _start(values, plant) -> tuple[float, ...]:
 
 def _quantity(value, unit: str, where: str) -> float:
     try:
-        return quantity(value, unit)
+        return stated(value, unit)
     except InputError as why:
         raise InputError(f"{where}: {why.message}", mend=why.mend) from None
 
@@ -264,8 +264,15 @@ def _numbers(node: Node, units: list[str], key: str) -> Node:
     for i, child in enumerate(node.value):
         if isinstance(child.value, list):
             child = _numbers(child, units, f"{key}.{i}")
-        elif isinstance(child.value, str) and child.value[:1] in "+-.0123456789" and i < len(units):
+        elif _is_number(child.value) and i < len(units):
             with located(child, f"{key}.{i}"):
-                child = replace(child, value=quantity(child.value, units[i]))
+                child = replace(child, value=stated(child.value, units[i]))
         new.append(child)
     return replace(node, value=new)
+
+
+def _is_number(value: object) -> bool:
+    """Whether a number is written there, with a unit or without one."""
+    if isinstance(value, str):
+        return value[:1] in tuple("+-.0123456789")
+    return isinstance(value, int | float) and not isinstance(value, bool)

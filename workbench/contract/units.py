@@ -48,6 +48,24 @@ def quantity(value: object, unit: str) -> float:
     return number
 
 
+def stated(value: object, unit: str) -> float:
+    """`quantity` of what somebody wrote down: an angle of more than a turn has to name its unit."""
+    number = quantity(value, unit)
+    if unit != "rad" or abs(number) <= 2 * math.pi or not _is_plain(value):
+        return number
+    degrees = f"{math.degrees(number):.0f} deg"
+    raise InputError(
+        f"{number:.6g} without a unit is in rad, which is {degrees}",
+        mend=f"write {number:.6g} deg, or {number:.6g} rad if more than a turn is meant",
+    )
+
+
+def _is_plain(value: object) -> bool:
+    """Whether a quantity was written without its unit."""
+    match = _NUMBER.fullmatch(value.strip()) if isinstance(value, str) else None
+    return match is None or not match[2]
+
+
 def _float(value: int | float) -> float:
     """The number as a float; infinity for one that is too large."""
     try:

@@ -13,7 +13,7 @@ from itertools import combinations
 import numpy as np
 
 from workbench.contract.errors import InputError
-from workbench.contract.own_laws import Commanding, Remembering, Starting, Stepped
+from workbench.contract.own_laws import Commanding, LinearNearRest, Remembering, Starting, Stepped
 from workbench.contract.plain import Plain
 from workbench.contract.system import controls, innermost, names
 from workbench.run.simulate import simulate
@@ -71,6 +71,9 @@ def feedback(run, sized: bool = True) -> str:
     K = slopes(run, position)
     if G is None or K is None or not np.isfinite(G).all() or not np.isfinite(K).all():
         return ""
+    idle = [name for name, gains in zip(position, K.T) if not gains.any()]
+    if idle and _forgets(loop):
+        return f"the law does not act on {', '.join(idle)}: its gain from there to {', '.join(commands)} is zero"
     if negative(G @ K):
         if not sized:
             return ""
@@ -94,12 +97,21 @@ def feedback(run, sized: bool = True) -> str:
     return ""
 
 
+def _forgets(loop) -> bool:
+    """Whether what the law commands follows from one sample alone."""
+    law = innermost(loop.controller)
+    if isinstance(law, Plain):
+        return not isinstance(law.law, Stepped) and not isinstance(law.law, Remembering)
+    return not law.states
+
+
 def _far_off(loop, commands, position, rates, length) -> str:
     """A user's own gain that closes its loop faster than samples can, or not within the run, in words."""
     k = int(np.argmax(rates))
     slow = int(np.argmin(rates))
     bears = 0.5 / float(loop.period or 1e-3)
-    if not isinstance(innermost(loop.controller), Plain):
+    law = innermost(loop.controller)
+    if not isinstance(law, Plain) or isinstance(law.law, LinearNearRest):
         return ""
     if rates[slow] * length < SEVERAL:
         return (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
@@ -13,9 +14,10 @@ from workbench.contract.errors import InputError
 from workbench.contract.parameters import leaves
 from workbench.contract.plain import Plain
 from workbench.contract.system import Controller, innermost
-from workbench.verification.cause.trial import Trial, against, law_path, odd
+from workbench.verification.cause.trial import Trial, against, law_path, odd, own_path
 
 RATES = (0.3, 3.0)  # 1/s: of integral action, over proportional
+WEIGHTS = ("S", "R")  # of moves and of commands
 FAR = 30.0  # times the default, from which on something between is tried, too
 
 
@@ -27,6 +29,20 @@ def gain_trials(loop, known) -> Iterator[Trial]:
     yield from _fed(loop)
     yield from _weaker(loop)
     yield from _bounded(loop, known)
+    yield from _weights(loop, known)
+
+
+def _weights(loop, known) -> Iterator[Trial]:
+    """A tenth and tenfold of every weight of a predictive law: no machine says which are usual."""
+    if not isinstance(innermost(loop.controller), Plain):
+        return
+    path = own_path(loop.controller)
+    weights = [
+        leaf
+        for leaf in known.values()
+        if leaf.path.removeprefix(path).split(".")[0] in WEIGHTS and leaf.value
+    ]
+    yield from _scaled(weights, "weight", 0.4)
 
 
 def feeds_forward(law) -> bool:
@@ -166,8 +182,8 @@ def _weaker(loop) -> Iterator[Trial]:
         commands=tuple(law.commands),
         references=tuple(law.references),
     )
-    words = f"gains of the law {law.name}: it goes well with a tenth of what it commands"
-    yield Trial("gain", words, {}, {}, 0.6, weaker)
+    words = f"gains of the law {law.name}"
+    yield Trial("gain", words, {}, {}, 0.6, weaker, better="a tenth of what it commands")
 
 
 def _tenths(loop, known) -> Iterator[Trial]:
@@ -183,8 +199,14 @@ def _tenths(loop, known) -> Iterator[Trial]:
         yield from _scaled([leaf for leaf in own if not leaf.constant], "machine", 0.2)
 
 
+def _as_written(path: str) -> str:
+    """A number's path as a case file has it: without the wrappers around the law."""
+    return re.sub(r"^controller\.(inner\.)*(law\.)?", "controller.", path)
+
+
 def _scaled(found, kind: str, oddness: float) -> Iterator[Trial]:
     for leaf in found:
         for factor, words in ((0.1, "a tenth of it"), (10.0, "ten times that")):
-            told = f"{leaf.path} ({leaf.value:.4g}): it goes well with {words}"
-            yield Trial(f"{kind} {factor:g}", told, {leaf.path: factor * leaf.value}, {}, oddness)
+            told = f"{_as_written(leaf.path)} ({leaf.value:.4g})"
+            numbers = {leaf.path: factor * leaf.value}
+            yield Trial(f"{kind} {factor:g}", told, numbers, {}, oddness, better=words)

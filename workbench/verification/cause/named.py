@@ -3,6 +3,7 @@
 Asked only where a counted claim is violated, or practical stability undecided; a sound loop pays nothing. In this order:
 
     joint      what stays away or grows is a joint that nothing drives (`cause.free`)
+    clock      the law is made for another sample time than it runs at
     wires      crossed, flipped or in another unit: undone on the logged samples, the residual vanishes (`cause.wiring`)
     edge       where the linearised loop grows: the smallest single change with which it does not (`cause.linear`)
     removal    one fault at a time is taken away (a number of model, law, machine or signal path put back, a disturbance left
@@ -32,8 +33,9 @@ from workbench.verification.cause.feedback import feedback
 from workbench.verification.cause.filling import unfilled
 from workbench.verification.cause.free import left_alone
 from workbench.verification.cause.linear import WITHIN, hardly_decays, lets_go, out_of_reach
-from workbench.verification.cause.removal import removal
+from workbench.verification.cause.removal import HELPS, removal
 from workbench.verification.cause.trial import Cause
+from workbench.verification.cause.trials import another_clock
 from workbench.verification.cause.wiring import rewired
 from workbench.verification.ledger.balance import has_ledger
 from workbench.verification.ledger.claims import outside, readable
@@ -131,6 +133,9 @@ def likely_cause(run: Run, violated: bool = True) -> Cause | None:
     alone = _guess(left_alone, run)
     if alone:
         return _of_numbers(run) or Cause("joint", alone)
+    clock = _guess(another_clock, run)
+    if clock:
+        return Cause("sample time", clock)
     sign = feedback if violated else partial(feedback, sized=False)
     wires = _guess(rewired, run)
     if wires:
@@ -141,7 +146,9 @@ def likely_cause(run: Run, violated: bool = True) -> Cause | None:
     hidden = _guess(out_of_reach, run)
     if hidden:
         return Cause("mode", hidden)
-    found = _guess(removal, run)
+    removed = _guess(removal, run)
+    partly = removed is not None and removed.share is not None and removed.share < HELPS
+    found = None if partly else removed
     # A removal that heals outweighs a sign that a linearisation sees; half a healing does not.
     if found is None or (found.share is not None and found.share < 0.8):
         turned = "" if has_ledger(run.loop) else _guess(sign, run)
@@ -153,7 +160,14 @@ def likely_cause(run: Run, violated: bool = True) -> Cause | None:
         slow = _guess(hardly_decays, run)
         if slow:
             return Cause("mode", slow)
-    return found or jumping(run) or _guess(unfilled, run) or largest_term(run) or at_limits(run)
+    return (
+        found
+        or jumping(run)
+        or _guess(unfilled, run)
+        or largest_term(run)
+        or at_limits(run)
+        or removed
+    )
 
 
 def _of_numbers(run: Run) -> Cause | None:

@@ -29,6 +29,9 @@ LONGEST = 6.0  # s of a trial's run
 HOSTED_SAMPLES = 1500  # of a trial's run, for a law called from Python
 SOUND = 0.35  # badness below which a run shows no fault
 HELPS = 0.25  # least share of the badness that a removal must take away
+PARTLY = (
+    0.15  # likewise, of one that is told where nothing else is found: the error is a third then
+)
 ALIKE = 0.95  # of the best removal's share: others among numbers tried in turn are told with it
 KICKS = 4  # other starts that are tried where the run itself shows nothing
 MOST_ROWS = 200  # of a run, at which the ledger of a corrected model is worked out
@@ -50,14 +53,21 @@ def removal(run: Run) -> Cause | None:
     weights = [share * (0.2 + trial.oddness) for share, trial in zip(shares, tried)]
     best = int(np.argmax(weights))
     if shares[best] < HELPS:
-        return None
-    told = dict.fromkeys([tried[best].words])
+        return _in_part(tried[best], shares[best])
+    told = dict.fromkeys([tried[best].told(True)])
     # One of many numbers that were tried in turn; or a slower path, which heals what a stronger machine would heal, too.
     if " " in tried[best].kind or tried[best].kind == "reference":
         alike = [k for k, share in enumerate(shares) if share >= ALIKE * shares[best]]
         alike.sort(key=lambda k: -weights[k])
-        told |= dict.fromkeys(tried[k].words for k in alike)
+        told |= dict.fromkeys(tried[k].told(True) for k in alike)
     return Cause(tried[best].kind, "; or ".join(list(told)[:3]), shares[best])
+
+
+def _in_part(trial: Trial, share: float) -> Cause | None:
+    """The cause of a part of what went wrong; any loop follows a slower path better."""
+    if share < PARTLY or trial.kind == "reference":
+        return None
+    return Cause(trial.kind, trial.told(False), share)
 
 
 def _judged(jobs, judge: Callable[[Run], float] = badness) -> list[float]:

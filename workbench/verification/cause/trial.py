@@ -35,6 +35,7 @@ class Cause:
 class Trial:
     """One fault removed: numbers by the loop's path, changes of the scenario, what it is called, how odd it is (0 … 1.2).
 
+    better: with what it goes well, where the words do not say it ("ten times that").
     law: another one in place of the loop's, where numbers alone do not say the change.
     free: badness that goes with it in any loop, such as the error of a path that is walked more slowly.
     """
@@ -46,6 +47,13 @@ class Trial:
     oddness: float
     law: Any = None
     free: float = 0.0
+    better: str = ""
+
+    def told(self, heals: bool) -> str:
+        """What is wrong, and with what it goes well, or at least better."""
+        if not self.better:
+            return self.words if heals else f"in part, {self.words}"
+        return f"{self.words}: it goes {'well' if heals else 'better'} with {self.better}"
 
     def on(self, loop: System) -> System:
         """The loop with the fault removed."""
@@ -85,6 +93,11 @@ def odd(value: float, usual: float) -> float:
     if value * usual <= 0:
         return 1.0
     return min(1.2, 0.5 + abs(math.log10(value / usual)))
+
+
+def own_path(controller) -> str:
+    """Where the numbers of a law called from Python stand."""
+    return law_path(controller) + "law."
 
 
 def law_path(controller) -> str:

@@ -21,7 +21,7 @@ from workbench.contract.wrappers import Delayed
 from workbench.verification.cause.asked import scenario_trials
 from workbench.verification.cause.gains import gain_trials
 from workbench.verification.cause.machine import imperfect, starved, wider
-from workbench.verification.cause.trial import Trial, against, law_path, odd
+from workbench.verification.cause.trial import Trial, against, law_path, odd, own_path
 
 USUAL_SAMPLE = 1e-3  # s
 WILD = 30.0  # a belief further off than this is not made into a machine
@@ -148,9 +148,9 @@ def _wrapper(loop, around, path, known) -> Iterator[Trial]:
         words = f"sample time of {1e3 * around.T_s:g} ms"
         T_s = max(USUAL_SAMPLE, _held_by(loop.controller))
         if T_s < around.T_s:
-            yield Trial(
-                "sample time", words, {path + "T_s": T_s}, {}, odd(around.T_s, USUAL_SAMPLE)
-            )
+            numbers = {path + "T_s": T_s}
+            numbers |= dict.fromkeys(_made_for(loop, known), T_s)
+            yield Trial("sample time", words, numbers, {}, odd(around.T_s, USUAL_SAMPLE))
     elif name == "Filtered":
         words = f"filter of {around.frequency:g} Hz on what is measured"
         yield Trial(
@@ -174,6 +174,22 @@ def _wrapper(loop, around, path, known) -> Iterator[Trial]:
             yield Trial(
                 "limit", words, {path + "low": -top, path + "high": top}, {}, odd(around.high, top)
             )
+
+
+def _made_for(loop, known) -> dict[str, float]:
+    """Sample times, s, that laws called from Python are made for, by path."""
+    path = own_path(loop.controller) + "T_s"
+    return {path: float(known[path].value)} if path in known else {}
+
+
+def another_clock(run) -> str:
+    """That the law is made for another sample time than it runs at, in words; "" where it is not."""
+    known = {leaf.path: leaf for leaf in leaves(run.loop)}
+    period = float(run.loop.period or 0.0)
+    made = next(iter(_made_for(run.loop, known).values()), period)
+    if math.isclose(made, period, rel_tol=1e-9):
+        return ""
+    return f"the law is made for a sample time of {1e3 * made:g} ms, and runs every {1e3 * period:g} ms"
 
 
 def _held_by(controller) -> float:

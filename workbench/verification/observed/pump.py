@@ -24,6 +24,8 @@ from workbench.contract.declared import Notched
 from workbench.contract.system import innermost
 from workbench.verification.verdict import Assumption
 
+RESTS = 1e-3  # of the interval of its aim: a supply pressure that stays as near to its end does not move
+SEEN = "other loads or paths may ask more of it; run it there"
 OPEN = 0.1  # V: what a valve that waits for its pump opens fills nothing
 
 
@@ -79,6 +81,22 @@ def within(run):
         f"{p.min() / 1e5:.3g} … {p.max() / 1e5:.3g} bar on this run",
         "first-order lag of an aim in there",
     )
+
+
+def unmoved(run) -> tuple[Assumption, ...]:
+    """That a pump which regulates its pressure did so on this run, where it stayed at the least or the most that it gives."""
+    bounds = run.loop.plant.supply_range
+    if bounds is None:
+        return ()
+    low, high = map(float, bounds)
+    p = np.array([run.log.array(name) for name in run.loop.plant.supply_names])
+    near = RESTS * (high - low)
+    end = next((e for e in (low, high) if (np.abs(p - e) <= near).all()), None)
+    if end is None:
+        return ()
+    word = "least" if end == low else "most"
+    seen = f"it stayed at {end / 1e5:.3g} bar, the {word} it gives: its margin and its lag did nothing on this run"
+    return (Assumption("the pump's pressure follows the loads", None, None, "", seen, SEEN),)
 
 
 def fills(run) -> list[Assumption]:

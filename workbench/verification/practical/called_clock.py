@@ -9,9 +9,9 @@ the law uses one, what it will do is not known.
 
 from __future__ import annotations
 
-import copy
 import dis
 import inspect
+from collections.abc import Sequence
 from types import FunctionType
 from typing import Any
 
@@ -21,7 +21,7 @@ from workbench.contract.errors import InputError
 from workbench.contract.own_laws import LinearNearRest
 from workbench.contract.plain import Plain
 from workbench.contract.system import innermost
-from workbench.verification.linear.called_law import Asked, Memory, asked_of, numbers
+from workbench.verification.linear.called_law import Asked, Memory, asked_of
 from workbench.verification.practical.called_kept import (
     Tokens,
     functions_of,
@@ -32,6 +32,7 @@ from workbench.verification.practical.called_kept import (
     reached,
     tokens,
 )
+from workbench.verification.practical.called_numbers import counted, set_on
 from workbench.verification.practical.disturbed import longest
 from workbench.verification.practical.running_on import (
     ASKED,
@@ -44,8 +45,8 @@ from workbench.verification.practical.running_on import (
 from workbench.verification.practical.stray import straight, stray
 from workbench.verification.run import Run
 
-ALL = "fiu"  # kinds of numbers: floats, whole numbers
 CLOCKS = ("time", "datetime")
+CHANCE = ("random", "secrets", "numpy.random")  # modules whose numbers are no two times the same
 FILES = ("open", "input")  # Python's own functions that read what others write
 # Likewise, of a path, of NumPy and of pandas.
 READS = ("read_text", "read_bytes", "loadtxt", "genfromtxt", "fromfile", "read_csv")
@@ -57,9 +58,12 @@ def of_called(run: Run) -> str:
     if not isinstance(law, Plain) or isinstance(law.law, LinearNearRest):
         return ""
     functions = functions_of(law.law)
-    clock = next(filter(None, map(_read_clock, functions)), "")
+    clock = next(filter(None, (_read_module(f, CLOCKS) for f in functions)), "")
     if clock:
         return f"the law reads {clock}, and what it does at another hour is not known"
+    chance = next(filter(None, (_read_module(f, CHANCE) for f in functions)), "")
+    if chance:
+        return f"the law reads {chance}, and what it does by chance is not known"
     source = next(filter(None, map(_read_file, functions)), "")
     if source:
         return f"the law calls {source}, and what it reads there after the run is not known"
@@ -164,36 +168,15 @@ def _drifts(asked: Asked, seen: dict[int, Memory], ticks: dict[int, float]) -> d
     return {i: T * rate for i, rate in rates.items() if rate is not None and i not in ticks}
 
 
-def counted(memory: Memory) -> list[float]:
-    """Every number in it, whole ones as well."""
-    found: list[float] = []
-    take = lambda v: found.append(v) or v  # type: ignore[func-returns-value]
-    numbers([list(memory.wrapped), copy.deepcopy(memory.own)], take, kinds=ALL)
-    return found
-
-
-def set_on(memory: Memory, values: list[float]) -> Memory:
-    """The memory with other numbers; whole numbers stay whole."""
-    left = iter(values)
-
-    def take(old: Any) -> Any:
-        new = next(left)
-        return new if isinstance(old, float) else int(round(new))
-
-    whole = [list(memory.wrapped), copy.deepcopy(memory.own)]
-    wrapped, law = numbers(whole, take, kinds=ALL)
-    return Memory(wrapped, law)
-
-
 # ---- what a law reaches beside its memory -------------------------------------------------------
-def _read_clock(function: FunctionType) -> str:
-    """The wall clock that a function reads, or ""."""
+def _read_module(function: FunctionType, modules: Sequence[str]) -> str:
+    """What of these modules a function reads, or ""."""
     for name, thing in reached(function):
         module = inspect.getmodule(thing)
-        if module is not None and module.__name__ in CLOCKS:
+        if module is not None and module.__name__ in modules:
             called = name.rpartition(" ")[2]
             return f"the module {called}" if thing is module else f"{module.__name__}.{called}"
-    inside = next((name for name in _imported(function) if name in CLOCKS), "")
+    inside = next((name for name in _imported(function) if name in modules), "")
     return f"the module {inside}" if inside else ""
 
 

@@ -8,6 +8,7 @@ to a stated limit, before the answer is that too little was seen. A path that en
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -17,6 +18,7 @@ from workbench.verification.beside import beside
 from workbench.verification.ledger.balance import has_ledger
 from workbench.verification.linear.modes import Modes
 from workbench.verification.linear.modes_of_run import slowest_and_unstable
+from workbench.verification.observed.pump import unmoved
 from workbench.verification.observed.requirements import diverged
 from workbench.verification.practical.contained import containment
 from workbench.verification.practical.decision import decided
@@ -29,7 +31,9 @@ from workbench.verification.practical.disturbed import (
 )
 from workbench.verification.practical.elsewhere import at_its_end
 from workbench.verification.practical.nominal import nominal_run
-from workbench.verification.practical.starts import Start, drawn
+from workbench.verification.practical.starts import Start, drawn, sizes
+from workbench.verification.practical.switches_of import switches_of
+from workbench.verification.practical.untaken import untaken
 from workbench.verification.run import Run
 from workbench.verification.verdict import Verdict
 
@@ -93,7 +97,29 @@ def check_practical(
     if not verdict.holds:
         return verdict
     elsewhere = at_its_end(claim, run, known, said, allowed, modes)
-    return elsewhere or _with_modes(claim, run, verdict, modes, starts[0], allowed)
+    found = elsewhere or _with_modes(claim, run, verdict, modes, starts[0], allowed)
+    found = replace(found, assumptions=(*found.assumptions, *unmoved(run)))
+    return _with_branches(claim, run, found, outcomes, allowed, modes) if found.holds else found
+
+
+def _with_branches(
+    claim, run: Run, verdict: Verdict, outcomes: list[Outcome], allowed: float | None, modes: Modes
+) -> Verdict:
+    """What holds on the runs, held against what the law would do in branches that no run took."""
+    law = switches_of(run)
+    if law is None:
+        return verdict
+
+    def tried(start: Start) -> Outcome:
+        amounts = sizes(run, claim.spread)
+        try:
+            (outcome,), _ = disturbed(claim, run, [start], allowed, modes, None, amounts)
+        except InputError as why:  # the law fails there
+            return Outcome(math.inf, 0.0, why.message, why.message, "", ())
+        return outcome
+
+    found = untaken(run, claim.spread, law, outcomes, tried)
+    return verdict.overruled(found) if found else verdict
 
 
 def _runs_meanwhile(claim, run: Run) -> list[Callable]:

@@ -34,6 +34,8 @@ from workbench.verification.practical.starts import (
     scenario_from,
     sizes,
 )
+from workbench.verification.practical.switches import Extent
+from workbench.verification.practical.switches_of import extent_of
 from workbench.verification.run import Run, run_many
 from workbench.verification.run import run as simulated
 from workbench.verification.scales import scales, signal_floor
@@ -158,6 +160,7 @@ class Outcome:
     unrest        the sustained oscillation it ends in, in words
     found         how each signal came back
     apart         name of a signal → (t, distance), thinned for drawing: the largest value of each short interval
+    compared      what the switches of its law compared; None of a law without
     """
 
     v: float
@@ -168,6 +171,7 @@ class Outcome:
     found: tuple[Return, ...]
     apart: Mapping[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
     followed: bool = True
+    compared: Extent | None = None
 
     @property
     def worst(self) -> Return | None:
@@ -180,11 +184,19 @@ def observe(run: Run, nominal: Run, signals: Sequence[Judged], settle: float) ->
     gone = run.log.status.message if not run.log.status.completed else run.left[1]
     if gone:
         return Outcome(
-            math.inf, run.log.status.t_end, gone, gone, "", (), followed=run.log.status.followed
+            math.inf,
+            run.log.status.t_end,
+            gone,
+            gone,
+            "",
+            (),
+            followed=run.log.status.followed,
+            compared=extent_of(run),
         )
     v, t, cause = settled_storage(run, settle) if has_ledger(run.loop) else (math.nan, math.nan, "")
     apart = {name: thinned(run.log.time, d) for name, d in distances(run, nominal, signals).items()}
-    return Outcome(v, t, cause, "", restless(run), tuple(returns(run, nominal, signals)), apart)
+    back = tuple(returns(run, nominal, signals))
+    return Outcome(v, t, cause, "", restless(run), back, apart, compared=extent_of(run))
 
 
 def settled_storage(run: Run, settle: float) -> tuple[float, float, str]:

@@ -125,7 +125,7 @@ def drawn(run, runs: int, spread: float, amounts: Mapping[str, float] | None = N
 
 def _fitting(run, start: Start) -> Start:
     """The start, drawn closer until the machine can stand there."""
-    while not _stands(run, start):
+    while not stands(run, start):
         amounts = {name: CLOSER * amount for name, amount in start.amounts.items()}
         if max(map(abs, amounts.values())) < 1e-9:
             raise InputError(
@@ -136,7 +136,8 @@ def _fitting(run, start: Start) -> Start:
     return start
 
 
-def _stands(run, start: Start) -> bool:
+def stands(run, start: Start) -> bool:
+    """Whether the machine can be in the pose of this start."""
     plant = run.loop.plant
     if not isinstance(plant, Posed):
         return True

@@ -17,9 +17,10 @@ import numpy as np
 
 from workbench.contract.dimensions import alike, multiplied, root
 from workbench.contract.errors import InputError
-from workbench.contract.units import expected, measured, quantity
+from workbench.contract.units import expected, measured, stated
 from workbench.verification.temporal import syntax as S
 from workbench.verification.temporal.refusal import refusal, unknown
+from workbench.verification.temporal.tokens import tokens
 
 Table = Mapping[str, str]  # signal → its unit
 
@@ -118,6 +119,7 @@ class Units:
             return part
         if isinstance(part, S.Product):
             self._fits(part, unit)
+            self._written_out(part, unit)
             inner = tuple(self.si(factor, self.of(factor) or "1") for factor in part.parts)
             return replace(part, parts=inner)
         if isinstance(part, S.Call) and part.function == "sqrt":
@@ -127,12 +129,24 @@ class Units:
 
     def _number(self, number: S.Number, unit: str) -> float:
         try:
-            value = quantity(f"{number.text} {number.unit}".strip(), unit)
+            value = stated(f"{number.text} {number.unit}".strip(), unit)
         except InputError as why:
             raise refusal(self.text, number.span[0] + 1, why.message, why.mend) from None
-        if not number.unit and value and unit != "1" and measured(f"1 {unit}") is not None:
+        if not number.unit and value and unit != "1" and _can_be_read(unit):
             self.plain[number.span] = unit
         return value
+
+    def _written_out(self, product: S.Product, unit: str) -> None:
+        """InputError for a product of plain numbers beside quantities: nothing in it shows the unit that it takes."""
+        if unit == "1" or S.names_in(product) or self.of(product) is not None:
+            return
+        number = float(value(self.si(product, "1"), {}))
+        if number == 0.0:
+            return
+        piece = self.text[product.span[0] : product.span[1]][:40]
+        what = f"{piece} has no unit, and stands beside what is in {unit}"
+        mend = f"write one number with its unit: {number:.6g} {unit}"
+        raise refusal(self.text, product.span[0] + 1, what, mend)
 
     def _fits(self, part: S.Expression, unit: str) -> None:
         own = self.of(part) or unit
@@ -141,6 +155,12 @@ class Units:
         piece = self.text[part.span[0] : part.span[1]][:40]
         what = f"{expected(unit)}; {piece} is in {own}"
         raise refusal(self.text, part.span[0] + 1, what, "compare and add quantities of one kind")
+
+
+def _can_be_read(unit: str) -> bool:
+    """Whether a number in this unit can be written in a sentence."""
+    number, *others = tokens(f"1 {unit}")
+    return number.unit == unit and len(others) == 1 and measured(f"1 {unit}") is not None
 
 
 def unit_of(comparison: S.Comparison, units: Units) -> str:

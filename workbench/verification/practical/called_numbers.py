@@ -1,0 +1,31 @@
+"""Every number that a law called from Python remembers, whole ones as well; and the same memory with other numbers."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from workbench.verification.linear.called_law import Memory, numbers
+
+ALL = "fiu"  # kinds of numbers: floats, whole numbers
+
+
+def counted(memory: Memory) -> list[float]:
+    """Every number in it, whole ones as well."""
+    found: list[float] = []
+    take = lambda v: found.append(v) or v  # type: ignore[func-returns-value]
+    numbers([list(memory.wrapped), copy.deepcopy(memory.own)], take, kinds=ALL)
+    return found
+
+
+def set_on(memory: Memory, values: list[float]) -> Memory:
+    """The same with other numbers; whole ones stay whole."""
+    left = iter(values)
+
+    def take(old: Any) -> Any:
+        new = next(left)
+        return new if isinstance(old, float) else int(round(new))
+
+    whole = [list(memory.wrapped), copy.deepcopy(memory.own)]
+    wrapped, law = numbers(whole, take, kinds=ALL)
+    return Memory(wrapped, law)

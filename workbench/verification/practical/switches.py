@@ -1,0 +1,225 @@
+"""What the switches of a law compare: comparisons, signs, magnitudes, the larger or the smaller of two.
+
+The margin of a switch is the difference of the two values that it compares; its sign says which side is taken. A run has taken a
+side where the margin had that sign at a sample. Of a law that is an expression the margins are read off its graph (here), of one
+that is called from Python off its text (`called_switches`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import casadi as ca
+import numpy as np
+
+from workbench.contract.closed_loop import ClosedLoop
+from workbench.contract.own_text import own
+from workbench.contract.system import Controller, innermost, names
+from workbench.numerics.calculus import Traced, trace
+from workbench.verification.run import Run
+
+MOST = 2000  # of a run, that are looked at
+WIDTH = 70  # letters of what is shown as it stands
+PAIRS = {ca.OP_LT: "<", ca.OP_LE: "<=", ca.OP_FMIN: "smaller of", ca.OP_FMAX: "larger of"}
+ALONE = {ca.OP_SIGN: "sign of", ca.OP_FABS: "magnitude of"}
+
+
+@dataclass(frozen=True, eq=False)
+class Extent:
+    """The least and the largest margin of every switch (k,) that runs had; NaN of a switch that they did not come to."""
+
+    low: np.ndarray
+    high: np.ndarray
+
+    @staticmethod
+    def of(low: np.ndarray, high: np.ndarray) -> Extent:
+        """Of margins (k, N) along a run, the least and the largest of each instant."""
+        return Extent(np.fmin.reduce(low, axis=1), np.fmax.reduce(high, axis=1))
+
+    def one_sided(self) -> np.ndarray:
+        """Places of the switches of which one side alone was taken."""
+        return np.flatnonzero((self.low > 0) | (self.high < 0))
+
+    def nearest(self, k: int) -> float:
+        """The margin that came nearest to zero."""
+        return float(min(self.low[k], self.high[k], key=abs))
+
+
+def together(extents: Sequence[Extent]) -> Extent:
+    """What several runs had."""
+    return Extent(
+        np.fmin.reduce([e.low for e in extents]), np.fmax.reduce([e.high for e in extents])
+    )
+
+
+class Switching(Protocol):
+    """A law whose switches can be asked beside a row of a run: x are the plant's states, z what the law remembers."""
+
+    def margins(self, run: Run) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(rows of a run (N,), least and largest margins there (k, N))."""
+        ...
+
+    def remembers(self, run: Run) -> bool:
+        """Whether there are numbers in its memory."""
+        ...
+
+    def covered(self, run: Run) -> np.ndarray:
+        """What the numbers in its memory covered along a run (p,)."""
+        ...
+
+    def at(self, run: Run, row: int) -> tuple[np.ndarray, np.ndarray]:
+        """(x, z) at a row of a run."""
+        ...
+
+    def ask(
+        self, run: Run, row: int, points: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """(least, largest margins (k, N), commands (m, N), memory after (p, N)) at points (x, z) × N, else as in this row."""
+        ...
+
+    def words(self, k: int, run: Run) -> str:
+        """What switch k compares."""
+        ...
+
+
+class Expression:
+    """The switches of a law that is an expression, as those of the graph over the loop's states."""
+
+    def __init__(self, loop: ClosedLoop, traced: Traced):
+        self.traced = traced
+        self.symbols = [
+            ca.SX.sym("t"),
+            ca.vertcat(*(ca.SX.sym(n) for n in names(loop.states))),
+            ca.vertcat(*(ca.SX.sym(n) for n in traced.live)) if traced.live else ca.SX(0, 1),
+            ca.SX.sym("c", traced.flow.size1_in(3)),
+        ]
+        commands, memory = _law(loop, traced, self.symbols)
+        self.switches = list(_switches([*commands, *memory]))
+        margins = [a - b for _, a, b in self.switches]
+        parts = [ca.vertcat(*part) if part else ca.SX(0, 1) for part in (margins, commands, memory)]
+        self.function = ca.Function("switches", self.symbols, [ca.densify(p) for p in parts])
+        self.n_plant = len(loop.plant.states)
+
+    def margins(self, run: Run) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        rows = np.unique(np.linspace(0, len(run.log.time) - 1, MOST).astype(int))
+        x = np.array([run.log.array(n)[rows] for n in names(run.loop.states)])
+        margins, _, _ = self._asked(run, rows, x)
+        return rows, margins, margins
+
+    def remembers(self, run: Run) -> bool:
+        kept = names(run.loop.states)[self.n_plant :]
+        return bool(set(kept) - _of_wrappers(run.loop.controller))
+
+    def covered(self, run: Run) -> np.ndarray:
+        kept = names(run.loop.states)[self.n_plant :]
+        passing = _of_wrappers(run.loop.controller)
+        return np.array([0.0 if n in passing else np.ptp(run.log.array(n)) for n in kept])
+
+    def at(self, run: Run, row: int) -> tuple[np.ndarray, np.ndarray]:
+        x = np.array([run.log.array(n)[row] for n in names(run.loop.states)])
+        return x[: self.n_plant], x[self.n_plant :]
+
+    def ask(
+        self, run: Run, row: int, points: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        rows = np.full(points.shape[1], row)
+        margins, commands, memory = self._asked(run, rows, self._placed(run, rows, points))
+        return margins, margins, commands, memory
+
+    def _placed(self, run: Run, rows: np.ndarray, x: np.ndarray) -> np.ndarray:
+        """The points, put back on the plant's constraints."""
+        if self.traced.project is None:
+            return x
+        return self._mapped(self.traced.project, run, rows, x)
+
+    def _asked(self, run: Run, rows: np.ndarray, x: np.ndarray) -> tuple:
+        found = self._mapped(self.function, run, rows, x)
+        return tuple(np.array(part, float).reshape(part.shape) for part in found)
+
+    def _mapped(self, f: ca.Function, run: Run, rows: np.ndarray, x: np.ndarray) -> Any:
+        t = run.log.time[rows]
+        return f(t[None, :], x, run.demand.at(t).T, self.traced.constants(run.loop))
+
+    def words(self, k: int, run: Run) -> str:
+        kind, a, b = self.switches[k]
+        c = ca.DM(self.traced.constants(run.loop))
+        a, b = ca.substitute([a, b], [self.symbols[3]], [c])
+        if kind in ALONE:
+            return f"the {ALONE[kind]} {_shown(a)}"
+        if PAIRS[kind] in ("<", "<="):
+            return f"{_shown(a)} {PAIRS[kind]} {_shown(b)}"
+        return f"the {PAIRS[kind]} {_shown(a)} and {_shown(b)}"
+
+
+_made: dict[Traced, Expression] = {}
+
+
+def of_expression(run: Run) -> Expression | None:
+    """The switches of this run's law; None where it is no expression, or has none."""
+    if run.loop.hosted:
+        return None
+    traced = trace(run.loop, run.demand.live)
+    if traced not in _made:
+        _made[traced] = Expression(run.loop, traced)
+    found = _made[traced]
+    return found if found.switches else None
+
+
+def _law(loop: ClosedLoop, traced: Traced, symbols: list[ca.SX]) -> tuple[list, list]:
+    """(commands, and what wrappers hold of them; what the law remembers) after a sample, or in continuous time at an instant."""
+    n = len(loop.plant.states)
+    remembered = set(names(innermost(loop.controller).states))
+    kept = names(loop.states)[n:]
+    if loop.period is None:
+        log = traced.log(*symbols)
+        listed = names(loop.monitors)
+        commands = [log[listed.index(name)] for name in names(loop.controller.commands)]
+        flow = traced.flow(*symbols)
+        return commands, [flow[n + i] for i in range(len(kept))]
+    jump = traced.jump(*symbols)
+    rows = {name: jump[n + i] for i, name in enumerate(kept)}
+    return (
+        [row for name, row in rows.items() if name not in remembered],
+        [row for name, row in rows.items() if name in remembered],
+    )
+
+
+def _of_wrappers(controller: Any) -> set[str]:
+    """States of this library's wrappers: they hold or filter what is measured or commanded, and lead nowhere by themselves."""
+    found: set[str] = set()
+    while isinstance(controller, Controller) and controller.inner is not None:
+        inside = controller.inner
+        if own(type(controller)):
+            found |= set(names(controller.states)) - set(names(inside.states))
+        controller = inside
+    return found
+
+
+def _switches(expressions: Sequence[ca.SX]) -> Iterator[tuple[int, ca.SX, ca.SX]]:
+    """(operation, the two values it compares) of every switch in these expressions; a sign compares with 0."""
+    waiting = list(expressions)
+    known: set[int] = set()
+    while waiting:
+        node = waiting.pop()
+        if node.element_hash() in known:
+            continue
+        known.add(node.element_hash())
+        parts = [node.dep(i) for i in range(node.n_dep())]
+        waiting += parts
+        op = node.op() if parts else None
+        if op in PAIRS:
+            yield op, parts[0], parts[1]
+        elif op in ALONE:
+            yield op, parts[0], ca.SX(0)
+
+
+def _shown(e: ca.SX) -> str:
+    """An expression as it stands, or of a long one what it depends on."""
+    if e.is_constant():
+        return f"{float(e):.4g}"
+    text = str(e)
+    if len(text) <= WIDTH and "@" not in text:
+        return text
+    return f"what follows from {', '.join(dict.fromkeys(v.name() for v in ca.symvar(e)))}"

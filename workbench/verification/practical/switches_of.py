@@ -1,0 +1,25 @@
+"""The switches of the law of a run, whatever kind of law it is, and which sides of them a run took."""
+
+from __future__ import annotations
+
+from workbench.contract.errors import InputError
+from workbench.verification.practical.called_switches import of_called
+from workbench.verification.practical.switches import Extent, Switching, of_expression
+from workbench.verification.run import Run
+
+
+def switches_of(run: Run) -> Switching | None:
+    """Those of this run's law; None where it has none that can be asked."""
+    return of_called(run) if run.loop.hosted else of_expression(run)
+
+
+def extent_of(run: Run) -> Extent | None:
+    """The margins that a run had; None where its law has no switches."""
+    law = switches_of(run)
+    if law is None:
+        return None
+    try:
+        _, low, high = law.margins(run)
+    except InputError:  # a law that cannot be asked again
+        return None
+    return Extent.of(low, high)
