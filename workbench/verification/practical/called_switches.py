@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import linecache
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import pairwise
@@ -25,7 +25,6 @@ from workbench.contract.system import Plain, innermost, names
 from workbench.verification.linear.called_law import Asked, Memory, asked_of
 from workbench.verification.practical.called_kept import functions_of
 from workbench.verification.practical.called_numbers import counted, set_on
-from workbench.verification.practical.running_on import LOOKS
 from workbench.verification.run import Run
 
 NOTE = "__fluidproof_compared__"  # the note-taker, among the globals of the law's functions while it is asked
@@ -210,17 +209,16 @@ class Called:
         if not self.codes:
             return np.zeros(1, int), np.zeros((0, 1)), np.zeros((0, 1))
         asked = asked_of(run)
-        last = min(len(asked.time), MOST_ROWS)
-        rows = np.unique(np.linspace(0, last, EVERY + 1).astype(int))
+        rows = _spans(asked)
         memory = asked.seen[0].copied()
         found = []
         with self.noting():
-            for begin, end in pairwise(rows.tolist()):
+            for begin, end in pairwise(rows):
                 for k in range(begin, end):
                     memory, _ = asked.step(memory, asked.y[k], k)
                 found.append(self.notes.look())
         low, high = (np.array(part).T for part in zip(*found))
-        return rows[:-1], low, high
+        return np.array(rows[:-1]), low, high
 
     def at(self, run: Run, row: int) -> tuple[np.ndarray, np.ndarray]:
         x = np.array([run.log.array(s.name)[row] for s in run.loop.plant.states])
@@ -254,12 +252,32 @@ class Called:
         return bool(counted(asked_of(run).until(0)))
 
     def covered(self, run: Run) -> np.ndarray:
-        asked = asked_of(run)
-        rows = np.linspace(0, len(asked.time) - 1, LOOKS).astype(int)
-        return np.ptp([counted(asked.until(row)) for row in rows.tolist()], axis=0)
+        if "covered" not in run.kept:
+            run.kept["covered"] = _covered(asked_of(run))
+        return run.kept["covered"]
+
+    def shown(self, run: Run, row: int, points: np.ndarray) -> Mapping[str, np.ndarray]:
+        return {}
 
     def words(self, k: int, run: Run) -> str:
         return self.notes.texts[k]
+
+
+def _covered(asked: Asked) -> np.ndarray:
+    """What every number that a law remembers covers along a run, looked at between spans of samples."""
+    memory = asked.seen[0].copied()
+    seen = [counted(memory)]
+    for begin, end in pairwise(_spans(asked)):
+        for k in range(begin, end):
+            memory, _ = asked.step(memory, asked.y[k], k)
+        seen.append(counted(memory))
+    return np.ptp(seen, axis=0) if len({len(values) for values in seen}) == 1 else np.zeros(0)
+
+
+def _spans(asked: Asked) -> list[int]:
+    """Samples of a run between which it is looked at a law."""
+    last = min(len(asked.time), MOST_ROWS)
+    return np.unique(np.linspace(0, last, EVERY + 1).astype(int)).tolist()
 
 
 def _measured(run: Run, asked: Asked, row: int, x: list[float]) -> list[float]:

@@ -7,7 +7,7 @@ that is called from Python off its text (`called_switches`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -78,6 +78,10 @@ class Switching(Protocol):
         """(least, largest margins (k, N), commands (m, N), memory after (p, N)) at points (x, z) × N, else as in this row."""
         ...
 
+    def shown(self, run: Run, row: int, points: np.ndarray) -> Mapping[str, np.ndarray]:
+        """Signals that follow from points (x, z) × N, such as lengths of cylinders, as far as it knows them."""
+        ...
+
     def words(self, k: int, run: Run) -> str:
         """What switch k compares."""
         ...
@@ -126,6 +130,12 @@ class Expression:
         rows = np.full(points.shape[1], row)
         margins, commands, memory = self._asked(run, rows, self._placed(run, rows, points))
         return margins, margins, commands, memory
+
+    def shown(self, run: Run, row: int, points: np.ndarray) -> Mapping[str, np.ndarray]:
+        rows = np.full(points.shape[1], row)
+        placed = self._placed(run, rows, points)
+        told = np.array(self._mapped(self.traced.log, run, rows, placed), float)
+        return dict(zip(names(run.loop.monitors), told))
 
     def _placed(self, run: Run, rows: np.ndarray, x: np.ndarray) -> np.ndarray:
         """The points, put back on the plant's constraints."""
