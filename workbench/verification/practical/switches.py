@@ -17,6 +17,7 @@ import numpy as np
 from workbench.contract.own_text import own
 from workbench.contract.system import ClosedLoop, Controller, innermost, names
 from workbench.numerics.calculus import Traced, trace
+from workbench.verification.practical.running_on import within
 from workbench.verification.run import Run
 
 MOST = 2000  # of a run, that are looked at
@@ -118,7 +119,10 @@ class Expression:
     def covered(self, run: Run) -> np.ndarray:
         kept = names(run.loop.states)[self.n_plant :]
         passing = _of_wrappers(run.loop.controller)
-        return np.array([0.0 if n in passing else np.ptp(run.log.array(n)) for n in kept])
+        rows = np.unique(np.linspace(0, len(run.log.time) - 1, MOST).astype(int))
+        time = run.log.time[rows]
+        own_ones = {n: run.log.array(n)[rows] for n in kept if n not in passing}
+        return np.array([within(time, own_ones[n]) if n in own_ones else 0.0 for n in kept])
 
     def at(self, run: Run, row: int) -> tuple[np.ndarray, np.ndarray]:
         x = np.array([run.log.array(n)[row] for n in names(run.loop.states)])
