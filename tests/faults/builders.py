@@ -13,6 +13,7 @@ from typing import Any, final
 import numpy as np
 
 from controllers import LQR, MPC, PID
+from tests.faults.branches import Branching
 from tests.faults.clocks import clocked
 from tests.faults.drifting import Drifting
 from tests.faults.entries import case_of
@@ -280,6 +281,8 @@ def _law(plant, law: dict, T_s):
             return [gain * (r[0] - y[index]) - speed]
 
         return Plain(proportional_law, references=wanted)
+    if kind == "branching":
+        return Plain(Branching(**law), references=(f"{plant.outputs[0].name}_d",))
     if kind == "clocked":
         return Plain(clocked(T_s, **law), references=(f"{plant.outputs[0].name}_d",))
     if kind == "keeper":

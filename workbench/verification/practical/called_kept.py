@@ -190,7 +190,10 @@ def functions_of(law: Any) -> list[FunctionType]:
 
 
 def _method(law: Any, name: str) -> Any:
-    """What stands in the law's classes under this name."""
+    """What stands under this name in the law, if it is a function, or in its classes."""
+    attribute = dict(_attributes(law)).get(name)
+    if isinstance(attribute, FunctionType | MethodType):
+        return attribute
     return next((vars(cls)[name] for cls in type(law).__mro__ if name in vars(cls)), None)
 
 

@@ -27,7 +27,7 @@ FAR = 100.0  # times what the law's memory covered: how far it may run on
 PAIR = 2  # other starts along which edges are looked for
 ROWS = (0.0, 0.3, 0.65, 1.0)  # of a run, as shares of it: where is looked from
 STEPS = 25  # sizes of a move that are tried, each so many times the one before
-ROUNDS = 12  # of looking between the last point on one side and the first on the other, at PARTS points each
+ROUNDS = 7  # of looking between the last point on one side and the first on the other, at PARTS points each
 PARTS = 15
 ASIDE = 1e-3  # of the way to an edge: over which slopes are taken
 STEEPER = 1.05
@@ -121,10 +121,17 @@ def _from_start(run: Run, x: np.ndarray, move: np.ndarray) -> np.ndarray:
     return np.where(move != 0.0, x - start + move, 0.0)
 
 
-def possible(run: Run, x: np.ndarray) -> np.ndarray:
-    """Whether the plant's states may have these values (n, D, N): (D, N)."""
+def possible(run: Run, law: Switching, row: int, points: np.ndarray) -> np.ndarray:
+    """Whether the plant may be at these points (n + p, D, N), all drives within their strokes: (D, N)."""
     lowest, highest = _bounds(run)[:, :, None, None]
-    return ((x >= lowest) & (x <= highest)).all(axis=0)
+    x = points[: len(lowest)]
+    free = ((x >= lowest) & (x <= highest)).all(axis=0)
+    shown = law.shown(run, row, points.reshape(len(points), -1))
+    for limit in run.loop.plant.machine_limits():
+        if limit.kind == "stroke" and all(name in shown for name in limit.signals):
+            value = sum(shown[name] for name in limit.signals).reshape(free.shape)
+            free &= (value >= limit.low) & (value <= limit.high)
+    return free
 
 
 def _beside(
@@ -133,10 +140,12 @@ def _beside(
     """Edges of these switches along these moves from a row of a run: the first at which the law changes, and the one opposite."""
     x, z = law.at(run, row)
     origin = np.concatenate([x, z])
+    if moves.shape[1] != len(origin):  # what the law remembers changes its shape
+        return
     shares = np.geomspace(1.0 / FAR, 1.0, STEPS)
     points = origin[:, None, None] + moves.T[:, :, None] * shares
     low, high, commands, memory = law.ask(run, row, points.reshape(len(origin), -1))
-    free = possible(run, points[: len(x)])
+    free = possible(run, law, row, points)
     for k in wanted:
         side = 1.0 if seen.low[k] > 0 else -1.0
         margins = (low if side > 0 else high)[k].reshape(len(moves), STEPS)

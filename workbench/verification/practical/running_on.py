@@ -18,6 +18,11 @@ SLOWER = 0.5
 ROUNDING = 1e-9  # of its largest value: a number that moves by less stands
 
 
+def within(time: np.ndarray, values: np.ndarray) -> float:
+    """What a number covered, from its values at equally spaced instants; 0 of one that runs on, which time leads (`timed`)."""
+    return 0.0 if running_on(time, values) is not None else float(np.ptp(values))
+
+
 def running_on(time: np.ndarray, values: np.ndarray) -> float | None:
     """The rate (1/s) at which a number runs on, from its values at equally spaced instants of a run; None where it does not."""
     half = len(values) // 2

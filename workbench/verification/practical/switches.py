@@ -7,7 +7,7 @@ that is called from Python off its text (`called_switches`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -18,6 +18,7 @@ from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.own_text import own
 from workbench.contract.system import Controller, innermost, names
 from workbench.numerics.calculus import Traced, trace
+from workbench.verification.practical.running_on import within
 from workbench.verification.run import Run
 
 MOST = 2000  # of a run, that are looked at
@@ -79,6 +80,10 @@ class Switching(Protocol):
         """(least, largest margins (k, N), commands (m, N), memory after (p, N)) at points (x, z) × N, else as in this row."""
         ...
 
+    def shown(self, run: Run, row: int, points: np.ndarray) -> Mapping[str, np.ndarray]:
+        """Signals that follow from points (x, z) × N, such as lengths of cylinders, as far as it knows them."""
+        ...
+
     def words(self, k: int, run: Run) -> str:
         """What switch k compares."""
         ...
@@ -115,7 +120,10 @@ class Expression:
     def covered(self, run: Run) -> np.ndarray:
         kept = names(run.loop.states)[self.n_plant :]
         passing = _of_wrappers(run.loop.controller)
-        return np.array([0.0 if n in passing else np.ptp(run.log.array(n)) for n in kept])
+        rows = np.unique(np.linspace(0, len(run.log.time) - 1, MOST).astype(int))
+        time = run.log.time[rows]
+        own_ones = {n: run.log.array(n)[rows] for n in kept if n not in passing}
+        return np.array([within(time, own_ones[n]) if n in own_ones else 0.0 for n in kept])
 
     def at(self, run: Run, row: int) -> tuple[np.ndarray, np.ndarray]:
         x = np.array([run.log.array(n)[row] for n in names(run.loop.states)])
@@ -127,6 +135,12 @@ class Expression:
         rows = np.full(points.shape[1], row)
         margins, commands, memory = self._asked(run, rows, self._placed(run, rows, points))
         return margins, margins, commands, memory
+
+    def shown(self, run: Run, row: int, points: np.ndarray) -> Mapping[str, np.ndarray]:
+        rows = np.full(points.shape[1], row)
+        placed = self._placed(run, rows, points)
+        told = np.array(self._mapped(self.traced.log, run, rows, placed), float)
+        return dict(zip(names(run.loop.monitors), told))
 
     def _placed(self, run: Run, rows: np.ndarray, x: np.ndarray) -> np.ndarray:
         """The points, put back on the plant's constraints."""

@@ -35,12 +35,14 @@ def turns(run: Run, spread: float, law: Switching) -> list[Edge]:
     x, z = law.at(run, 0)
     origin = np.concatenate([x, z])
     moves = of_plant(run, spread, law)
+    if moves.shape[1] != len(origin):  # what the law remembers changes its shape
+        return []
     shares = np.array([0.0, *np.geomspace(1.0 / FAR, 1.0, STEPS)])
     points = origin[:, None, None] + moves.T[:, :, None] * shares
     commands = law.ask(run, 0, points.reshape(len(origin), -1))[2]
     commands = commands.reshape(len(commands), len(moves), len(shares))
     largest = np.nanmax(np.abs(commands), axis=2, initial=0.0)
-    free = possible(run, points[: len(x)])
+    free = possible(run, law, 0, points)
     found = []
     for d, move in enumerate(moves):
         for j, u in enumerate(commands[:, d]):

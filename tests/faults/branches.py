@@ -1,0 +1,103 @@
+"""Laws with a branch that lies beyond what runs and other starts come to: u = K e of the first output, as long as none is taken.
+
+`how` says what begins at a size h: latch (off for ever once |e| was beyond h), gate (once |y| was), relay (pushes on from the side
+where e was last beyond h), turned (the sign turns there), count (off for ever after 100 samples on end with |e| beyond h), table
+(gains looked up), wraps (the error wraps round), fades, fails (no answer). Of the sound ones: limits (of command, rate and sum),
+zones (a little less gain), far (a latch that is 10,000 h away), nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+
+class Branching:
+    """One of these laws, called from Python at every sample."""
+
+    def __init__(self, how: str, K: float, h: float):
+        self.K, self.h = K, h
+        self.answer = HOW[how]
+        self.off, self.side, self.count, self.sum, self.last = False, 0.0, 0, 0.0, 0.0
+
+    def step(self, t: float, z: Any, y: Any, r: Any) -> tuple[Any, list[float]]:
+        return z, [self.answer(self, r[0] - y[0], y[0])]
+
+
+def _latch(law: Branching, e: float, y: float) -> float:
+    if abs(e) > law.h:
+        law.off = True
+    return 0.0 if law.off else law.K * e
+
+
+def _gate(law: Branching, e: float, y: float) -> float:
+    law.off = law.off or not -law.h < y < law.h
+    return 0.0 if law.off else law.K * e
+
+
+def _relay(law: Branching, e: float, y: float) -> float:
+    if e > law.h:
+        law.side = -1.0
+    elif e < -law.h:
+        law.side = 1.0
+    return law.K * e + 2.0 * law.side
+
+
+def _turned(law: Branching, e: float, y: float) -> float:
+    return law.K * e if abs(y) < law.h else -law.K * e
+
+
+def _count(law: Branching, e: float, y: float) -> float:
+    law.count = law.count + 1 if abs(e) > law.h or law.count > 100 else 0
+    return 0.0 if law.count > 100 else law.K * e
+
+
+def _table(law: Branching, e: float, y: float) -> float:
+    return [law.K, law.K, law.K, -law.K][min(int(2 * abs(y) / law.h), 3)] * e
+
+
+def _wraps(law: Branching, e: float, y: float) -> float:
+    return law.K * ((e + law.h) % (2 * law.h) - law.h)
+
+
+def _fades(law: Branching, e: float, y: float) -> float:
+    return law.K * e * math.exp(-((y / law.h) ** 8))
+
+
+def _fails(law: Branching, e: float, y: float) -> float:
+    return law.K * e * math.sqrt(2.0 - (y / law.h) ** 2)
+
+
+def _limits(law: Branching, e: float, y: float) -> float:
+    law.sum = min(max(law.sum + 0.01 * e, -4 * law.h), 4 * law.h)
+    u = max(min(law.K * e + law.sum, 20 * law.h), -20 * law.h)
+    law.last = min(max(u, law.last - 10 * law.h), law.last + 10 * law.h)
+    return law.last
+
+
+def _zones(law: Branching, e: float, y: float) -> float:
+    return law.K * e if abs(e) < law.h else 0.8 * law.K * e
+
+
+def _far(law: Branching, e: float, y: float) -> float:
+    if abs(e) > 1e4 * law.h:
+        law.off = True
+    return 0.0 if law.off else law.K * e
+
+
+HOW: dict[str, Callable[[Branching, float, float], float]] = {
+    "latch": _latch,
+    "gate": _gate,
+    "relay": _relay,
+    "turned": _turned,
+    "count": _count,
+    "table": _table,
+    "wraps": _wraps,
+    "fades": _fades,
+    "fails": _fails,
+    "limits": _limits,
+    "zones": _zones,
+    "far": _far,
+    "nothing": lambda law, e, y: law.K * e,
+}
