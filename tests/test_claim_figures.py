@@ -316,11 +316,11 @@ def test_signals_whose_return_is_judged():
 
 def test_a_start_outside_the_strokes_is_drawn_closer(monkeypatch):
     """Nine tenths as far each time until the machine can stand there; refused where it never can."""
-    monkeypatch.setattr(starts, "_stands", lambda run, start: abs(start.amounts["x"]) <= 0.75)
+    monkeypatch.setattr(starts, "stands", lambda run, start: abs(start.amounts["x"]) <= 0.75)
     assert starts._fitting(None, Start({"x": -1.0, "y": 2.0})).amounts == pytest.approx(
         {"x": -0.729, "y": 1.458}
     )
     assert starts._fitting(None, Start({"x": 0.5})).amounts == {"x": 0.5}
-    monkeypatch.setattr(starts, "_stands", lambda run, start: False)
+    monkeypatch.setattr(starts, "stands", lambda run, start: False)
     with pytest.raises(Exception, match="no other start fits"):
         starts._fitting(None, Start({"x": 1.0}))

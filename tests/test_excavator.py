@@ -11,7 +11,7 @@ from controllers import PID, VDC
 from plants import machine
 from plants.multibody.reach import ranges, tool_points
 from plants.multibody.strokes import strokes
-from workbench import InputError, load, simulate, verify
+from workbench import InputError, Scenario, Waypoints, load, simulate, verify
 from workbench.cases.file import loads
 from workbench.commands import cli
 from workbench.contract.system import innermost
@@ -128,8 +128,8 @@ def test_the_boom_cylinder_carries_all_that_is_ahead():
         (
             "start: 15 deg",
             "start: 20",
-            "actuators.boom",
-            "start boom between -37 and 54 deg, not rad",
+            "plant.bodies.boom.start",
+            "20 without a unit is in rad, which is 1146 deg",
         ),
         (
             "between: [arm.bucket_case, crank.end]",
@@ -156,8 +156,12 @@ def test_a_start_outside_a_stroke_is_no_dead_point():
 
 def test_degrees_without_their_unit_are_told_from_a_path_out_of_reach():
     path = "{type: Waypoints, space: joint, points: [start, [0, -90, -80], start], leg: 1 s}"
-    with pytest.raises(InputError, match="out of reach at t = ") as caught:
+    with pytest.raises(InputError, match="-90 without a unit is in rad, which is -5157 deg"):
         loads(f"plant: excavator\nscenario: {{reference: {path}}}\n", "mine.yaml")
+    case = load(EXAMPLES / "excavator.yaml")
+    there = Waypoints("joint", ("start", (0.0, -90.0, -80.0), "start"), 1.0)
+    with pytest.raises(InputError, match="out of reach at t = ") as caught:
+        simulate(case.loop, Scenario(reference=there))
     assert "write -90 deg, since a number without a unit is in rad" in caught.value.mend
 
 

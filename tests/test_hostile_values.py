@@ -131,6 +131,11 @@ def test_steps_of_a_run(two_joint):
         (
             CRANE,
             "scenario: {reference: {space: joint, points: [start, [1e300, 1, 0], start], leg: 5 s}}\n",
+            ("1e+300 without a unit is in rad, which is 5.73e+301 deg",),
+        ),
+        (
+            CRANE,
+            "scenario: {reference: {space: joint, points: [start, [1e300 rad, 1, 0], start], leg: 5 s}}\n",
             ("out of reach",),
         ),
         (

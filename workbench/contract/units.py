@@ -53,9 +53,10 @@ def stated(value: object, unit: str) -> float:
     number = quantity(value, unit)
     if unit != "rad" or abs(number) <= 2 * math.pi or not _is_plain(value):
         return number
-    degrees = f"{math.degrees(number):.0f} deg"
+    degrees = math.degrees(number)
+    shown = f"{degrees:.0f}" if abs(degrees) < 1e7 else f"{degrees:.3g}"
     raise InputError(
-        f"{number:.6g} without a unit is in rad, which is {degrees}",
+        f"{number:.6g} without a unit is in rad, which is {shown} deg",
         mend=f"write {number:.6g} deg, or {number:.6g} rad if more than a turn is meant",
     )
 
