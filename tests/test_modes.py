@@ -330,3 +330,18 @@ def test_a_mode_within_rounding_neither_grows_nor_decays():
     )
     (mode,) = modes_of(1.001 * rotation, 0.01, ("a", "b"), 10.0)
     assert mode.grows and mode.s.real == pytest.approx(np.log(1.001) / 0.01)
+
+
+def test_a_double_mode_that_rounding_parted_is_neutral_and_what_grows_beside_it_is_not():
+    """Of a double mode at 1 with one vector: entries that are δ off part it by √δ into one that grows and one that decays."""
+    Q, _ = np.linalg.qr(np.random.default_rng(4).normal(size=(6, 6)))
+    T, names = 1e-3, tuple("abcdef")
+
+    def growing(δ, beside=0.3):
+        M = np.diag([1.0, 1.0, beside, 0.5, 0.6, 0.7])
+        M[0, 1], M[1, 0] = 1.0, δ
+        return [m.s.real for m in modes_of(Q @ M @ Q.T, T, names, 10.0) if m.grows]
+
+    assert growing(1e-12) == [] and growing(-1e-12) == []
+    assert growing(1e-9) == [pytest.approx(np.log(1 + np.sqrt(1e-9)) / T, rel=1e-3)]
+    assert growing(1e-12, 1.0 + 2e-6) == [pytest.approx(2e-3, rel=1e-3)]

@@ -25,12 +25,14 @@ from functools import cached_property
 from typing import final
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 
 from workbench.contract.units import format_quantity as say
 from workbench.verification.linear.stability import spectral
 
 ASIDE = 0.9  # share of a mode in common modes of pressures, or in friction's memory
 NEUTRAL = 1e-3  # growth over the run below which a mode at rest is neutral
+UNSURE = 1e3  # times the bound of rounding by which a linearisation may be off that is made of many operations
 BRIEF = 100.0  # s: the growth over this time, where a run is shorter; what grows by e within a day does grow
 
 
@@ -194,12 +196,13 @@ def modes_of(
     """
     found = spectral(M, T)
     λ = found.eigenvalues
-    s = λ
+    s = λ.astype(complex)
     rounding = found.bounds
     if T is not None:
         size = np.maximum(np.abs(λ), 1e-300)
         s = np.log(np.where(np.abs(λ) > 0, λ, 1e-300).astype(complex)) / T
         rounding = found.bounds / size / T
+    rounding = _parted(s, rounding)
     bounds = np.maximum(rounding, least_growth(length) if rests else 1.0 / length)
     memory = [n in rubs for n in states]
     shares = np.maximum(_shares(M, λ, commons), found.participation[:, memory].sum(axis=1))
@@ -222,6 +225,20 @@ def modes_of(
             )
         )
     return tuple(made)
+
+
+def _parted(s: np.ndarray, rounding: np.ndarray) -> np.ndarray:
+    """Bounds of rounding that hold modes together which it may have parted, 1/s.
+
+    A double mode without two vectors, as two rates that a constraint leaves free, comes apart by the square root of what the
+    matrix is off: into one that grows and one that decays. Modes that are as ill-conditioned as they are near each other are
+    one mode, at their mean, which is not moved like that.
+    """
+    apart = np.abs(s[:, None] - s[None, :])
+    alike = apart <= UNSURE * np.minimum.outer(rounding, rounding)
+    count, group = connected_components(alike)
+    mean = np.array([s[group == g].mean() for g in range(count)])
+    return np.maximum(rounding, np.abs(s - mean[group]))
 
 
 def _shares(M, λ, commons) -> np.ndarray:
