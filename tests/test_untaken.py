@@ -13,6 +13,7 @@ from workbench.contract.parameters import Unit
 from workbench.contract.plain import Plain
 from workbench.verification import claims as C
 from workbench.verification.judge import verify
+from workbench.verification.practical import untaken
 
 T = 0.02
 PATH = Sine("output", (0.0,), (0.02,), 0.5)
@@ -349,3 +350,19 @@ class Median(Called):
 
 def test_memory_that_changes_its_shape_is_no_error():
     assert practical(Median()).holds is None
+
+
+def test_no_start_lies_beyond_a_dead_point(monkeypatch):
+    """A cylinder has a length inside its stroke there again, and the machine does not stand on the way."""
+    from workbench.verification.practical.starts import Start
+    from workbench.verification.practical.untaken import _Search
+
+    asked = []
+    monkeypatch.setattr(
+        untaken,
+        "stands",
+        lambda run, start: asked.append(start.amounts["q"]) or not 1 < asked[-1] < 3,
+    )
+    search = object.__new__(_Search)
+    search.run = None
+    assert not search._can_be(Start({"q": 3.85})) and max(asked) < 3.85 and min(asked) > 0

@@ -36,6 +36,7 @@ BEYOND = (
     1.7,
     3.0,
 )  # likewise, where runs begin: at a jump until one has seen what is beyond it
+WAY = tuple(k / 12 for k in range(1, 13))  # shares of a move at which the machine has to stand, too
 SAME = 0.01  # of a move: places that are no further apart are one
 MEND = "start it from there (`spread`, or `offset` in the scenario), or leave the branch out"
 
@@ -146,8 +147,11 @@ class _Search:
         return again and not edge.by_memory
 
     def _can_be(self, start: Start) -> bool:
-        """Whether the machine can stand there: inside its strokes, each state by as much off as is asked."""
-        if not stands(self.run, start):
+        """Whether the machine can go there: inside its strokes all the way, each state by as much off as is asked in the end.
+
+        Beyond a dead point a cylinder has a length inside its stroke again, and no machine comes there.
+        """
+        if not all(stands(self.run, _share(start, part)) for part in WAY):
             return False
         there = start_state(self.run.loop, scenario_from(self.run, start, self.run.scenario))
         for i, name in enumerate(names(self.run.loop.plant.states)):
@@ -177,6 +181,11 @@ class _Search:
         near = f"they came as near as {abs(self.at_first.nearest(edge.switch)):.3g}"
         compared = self.law.words(edge.switch, self.run)
         return f"no run took the other side of {compared} ({near}), where the law {edge.change}; {why}; {MEND}"
+
+
+def _share(start: Start, part: float) -> Start:
+    """A start a part of the way to another."""
+    return Start({name: part * amount for name, amount in start.amounts.items()})
 
 
 def _ended(outcome: Outcome) -> str:
