@@ -164,8 +164,11 @@ def test_what_another_program_wrote_meanwhile_stays(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     "words, said",
     [
-        (["--st", "a.st"], "no structured text"),
-        (["--c", "new", "--float"], "solved to 1e-10"),
+        (["linear-mpc", "--fmu", "a.fmu", "--st", "a.st"], "no structured text"),
+        (["linear-mpc", "--fmu", "a.fmu", "--c", "new", "--float"], "solved to 1e-10"),
+        (["ieha-pid-tuned", "--c", "new", "--ros2", "axis_law"], "runs at samples alone"),
+        (["ieha-pid-tuned", "--c", "new", "--st", "a.st"], "task runs at samples alone"),
+        (["ieha-pid-tuned", "--c", "new", "--fmu", "a.fmu"], "from sample to sample"),
     ],
 )
 def test_a_law_that_a_target_cannot_hold_is_refused_before_anything_runs(
@@ -176,5 +179,6 @@ def test_a_law_that_a_target_cannot_hold_is_refused_before_anything_runs(
 
     monkeypatch.setattr(command, "examine", verified)
     monkeypatch.chdir(tmp_path)
-    assert main(["export", str(EXAMPLES / "linear-mpc.yaml"), "--fmu", "a.fmu", *words]) == 3
+    name, *targets = words
+    assert main(["export", str(EXAMPLES / f"{name}.yaml"), *targets]) == 3
     assert said in capsys.readouterr().err and not list(tmp_path.iterdir())

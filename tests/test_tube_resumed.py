@@ -63,6 +63,9 @@ def test_an_interrupted_search_ends_as_if_it_had_not_been(ready):
     found = sized(ready, 1.0, rest)
     assert same(found.tube, expected.tube) and found.failed is None
     assert rest.steps < whole.steps
+    assert (
+        int(np.load(Kept(ready.question.tube).target)["number"]) >= 1
+    )  # rounds go on being counted
     again = Counting()
     assert same(sized(ready, 1.0, again).tube, expected.tube) and again.steps <= rest.steps
 

@@ -366,3 +366,26 @@ def test_no_start_lies_beyond_a_dead_point(monkeypatch):
     search = object.__new__(_Search)
     search.run = None
     assert not search._can_be(Start({"q": 3.85})) and max(asked) < 3.85 and min(asked) > 0
+
+
+@pytest.mark.parametrize("end, seen", [(10.0, [1.1]), (1.05, [1.01]), (1.005, [])])
+def test_a_branch_at_the_end_of_a_stroke_is_gone_to_just_beyond_its_edge(monkeypatch, end, seen):
+    """The loop is started as far beyond an edge at q = 1 as the machine goes, and from there it runs away."""
+    from workbench.verification.practical.disturbed import Outcome
+    from workbench.verification.practical.edges import Edge
+    from workbench.verification.practical.untaken import _Search
+
+    tried = []
+
+    def ran_away(start):
+        tried.append(start.amounts["q"])
+        return Outcome(np.inf, 0.0, "gone", "gone", "", ())
+
+    search = object.__new__(_Search)
+    search.tried = ran_away
+    monkeypatch.setattr(_Search, "_was_seen", lambda self, edge: False)
+    monkeypatch.setattr(_Search, "_start", lambda self, move: untaken.Start({"q": float(move[0])}))
+    monkeypatch.setattr(_Search, "_can_be", lambda self, start: start.amounts["q"] <= end)
+    monkeypatch.setattr(_Search, "_kept_away", lambda self, edge, start, outcome: "it runs away")
+    said = search.gone_to(Edge(0, np.array([1.0]), "commands another value at once", True))
+    assert tried == pytest.approx(seen) and bool(said) == bool(seen)

@@ -36,6 +36,7 @@ BEYOND = (
     1.7,
     3.0,
 )  # likewise, where runs begin: at a jump until one has seen what is beyond it
+JUST = 1.01  # likewise, where the machine cannot be any further: at the end of a stroke
 WAY = tuple(k / 12 for k in range(1, 13))  # shares of a move at which the machine has to stand, too
 SAME = 0.01  # of a move: places that are no further apart are one
 MEND = "start it from there (`spread`, or `offset` in the scenario), or leave the branch out"
@@ -89,7 +90,8 @@ class _Search:
             return ""
         if edge.by_memory:
             return self._told(edge, "what the law remembers may lead there")
-        for factor in BEYOND:
+        is_at_the_end = not self._can_be(self._start(BEYOND[0] * edge.move))
+        for factor in (JUST,) if is_at_the_end else BEYOND:
             start = self._start(factor * edge.move)
             if not self._can_be(start):
                 return ""
