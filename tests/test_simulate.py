@@ -3,6 +3,7 @@
 import importlib
 from dataclasses import replace
 
+import casadi as ca
 import numpy as np
 import pytest
 from scipy.integrate import quad, solve_ivp
@@ -23,6 +24,7 @@ from workbench import (
     simulate,
 )
 from workbench.contract.system import names
+from workbench.numerics import exponential
 from workbench.verification.linear.sampled_data import sampled
 
 RUNS = importlib.import_module("workbench.run.fused")
@@ -35,12 +37,19 @@ def observed_order(errors):
 
 
 # ---- integrators -----------------------------------------------------------------------------------------------------
+@pytest.fixture
+def exponential_alone(monkeypatch):
+    """Every step of a loop with stiff states is the exponential one, gentle as their block may be."""
+    monkeypatch.setattr(exponential, "GENTLE", 0.0)
+    monkeypatch.setattr(RUNS, "_loops", {})
+
+
 @pytest.mark.parametrize(
     "stiff",
     ((), ("x0", "x1", "x2"), ("x1",), ("x0", "x2")),
     ids=("RK4", "whole block", "part", "other part"),
 )
-def test_observed_order(stiff):
+def test_observed_order(stiff, exponential_alone):
     """Nonlinear, explicit in time and driven; the exponential method has order 4 whatever part of the Jacobian it sees."""
     system = Curved(stiff=stiff)
     exact = solve_ivp(
@@ -66,7 +75,7 @@ def fast_exactly(λ, t):
 
 
 @pytest.mark.parametrize("λ, order", ((1.0, 4), (3e4, 2), (1e8, 2)))
-def test_a_fast_state_is_followed(λ, order):
+def test_a_fast_state_is_followed(λ, order, exponential_alone):
     """The problem of Prothero and Robinson: order 4, and where λ h ≫ 1 an error of h²/(12 λ); the start is forgotten at once."""
     errors = []
     for h in (0.1, 0.05, 0.025):
@@ -79,6 +88,31 @@ def test_a_fast_state_is_followed(λ, order):
             Fast(λ, stiff=()), Scenario(2.0, max_step=0.05)
         )  # RK4 would be gone at once
         assert unnamed.status.completed and unnamed.provenance["pace"]["implicit"]
+
+
+@pytest.mark.parametrize("share, classical", ((0.99, True), (1.01, False)))
+@pytest.mark.parametrize("compiled", (None, False))
+def test_a_gentle_block_takes_the_classical_step(share, classical, compiled):
+    """Up to |λ| h = GENTLE the run is that of RK4, to the last bit; beyond it is not, and follows the mode better."""
+    h = share * exponential.GENTLE
+    ends = [
+        simulate(Fast(1.0, stiff=stiff), Scenario(40 * h, max_step=h), compiled=compiled)
+        for stiff in (("x0",), ())
+    ]
+    named, plain = (log.array("x0") for log in ends)
+    assert np.array_equal(named, plain) == classical
+    np.testing.assert_allclose(named, plain, rtol=0, atol=1e-7)
+
+
+@pytest.mark.parametrize("unit", (1.0, 1e-3, 1e3))
+def test_what_is_gentle_has_no_units(unit):
+    """A turning mode of |λ| h = 0.03 with its second state in another unit; a third that is driven and decays."""
+    ω = 0.03
+    Z = np.array([[0.0, ω, 0.0], [-ω, -0.2 * ω, 0.0], [5.0, -5.0, -0.01]])
+    scale = np.diag([1.0, unit, unit**2])
+    seen = scale @ Z @ np.linalg.inv(scale)
+    assert exponential.gentle(ca.DM(seen))
+    assert not exponential.gentle(ca.DM(2 * seen))
 
 
 def block_diagonal(rng, *sizes, fastest):

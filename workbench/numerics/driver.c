@@ -35,17 +35,11 @@ static void take(flag lanes, real *x, const real *y, int n) {
 #define NF (NI + NQ + NG) /* what the flow gives */
 #define NF1 (NF + 1)
 
-#if NS == 0
-typedef char weighed; /* nothing is kept from step to step */
-#define NOTHING_YET 0
-
-/* the classical method of order four */
-static void step(real t, real h, real *x, real *e, const real *w0, const real *wm, const real *w1, const real *c, real *work,
-                 real *g0, real *g1, weighed *kept) {
-  real k1[NF1], k2[NF1], k3[NF1], k4[NF1], y[NX + 1], tm = t + 0.5 * h, te = t + h;
+/* The classical method of order four from the flow k1 at the beginning on; k4: the flow at its last stage. */
+static void classical(real t, real h, real *x, real *e, const real *wm, const real *w1, const real *c, real *work, const real *k1,
+                      real *k4) {
+  real k2[NF1], k3[NF1], y[NX + 1], tm = t + 0.5 * h, te = t + h;
   for (int i = NI; i < NX; ++i) y[i] = x[i];
-  SIDE(HAIR * h);
-  CALL(flow, &t, x, w0, k1);
   SIDE(EACH(0.0));
   for (int i = 0; i < NI; ++i) y[i] = x[i] + 0.5 * h * k1[i];
   CALL(flow, &tm, y, wm, k2);
@@ -56,6 +50,19 @@ static void step(real t, real h, real *x, real *e, const real *w0, const real *w
   CALL(flow, &te, y, w1, k4);
   for (int i = 0; i < NI; ++i) x[i] += h / 6.0 * (k1[i] + 2.0 * k2[i] + 2.0 * k3[i] + k4[i]);
   for (int i = 0; i < NQ; ++i) e[i] += h / 6.0 * (k1[NI + i] + 2.0 * k2[NI + i] + 2.0 * k3[NI + i] + k4[NI + i]);
+}
+
+#if NS == 0
+typedef char weighed; /* nothing is kept from step to step */
+#define NOTHING_YET 0
+
+/* the classical method of order four has nothing to keep */
+static void step(real t, real h, real *x, real *e, const real *w0, const real *wm, const real *w1, const real *c, real *work,
+                 real *g0, real *g1, weighed *kept) {
+  real k1[NF1], k4[NF1];
+  SIDE(HAIR * h);
+  CALL(flow, &t, x, w0, k1);
+  classical(t, h, x, e, wm, w1, c, work, k1, k4);
   for (int i = 0; i < NG; ++i) g0[i] = k1[NI + NQ + i], g1[i] = k4[NI + NQ + i];
 }
 #else
@@ -67,8 +74,9 @@ static const int stiff_at[NS] = STIFF_AT, block_at[NB + 1] = BLOCK_AT, entry_at[
 static const generated series[NB] = SERIES, doubled[NB] = DOUBLED, weights[NB] = WEIGHTS;
 enum { ALPHA, BETA, GAMMA, DELTA, EPSILON, ZETA, ETA, THETA, ALL };
 static const double plain[ALL] = PLAIN;
-typedef struct { real Z[NJ], K[ALL * NJ]; int known[NB]; } weighed; /* weights K of the latest Z: many do not change */
-#define NOTHING_YET {{0}, {0}, {0}}
+/* of the latest Z, which often stays: in which lanes it is gentle, and, where they were asked for, its weights K */
+typedef struct { real Z[NJ], K[ALL * NJ]; flag gentle[NB]; int known[NB], weighed[NB]; } weighed;
+#define NOTHING_YET {{0}, {0}, {0}, {0}, {0}}
 #define INLINE static inline __attribute__((always_inline))
 #if MB <= 3
 #define EVERY(i, n) _Pragma("GCC unroll 4") for (int i = 0; i < (n); ++i)
@@ -130,20 +138,17 @@ INLINE void beyond(const real *J, const real *x, const real *y, const real *f0, 
 
 #define MOVE(y_, ...) do { const int which[] = {__VA_ARGS__}; move(h, x, sizeof which / sizeof *which, which, v, kept, y_); } while (0)
 
-static void step(real t, real h, real *x, real *e, const real *w0, const real *wm, const real *w1, const real *c, real *work,
-                 real *g0, real *g1, weighed *kept) {
-  real f0[NF1 + NJ], *J = f0 + NF, f2[NF1], f3[NF1], f4[NF1], f5[NF1], y[NX + 1], tm = t + 0.5 * h, te = t + h;
-  const real *v[3] = {f0, f2, f4};
-  SIDE(HAIR * h);
-  CALL(first, &t, x, w0, f0); /* the flow, and J behind it */
-  SIDE(EACH(0.0));
+/* The exponential method from the flow f0 at the beginning on, with J behind it; f4: the flow at the end's stage. */
+static void exponential(real t, real h, real *x, real *e, const real *wm, const real *w1, const real *c, real *work, const real *f0,
+                        real *f4, weighed *kept) {
+  real f2[NF1], f3[NF1], f5[NF1], y[NX + 1], tm = t + 0.5 * h, te = t + h;
+  const real *J = f0 + NF, *v[3] = {f0, f2, f4};
   for (int b = 0; b < NB; ++b) {
-    int same = kept->known[b];
-    for (int i = entry_at[b]; i < entry_at[b + 1]; ++i) if (ANY(kept->Z[i] != h * J[i])) kept->Z[i] = h * J[i], same = 0;
-    if (!same) weigh(b, block_at[b + 1] - block_at[b], kept->Z + entry_at[b], kept->K + ALL * entry_at[b], work);
-    kept->known[b] = 1;
+    if (!kept->weighed[b]) weigh(b, block_at[b + 1] - block_at[b], kept->Z + entry_at[b], kept->K + ALL * entry_at[b], work);
+    kept->weighed[b] = 1;
   }
   for (int i = NI; i < NX; ++i) y[i] = x[i];
+  SIDE(EACH(0.0));
   MOVE(y, ALPHA);
   CALL(flow, &tm, y, wm, f2);
   beyond(J, x, y, f0, f2);
@@ -162,7 +167,56 @@ static void step(real t, real h, real *x, real *e, const real *w0, const real *w
   v[1] = f4; v[2] = f5;
   MOVE(x, GAMMA, ETA, THETA);
   for (int i = NI; i < NI + NQ; ++i) e[i - NI] += h * (plain[GAMMA] * f0[i] + plain[ETA] * f4[i] + plain[THETA] * f5[i]);
-  for (int i = 0; i < NG; ++i) g0[i] = f0[NI + NQ + i], g1[i] = f4[NI + NQ + i];
+}
+
+/* lanes in which v > 0 has |Z|v < GENTLE v, so that no eigenvalue of Z is larger; v = (GENTLE + |Z|)ⁿ 1 with n = BALANCED */
+static flag is_gentle(int m, const real *Z) {
+  real v[MB], u[MB];
+  flag all = ALL_LANES;
+  for (int i = 0; i < m; ++i) v[i] = EACH(1.0);
+  for (int n = 0; n <= BALANCED; ++n) {
+    for (int i = 0; i < m; ++i) {
+      u[i] = EACH(0.0);
+      for (int j = 0; j < m; ++j) u[i] += LANED(fabs)(Z[i + m * j]) * v[j];
+    }
+    if (n < BALANCED) for (int i = 0; i < m; ++i) v[i] = GENTLE * v[i] + u[i];
+  }
+  for (int i = 0; i < m; ++i) all &= u[i] < GENTLE * v[i];
+  return all;
+}
+
+/* Z = hJ is taken down; lanes in which every block of it is gentle */
+static flag look(real h, const real *J, weighed *kept) {
+  flag all = ALL_LANES;
+  for (int b = 0; b < NB; ++b) {
+    int same = kept->known[b];
+    for (int i = entry_at[b]; i < entry_at[b + 1]; ++i) if (ANY(kept->Z[i] != h * J[i])) kept->Z[i] = h * J[i], same = 0;
+    if (!same) {
+      kept->gentle[b] = is_gentle(block_at[b + 1] - block_at[b], kept->Z + entry_at[b]);
+      kept->weighed[b] = 0;
+    }
+    kept->known[b] = 1;
+    all &= kept->gentle[b];
+  }
+  return all;
+}
+
+static void step(real t, real h, real *x, real *e, const real *w0, const real *wm, const real *w1, const real *c, real *work,
+                 real *g0, real *g1, weighed *kept) {
+  real f0[NF1 + NJ], last[NF1], x1[NX + 1], e1[NQ + 1], last1[NF1];
+  SIDE(HAIR * h);
+  CALL(first, &t, x, w0, f0); /* the flow, and J behind it */
+  flag easy = look(h, f0 + NF, kept);
+  for (int i = 0; i < NX; ++i) x1[i] = x[i];
+  for (int i = 0; i < NQ; ++i) e1[i] = e[i];
+  if (ANY(~easy & ALL_LANES)) exponential(t, h, x, e, wm, w1, c, work, f0, last, kept);
+  if (ANY(easy)) {
+    classical(t, h, x1, e1, wm, w1, c, work, f0, last1);
+    take(easy, x, x1, NX);
+    take(easy, e, e1, NQ);
+    take(easy, last, last1, NF);
+  }
+  for (int i = 0; i < NG; ++i) g0[i] = f0[NI + NQ + i], g1[i] = last[NI + NQ + i];
 }
 #endif
 

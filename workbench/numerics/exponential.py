@@ -20,6 +20,10 @@ J is block diagonal here; states outside all blocks have Z = 0, where the weight
 
     φ_k(2z) = 2^−k (φ_0(z) φ_k(z) + Σ_{j=1…k} φ_j(z)/(k−j)!)
 
+Where all blocks are gentle the step is the classical one of Runge and Kutta, which has a stage less and no weights. A block is
+gentle where a vector v > 0 has |Z| v < GENTLE v, entry by entry: then no eigenvalue of Z is larger, whatever the units of its
+states (Collatz and Wielandt, [HornJohnson13] section 8.1). v = (GENTLE + |Z|)ⁿ 1 with n = BALANCED is near the best one.
+
 Source: [HochbruckOstermann05] section 5, the method of five stages; there φ_{k,i} = φ_k(c_i Z).
 """
 
@@ -32,6 +36,8 @@ from typing import Any
 import casadi as ca
 
 WEIGHTS = ("α", "β", "γ", "δ", "ε", "ζ", "η", "θ")  # order in which `weights` returns them
+GENTLE = 0.05  # |λ h| of a block up to which the classical method does as well
+BALANCED = 6  # products with GENTLE + |Z| that make the vector which shows it
 DOUBLINGS = 40  # most of them: ‖Z‖ up to 10¹²
 TERMS = 12  # of the series of φ_3, a multiple of 3: what is left out at ‖z‖ = ½ is 10⁻¹⁵ of it
 UNROLLED = 6  # larger blocks are multiplied in loops, or their code would be long
@@ -85,6 +91,15 @@ def weights(m: int) -> ca.Function:
         [v, w],
         [_packed([a_1 / 2, a_2, φ_1, φ_2, ε, a_2 / 4 - ε, 4 * φ_3 - φ_2, 4 * φ_2 - 8 * φ_3])],
     )
+
+
+def gentle(Z: Any) -> Any:
+    """Whether the classical method follows this block as well: whether |Z| v < GENTLE v."""
+    size = ca.fabs(Z)
+    v = ca.DM.ones(Z.shape[0])
+    for _ in range(BALANCED):
+        v = GENTLE * v + size @ v
+    return ca.mmin(size @ v < GENTLE * v)
 
 
 def _plain() -> dict[str, float]:

@@ -73,7 +73,7 @@ NUMBERS = own_text("lanes.h") + own_text(
 class Loop:
     """`run` over samples for one Traced system, compiled, or in the virtual machine when that is not possible.
 
-    A step is RK4, or the exponential Runge–Kutta method of order four where the system names stiff states
+    A step is RK4, or the exponential Runge–Kutta method of order four where states that the system names stiff are so in this step
     (`workbench.numerics.exponential`). A step in which a guard changes its sign is taken in two, the first ending where the guard
     is zero: a kink inside a step costs two orders, at its end none. Where that is follows from the guard at the last stage
     (right to third order, which is enough: a kink missed by δ costs δ²), by LOOKS steps of false position.
@@ -197,6 +197,8 @@ def _exponential_defines(t: Traced) -> dict[str, object]:
         "MB": max(t.blocks),
         "NJ": sum(m * m for m in t.blocks),
         "DOUBLINGS": exponential.DOUBLINGS,
+        "GENTLE": exponential.GENTLE,
+        "BALANCED": exponential.BALANCED,
     } | {name: "{" + ", ".join(map(str, row)) + "}" for name, row in rows.items()}
 
 

@@ -1,4 +1,4 @@
-"""One step of driver.c as a graph of CasADi: RK4, or the exponential method where the system names stiff states."""
+"""One step of driver.c as a graph of CasADi: RK4, or the exponential method where states are stiff."""
 
 from __future__ import annotations
 
@@ -50,31 +50,49 @@ class Steps:
         nx = self.loop.n_x
         w = self.inputs(V)
         flow = lambda i, y: f(t + OFFSETS[i] * h, y[:nx, 0], w[i], c)
-        if self.loop.first is not None:
-            end, first, last = self.exponential(h, z, flow, self.loop.first(t, z[:nx, 0], w[0], c))
+        if self.loop.first is None:
+            first = flow(0, z)
+            end, last = self.classical(h, z, flow, first)
         else:
-            k1 = first = flow(0, z)
-            k2 = flow(1, self.moved(z, h / 2 * k1))
-            k3 = flow(1, self.moved(z, h / 2 * k2))
-            k4 = last = flow(2, self.moved(z, h * k3))
-            end = self.moved(z, h / 6 * (k1 + 2 * k2 + 2 * k3 + k4))
+            whole = self.loop.first(t, z[:nx, 0], w[0], c)
+            first, J = ca.vertsplit(whole, [0, self.loop.flow.size1_out(0), whole.numel()])
+            blocks = self.blocks(J)
+            slow = ca.vertcat(*self.classical(h, z, flow, first))
+            stiff = ca.vertcat(*self.exponential(h, z, flow, first, blocks))
+            easy = [exponential.gentle(h * block) for _, block in blocks]
+            taken = ca.if_else(ca.mmin(ca.vertcat(*easy)), slow, stiff, True)
+            end, last = ca.vertsplit(taken, [0, self.n_z, taken.numel()])
         m = self.traced.n_moving + self.loop.n_q
         guards = slice(m, m + self.n_g)
         return ca.Function("step", [t, h, z, V, c], [end, first[guards, 0], last[guards, 0]])
 
-    def exponential(self, h: Scalar, z: Vector, flow: Any, first: Any) -> Any:
-        """The step of `workbench.numerics.exponential`, from the flow and J at its beginning: (z after it, flow at both ends)."""
-        first, J = ca.vertsplit(first, [0, self.loop.flow.size1_out(0), first.numel()])
-        blocks = []
+    def classical(self, h: Scalar, z: Vector, flow: Any, first: Any) -> Any:
+        """The step of Runge and Kutta from the flow at its beginning: (z after it, flow at its last stage)."""
+        k2 = flow(1, self.moved(z, h / 2 * first))
+        k3 = flow(1, self.moved(z, h / 2 * k2))
+        k4 = flow(2, self.moved(z, h * k3))
+        return self.moved(z, h / 6 * (first + 2 * k2 + 2 * k3 + k4)), k4
+
+    def blocks(self, J: Any) -> list[tuple[list[int], Any]]:
+        """Stiff blocks: (places of their states, their part of the Jacobian)."""
+        found = []
         at = 0
         entry = 0
         for m in self.traced.blocks:
-            block = J[entry : entry + m * m, 0]
-            found = ca.vertsplit(exponential.weights_of(m)(h * block), m * m)
-            K = {name: ca.reshape(k, m, m) for name, k in zip(exponential.WEIGHTS, found)}
-            blocks.append((list(self.traced.stiff_at[at : at + m]), ca.reshape(block, m, m), K))
+            block = ca.reshape(J[entry : entry + m * m, 0], m, m)
+            found.append((list(self.traced.stiff_at[at : at + m]), block))
             at = at + m
             entry = entry + m * m
+        return found
+
+    def exponential(self, h: Scalar, z: Vector, flow: Any, first: Any, stiff: list) -> Any:
+        """The step of `workbench.numerics.exponential` from the flow at its beginning: (z after it, flow at its end's stage)."""
+        blocks = []
+        for own, block in stiff:
+            m = len(own)
+            found = ca.vertsplit(exponential.weights_of(m)(h * ca.vec(block)), m * m)
+            K = {name: ca.reshape(k, m, m) for name, k in zip(exponential.WEIGHTS, found)}
+            blocks.append((own, block, K))
 
         def at_end(*terms: Any) -> Any:
             step = sum(exponential.PLAIN[name] * v for name, v in terms)
@@ -93,4 +111,4 @@ class Steps:
         D_3, _ = beyond(1, at_end(("α", first), ("β", D_2)))
         D_4, last = beyond(2, at_end(("γ", first), ("δ", D_2 + D_3)))
         D_5, _ = beyond(1, at_end(("α", first), ("ε", D_2 + D_3), ("ζ", D_4)))
-        return at_end(("γ", first), ("η", D_4), ("θ", D_5)), first, last
+        return at_end(("γ", first), ("η", D_4), ("θ", D_5)), last
