@@ -12,7 +12,7 @@ from workbench import ClosedLoop, Sampled, Scenario, Signal, Sine, System, simul
 from workbench.contract.errors import InputError
 from workbench.numerics.calculus import trace
 from workbench.numerics.direct import Direct
-from workbench.run.pace import Attempt, Pace, followed, modes_at, needed
+from workbench.run.pace import TURNING, Attempt, Pace, followed, modes_at, needed
 from workbench.verification import claims as C
 from workbench.verification import run_claims, verify
 from workbench.verification.observed.settled import check_settled
@@ -192,7 +192,7 @@ def test_paces():
         1e-3,
     )
     turning = needed(np.array([-1e3 + 1e4j, -1e7]), 1e-3, 1.0)
-    assert turning.implicit and turning.longest == pytest.approx(0.7 / abs(-1e3 + 1e4j))
+    assert turning.implicit and turning.longest == pytest.approx(TURNING / abs(-1e3 + 1e4j))
 
 
 # ---- where modes are read ------------------------------------------------------------------------------------------

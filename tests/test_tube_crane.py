@@ -23,7 +23,7 @@ from workbench.verification.tube.checker.samples import walked
 from workbench.verification.tube.claim import check_tube
 from workbench.verification.tube.posed import posed
 from workbench.verification.tube.rate import rate
-from workbench.verification.tube.search import matrices, tiny
+from workbench.verification.tube.search import matrices, samples, tiny
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -53,7 +53,7 @@ def test_the_first_samples_hold_the_widest_starts():
     case, claim = read("scenario.duration=10 ms")
     question = posed(run(case.loop, case.scenario), widths(claim, case.loop))
     course: dict = {}
-    linear = matrices(question, course)
+    linear = matrices(question, samples(tiny(question), None, course))
     c = tiny(question)
     reach = followed(c, partial(walked, course=course)).need
     c = filled(c, 1.03 * reach, linear, np.zeros(c.states, bool), course)
@@ -72,7 +72,7 @@ def test_the_first_samples_hold_every_load():
     made = run(case.loop, case.scenario)
     question = posed(made, widths(claim, case.loop), free=free(claim, case.loop))
     course: dict = {}
-    linear = matrices(question, course)
+    linear = matrices(question, samples(tiny(question), None, course))
     c = tiny(question)
     reach = followed(c, partial(walked, course=course)).need
     c = filled(c, 1.03 * reach, linear, np.zeros(c.states, bool), course)
@@ -102,7 +102,7 @@ def test_runs_side_by_side_of_a_late_or_flipped_loop_do_not_come_closer(fault):
         law = replace(loop.controller, inner=Flipped(loop.controller.inner))
         loop = replace(loop, controller=law)
     question = posed(run(loop, case.scenario), widths(claim, loop))
-    pace = rate(matrices(question, {}), question.tube.after, question.tube.T)
+    pace = rate(matrices(question, samples(tiny(question))), question.tube.after, question.tube.T)
     assert (pace > 0) == (fault == "none")
 
 

@@ -185,9 +185,9 @@ static flag is_gentle(int m, const real *Z) {
   return all;
 }
 
-/* Z = hJ is taken down; lanes in which every block of it is gentle */
+/* Z = hJ is taken down; lanes in which every block of it is gentle, and the step short */
 static flag look(real h, const real *J, weighed *kept) {
-  flag all = ALL_LANES;
+  flag all = ALL_LANES & (h <= SHORT);
   for (int b = 0; b < NB; ++b) {
     int same = kept->known[b];
     for (int i = entry_at[b]; i < entry_at[b + 1]; ++i) if (ANY(kept->Z[i] != h * J[i])) kept->Z[i] = h * J[i], same = 0;

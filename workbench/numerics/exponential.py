@@ -20,9 +20,10 @@ J is block diagonal here; states outside all blocks have Z = 0, where the weight
 
     φ_k(2z) = 2^−k (φ_0(z) φ_k(z) + Σ_{j=1…k} φ_j(z)/(k−j)!)
 
-Where all blocks are gentle the step is the classical one of Runge and Kutta, which has a stage less and no weights. A block is
-gentle where a vector v > 0 has |Z| v < GENTLE v, entry by entry: then no eigenvalue of Z is larger, whatever the units of its
-states (Collatz and Wielandt, [HornJohnson13] section 8.1). v = (GENTLE + |Z|)ⁿ 1 with n = BALANCED is near the best one.
+Where all blocks are gentle a step of at most SHORT is the classical one of Runge and Kutta, which has a stage less and no weights.
+Of long steps the modes outside of all blocks decide, and what these five stages miss of them is half as much. A block is gentle
+where a vector v > 0 has |Z| v < GENTLE v, entry by entry: then no eigenvalue of Z is larger, whatever the units of its states
+(Collatz and Wielandt, [HornJohnson13] section 8.1). v = (GENTLE + |Z|)ⁿ 1 with n = BALANCED is near the best one.
 
 Source: [HochbruckOstermann05] section 5, the method of five stages; there φ_{k,i} = φ_k(c_i Z).
 """
@@ -37,6 +38,7 @@ import casadi as ca
 
 WEIGHTS = ("α", "β", "γ", "δ", "ε", "ζ", "η", "θ")  # order in which `weights` returns them
 GENTLE = 0.05  # |λ h| of a block up to which the classical method does as well
+SHORT = 2e-3  # s
 BALANCED = 6  # products with GENTLE + |Z| that make the vector which shows it
 DOUBLINGS = 40  # most of them: ‖Z‖ up to 10¹²
 TERMS = 12  # of the series of φ_3, a multiple of 3: what is left out at ‖z‖ = ½ is 10⁻¹⁵ of it

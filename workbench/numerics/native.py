@@ -198,6 +198,7 @@ def _exponential_defines(t: Traced) -> dict[str, object]:
         "NJ": sum(m * m for m in t.blocks),
         "DOUBLINGS": exponential.DOUBLINGS,
         "GENTLE": exponential.GENTLE,
+        "SHORT": exponential.SHORT,
         "BALANCED": exponential.BALANCED,
     } | {name: "{" + ", ".join(map(str, row)) + "}" for name, row in rows.items()}
 

@@ -59,7 +59,7 @@ class Steps:
             blocks = self.blocks(J)
             slow = ca.vertcat(*self.classical(h, z, flow, first))
             stiff = ca.vertcat(*self.exponential(h, z, flow, first, blocks))
-            easy = [exponential.gentle(h * block) for _, block in blocks]
+            easy = [h <= exponential.SHORT, *(exponential.gentle(h * block) for _, block in blocks)]
             taken = ca.if_else(ca.mmin(ca.vertcat(*easy)), slow, stiff, True)
             end, last = ca.vertsplit(taken, [0, self.n_z, taken.numel()])
         m = self.traced.n_moving + self.loop.n_q

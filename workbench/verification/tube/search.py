@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -29,26 +30,42 @@ def searched(question: Posed, progress: Share) -> Result:
     """A tube, or where and why there is none: with polynomials near the run where modes are too fast for steps without."""
     speed = fastest(question.tube) * longest(question.tube)
     if not speed > HOPELESS:
-        found = tried(closed(question), progress)
+        found = at_edges(closed(question), progress, as_it_is)
         if found.failed is None or not speed > FAST:
             return found
-    question = closed(replace(question, tube=pathed(question.tube)))
-    question = replace(question, tube=pathed(question.tube))
-    rough = roughly(question)
-    if not rough.any():
-        return tried(question, progress)
-    if not weighs(question, rough):
-        found = tried(question, progress)
-        if found.failed is None or not rough[found.failed]:
-            return found
-    return tried(refined(question, rough), progress)
+    return at_edges(prepared(question, pathed), progress, pathed)
 
 
-def tried(question: Posed, progress: Share) -> Result:
-    """A tube with the steps that the question has."""
+def as_it_is(c: Tube) -> Tube:
+    return c
+
+
+def prepared(question: Posed, stepped: Callable[[Tube], Tube]) -> Posed:
+    """With the steps that `stepped` gives, and nodes that repeat moved to where they do with them."""
+    question = closed(replace(question, tube=stepped(question.tube)))
+    return replace(question, tube=stepped(question.tube))
+
+
+def at_edges(question: Posed, progress: Share, stepped: Callable[[Tube], Tube]) -> Result:
+    """A tube, with finer steps where the run crosses edges if what is missed there weighs, or there is none without."""
     course: dict = {}
-    linear = matrices(question, course)
+    seen = samples(tiny(question), None, course)
     progress.step()
+    rough = roughly(question, seen)
+    if not weighs(question, seen, rough):
+        found = tried(question, seen, course, progress)
+        if found.failed is None or not rough[: found.failed + 1].any():
+            return found
+    finer = replace(question.tube, finer=np.where(rough, FINER, 1))
+    question = prepared(replace(question, tube=finer), stepped)
+    course = {}
+    seen = samples(tiny(question), None, course)
+    return tried(question, seen, course, progress)
+
+
+def tried(question: Posed, seen: Rows, course: dict, progress: Share) -> Result:
+    """A tube with the steps that the question has; `seen`: its samples with next to no width."""
+    linear = matrices(question, seen)
     c = question.tube
     if not np.isfinite(linear).all():
         k = int(np.argmax(~np.isfinite(linear).all(axis=(1, 2))))
@@ -61,21 +78,19 @@ def tried(question: Posed, progress: Share) -> Result:
     return sized(Ready(question, linear, λ, course), 1.0, progress)
 
 
-def roughly(question: Posed) -> np.ndarray:
+def roughly(question: Posed, seen: Rows) -> np.ndarray:
     """Nodes whose samples miss far more than most of them, as where the run crosses an edge, and those beside them."""
-    missed = samples(tiny(question)).defect
     with np.errstate(all="ignore"):
-        usual = np.median(missed, axis=0)
-        rough = ~(missed <= ROUGH * usual + NOTHING * question.scale).all(axis=1)
+        usual = np.median(seen.defect, axis=0)
+        rough = ~(seen.defect <= ROUGH * usual + NOTHING * question.scale).all(axis=1)
     rough[1:] |= rough[:-1].copy()
     rough[:-1] |= rough[1:].copy()
     return rough
 
 
-def weighs(question: Posed, rough: np.ndarray) -> bool:
+def weighs(question: Posed, seen: Rows, rough: np.ndarray) -> bool:
     """Whether what these nodes miss is, at the end of the run, more than a share of how far starts ever get."""
-    found = samples(tiny(question))
-    M = found.M[:, -1, question.tube.section]
+    M = seen.M[:, -1, question.tube.section]
     E = begun(question.tube).G
     far = np.abs(E).sum(axis=1)
     for Mk in M:
@@ -84,17 +99,9 @@ def weighs(question: Posed, rough: np.ndarray) -> bool:
     left = np.zeros(len(far))
     whole = np.eye(len(far))
     for k in range(len(M) - 1, -1, -1):
-        left += np.abs(whole) @ found.defect[k] * rough[k]
+        left += np.abs(whole) @ seen.defect[k] * rough[k]
         whole = whole @ M[k]
     return bool((~(left <= WEIGHS * far))[far > NOTHING * question.scale].any())
-
-
-def refined(question: Posed, rough: np.ndarray) -> Posed:
-    """With finer steps from these nodes."""
-    finer = np.where(rough, FINER, 1)
-    question = replace(question, tube=pathed(replace(question.tube, finer=finer)))
-    question = closed(question)
-    return replace(question, tube=pathed(question.tube))
 
 
 def closed(question: Posed) -> Posed:
@@ -134,12 +141,10 @@ def samples(c: Tube, nodes: np.ndarray | None = None, course: dict | None = None
     return Rows(**{name: np.concatenate([getattr(p, name) for p in found]) for name in names})
 
 
-def matrices(question: Posed, course: dict) -> np.ndarray:
+def matrices(question: Posed, seen: Rows) -> np.ndarray:
     """The derivative of every sample along the nominal run, in physical coordinates."""
-    c = question.tube
-    found = samples(tiny(question), None, course)
-    M = found.M[:, -1, c.section]
-    M[~np.isfinite(found.error).all(axis=(1, 2))] = np.nan
+    M = seen.M[:, -1, question.tube.section]
+    M[~np.isfinite(seen.error).all(axis=(1, 2))] = np.nan
     return M
 
 
