@@ -14,6 +14,7 @@ from workbench.contract.wrappers.around import Around
 from workbench.run.simulate import simulate
 from workbench.verification.claims import Tube
 from workbench.verification.run import run
+from workbench.verification.tube import search
 from workbench.verification.tube.asked import free, varied, widths
 from workbench.verification.tube.beside import other
 from workbench.verification.tube.blocks import filled
@@ -22,7 +23,9 @@ from workbench.verification.tube.checker.judge import followed, judge
 from workbench.verification.tube.checker.samples import walked
 from workbench.verification.tube.claim import check_tube
 from workbench.verification.tube.posed import posed
+from workbench.verification.tube.progress import Share
 from workbench.verification.tube.rate import rate
+from workbench.verification.tube.rounds import Result
 from workbench.verification.tube.search import matrices, samples, tiny
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -114,7 +117,9 @@ def certified(tmp_path_factory, name):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", ("tube-crane", "tube-crane-loads", "tube-crane-period"))
+@pytest.mark.parametrize(
+    "name", ("tube-crane", "tube-crane-loads", "tube-crane-period", "tube-crane-rests")
+)
 def test_the_crane_is_proved_and_its_runs_stay_in_the_tube(name, tmp_path_factory):
     case, claim, verdict, c = certified(tmp_path_factory, name)
     assert verdict.holds and verdict.strength == "proof"
@@ -132,3 +137,36 @@ FAULTS = ("loop.sample_time=7 ms", "loop.delay=6 ms", "controller.βk_f=3000 1/s
 def test_a_fault_of_the_loop_is_not_proved(fault):
     case, claim = read(fault)
     assert not check_tube(claim, run(case.loop, case.scenario)).holds
+
+
+@pytest.mark.parametrize("failed, finer_tried", ((None, False), (2, False), (6, True)))
+def test_a_search_that_fails_behind_an_edge_is_made_again_with_finer_steps_there(
+    failed, finer_tried, monkeypatch
+):
+    """Node 4 misses more than the others: a search that fails behind it is made again with finer steps there, any other is not."""
+    case, _ = read("scenario.duration=10 ms")
+    question = posed(run(case.loop, case.scenario), {"q_1": 1e-4})
+    asked = []
+
+    def tried(question, seen, course, progress):
+        asked.append(question.tube.finer)
+        return Result(question.tube, None, failed)
+
+    monkeypatch.setattr(search, "tried", tried)
+    rough = np.arange(len(question.tube.z)) == 4
+    monkeypatch.setattr(search, "roughly", lambda question, seen: rough)
+    search.at_edges(question, Share(None, 1), search.as_it_is)
+    assert (asked[0] == 1).all()
+    assert [list(finer) for finer in asked[1:]] == finer_tried * [list(np.where(rough, 8, 1))]
+
+
+def test_what_weighs_gets_finer_steps_at_once(monkeypatch):
+    case, _ = read("scenario.duration=10 ms")
+    question = posed(run(case.loop, case.scenario), {"q_1": 1e-4})
+    asked = []
+    monkeypatch.setattr(search, "tried", lambda question, *_: asked.append(question.tube.finer))
+    monkeypatch.setattr(search, "weighs", lambda *_: True)
+    rough = np.arange(len(question.tube.z)) == 4
+    monkeypatch.setattr(search, "roughly", lambda question, seen: rough)
+    search.at_edges(question, Share(None, 1), search.as_it_is)
+    assert len(asked) == 1 and asked[0].max() == 8
