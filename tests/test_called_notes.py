@@ -97,6 +97,10 @@ def starred(values):
     return max(*values)
 
 
+def partly(values):
+    return max(*values, 3.0)
+
+
 def nothing(a):
     return a + 1.0
 
@@ -173,6 +177,7 @@ def test_what_compares_the_inside_of_one_value_leaves_nothing():
     answer, found = asked(alone, [3.0, 1.0])
     assert answer == (3.0, 3.0) and all(np.isnan(low) for _, low, _ in found)
     assert asked(starred, [1.0, 2.0]) == (2.0, [])
+    assert asked(partly, [1.0, 2.0]) == (3.0, [])
 
 
 def test_a_place_keeps_its_extremes_until_somebody_looks():
@@ -254,7 +259,7 @@ def test_what_a_number_covered_between_samples_and_of_one_that_runs_on_nothing(y
 def test_memory_that_changes_its_shape_covers_nothing():
     class Growing(Counter):
         def step(self, memory, y, row):
-            return Memory([*memory.wrapped, y], memory.own), None
+            return Memory([0.0, y], memory.own), None
 
     assert len(_covered(Growing([1.0, 2.0]))) == 0
 

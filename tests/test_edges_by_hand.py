@@ -44,34 +44,51 @@ def a_run(a=(0.1, 0.2, 0.15), b=(-1.0, -1.5, -2.0), plant=None, completed=True):
 
 
 class Law:
-    """Margins, commands and memory as functions of (a, b, z); `span` of them are the least and the largest margin apart."""
+    """Margins, commands and memory as functions of (a, b, z); they span `span` of (a, b) to both sides."""
 
-    def __init__(self, margins, commands, memory=lambda a, b, z: [z], z=2.0, covered=0.0, span=0.0):
+    def __init__(
+        self,
+        margins,
+        commands,
+        memory=lambda a, b, z: [z],
+        z=2.0,
+        covered=0.0,
+        span=lambda a, b: 0.0,
+    ):
         self.of = margins, commands, memory
         self.z, self.span = z, span
         self.went = np.array([covered])
         self.rows = []
+        self.asked = set()
 
     def at(self, run, row):
         self.rows.append(row)
         return np.array([run.log.array("a")[row], run.log.array("b")[row]]), np.array([self.z])
 
     def ask(self, run, row, points):
+        self.asked.add(row)
         a, b, z = points
         found = [np.array([np.broadcast_to(v, a.shape) for v in f(a, b, z)]) for f in self.of]
         margins, commands, memory = found
-        return margins - self.span, margins + self.span, commands, memory
+        wide = self.span(a, b)
+        return margins - wide, margins + wide, commands, memory
 
     def covered(self, run):
         return self.went
 
     def shown(self, run, row, points):
+        self.asked.add(row)
         return {"length": points[0] + 0.5, "other": 0 * points[1] + 0.25}
 
     def margins(self, run):
         a, b = run.log.array("a"), run.log.array("b")
         margins = np.array(self.of[0](a, b, self.z + 0 * a), float)
-        return np.arange(len(a)), margins - self.span, margins + self.span
+        wide = self.span(a, b)
+        return np.arange(len(a)), margins - wide, margins + wide
+
+
+def WIDE(a, b):
+    return 0.25
 
 
 def extent(*spans):
@@ -120,6 +137,7 @@ def bent(before, after, level=0.0):
         (3.0, 0.0, 0.0, True),
         (6e-6, 0.0, 5.0, True),  # rounding is 1e-6 of what is commanded
         (4e-6, 0.0, 5.0, False),
+        (6e-9, 0.0, 5e-3, True),
         (1.2e-3, 10.0, 0.0, True),  # a tenth of 10·0.001 and the jump itself
         (1.0e-3, 10.0, 0.0, False),
     ],
@@ -167,10 +185,16 @@ def test_slopes_count_of_any_command_but_not_of_memory_nor_along_it_nor_where_th
     assert change(lambda s: [5.0 + 4.0 * np.maximum(s, 0)], inside=0.0) == ""
 
 
-@pytest.mark.parametrize("side, span", [(1.0, 0.25), (-1.0, 0.25)])
-def test_an_edge_is_halved_in_until_both_shares_meet(side, span):
+def test_a_slope_before_an_edge_ends_before_a_jump_that_is_none():
+    """10 before and −0.52 behind turn; with the small jump in it the slope before would be 10.8."""
+    f = lambda s: [np.where(s < BEHIND, 10.0, -0.52) * (s - BEHIND) + 4e-4 * (s >= BEHIND)]
+    assert change(f) == GAINS
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_an_edge_is_halved_in_until_both_shares_meet(side):
     """The least margin counts of one that was positive, the largest of one that was negative: zero at a = 0.6 and at 1.1."""
-    law = Law(lambda a, b, z: [b, side * (0.85 - a)], lambda a, b, z: [a], span=span)
+    law = Law(lambda a, b, z: [b, side * (0.85 - a)], lambda a, b, z: [a], span=WIDE)
     origin = np.array([0.1, 7.0, 0.0])
     way = _Way(law, a_run(), 0, origin, np.array([2.0, 0.0, 0.0]), 1, side)
     inside, outside = way.edge(0.1, 0.9)
@@ -240,6 +264,29 @@ def test_where_the_law_goes_on_along_one_move_another_is_tried(monkeypatch):
     law = Law(lambda a, b, z: [3.0 - a - b], lambda a, b, z: [np.where(a + b > 3.0, a > b, 0.0)])
     (edge,) = outwards(a_run([0.0], [0.0]), 0.02, law, extent((3, 3)))
     assert edge.move == pytest.approx([2.0, 1.0], abs=1e-5)
+
+
+def test_a_move_across_one_that_led_over_an_edge_is_left_out(monkeypatch):
+    moves_of(monkeypatch, RIGHT, UP, LEFT)
+    far = lambda a, b: np.abs(a - 0.1) + np.abs(b + 1.0) / 20
+    law = Law(lambda a, b, z: [0.5 - far(a, b)], lambda a, b, z: [1.0 * (far(a, b) > 0.5)])
+    found = list(outwards(a_run([0.1], [-1.0]), 0.02, law, extent((0.2, 0.5))))
+    assert [e.move[0] for e in found] == pytest.approx([0.5, -0.5], abs=1e-6)
+
+
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_of_a_margin_that_spans_the_end_that_was_nearer_to_the_edge_counts(monkeypatch, side):
+    """0.8 off its middle is at the edge, 0.55 off its end is."""
+    moves_of(monkeypatch, RIGHT)
+    law = Law(lambda a, b, z: [side * (0.9 - a)], lambda a, b, z: [1.0 * (a > 0.65)], span=WIDE)
+    (edge,) = outwards(a_run(), 0.02, law, extent(sorted((0.5 * side, 0.9 * side))))
+    assert edge.move == pytest.approx([0.55, 0.0], abs=1e-6)
+
+
+def test_an_edge_hardly_off(monkeypatch):
+    moves_of(monkeypatch, RIGHT)
+    (edge,) = outwards(a_run(), 0.02, jumping(0.122), extent((0.02, 0.1), (9, 9), (-1, 1)))
+    assert edge.move == pytest.approx([0.022, 0.0], abs=1e-9)
 
 
 def test_other_gains_are_no_jump(monkeypatch):
@@ -326,8 +373,8 @@ def test_moves_of_a_plant(monkeypatch):
 # ---- where memory leads ------------------------------------------------------------------------------------------------
 def test_moves_of_what_a_law_remembers():
     law = Law(lambda *x: [x[0]], lambda *x: [x[0]])
-    law.went = np.array([0.5, 0.0, 2.0])
-    whole = np.array([[0, 0, 50, 0, 0], [0, 0, 0, 0, 200.0]])
+    law.went = np.array([0.005, 0.0, 2.0])
+    whole = np.array([[0, 0, 0.5, 0, 0], [0, 0, 0, 0, 200.0]])
     assert _of_memory(a_run(), law) == pytest.approx(np.concatenate([whole, -whole])) and FAR == 100
 
 
@@ -352,6 +399,15 @@ def test_memory_is_followed_down_as_well_from_where_the_least_margin_was_nearest
     assert law.rows == [1] and edge.by_memory
     law = Law(lambda a, b, z: [z + 1.0 + a], lambda a, b, z: [b * (z + 1.0 > -a)], covered=1.0)
     assert list(along_memory(a_run(), law, extent((3.1, 3.2)))) and law.rows == [0]
+
+
+@pytest.mark.parametrize("side, row", [(1.0, 2), (-1.0, 2)])
+def test_memory_is_followed_from_where_the_end_of_a_margin_was_nearest(side, row):
+    """The middle is nearest at a = 0.2, the end at b = −2, and at the first row the law came to nothing."""
+    margins = lambda a, b, z: [side * np.where(b == -1.0, np.nan, 3.0 + z - a)]
+    law = Law(margins, lambda a, b, z: [z > 0.0], covered=1.0, span=lambda a, b: 0.1 - b)
+    list(along_memory(a_run(), law, extent(sorted((0.4 * side, 8.0 * side)))))
+    assert law.rows == [row]
 
 
 def test_memory_that_never_moved_and_a_run_that_ended_early_lead_nowhere():

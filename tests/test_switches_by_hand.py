@@ -9,6 +9,8 @@ import pytest
 
 from workbench import ClosedLoop, Controller, Hold, Sampled, Scenario, Signal, System
 from workbench.contract.wrappers import Delayed
+from workbench.numerics.calculus import trace
+from workbench.verification.practical import switches as switches_module
 from workbench.verification.practical.switches import (
     MOST,
     WIDTH,
@@ -25,7 +27,7 @@ T = 0.02
 
 @dataclass(frozen=True)
 class Two(System):
-    """ẏ = u + 0.5 w, ẇ = −w."""
+    """ẏ = u + 0.5 w, ẇ = −4 w."""
 
     states = (Signal("y", "m", "place"), Signal("w", "m", "what fades"))
     outputs = states
@@ -35,7 +37,7 @@ class Two(System):
         return [0.3, -0.4]
 
     def rhs(self, t, x, u):
-        return [u[0] + 0.5 * x[1], -x[1]]
+        return [u[0] + 0.5 * x[1], -4 * x[1]]
 
     def out(self, t, x):
         return list(x)
@@ -67,19 +69,19 @@ class Picky(Controller):
 
     def step(self, t, z, y, r):
         e = r[0] - y[0]
-        gain = np.where(e < self.h, 2.0, 3.0)
+        gain = np.where(e < self.h, 5.0, 6.0)
         return [z[0] + T * e, z[1]], [gain * e + np.minimum(y[1], z[1])]
 
 
 @pytest.fixture(scope="module")
 def seen():
     loop = ClosedLoop(Two(), Delayed(Sampled(Picky(Two()), T), T / 2))
-    return simulated(loop, Scenario(0.4, Hold("output", (0.1,))))
+    return simulated(loop, Scenario(1.8, Hold("output", (0.1,))))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def law(seen):
-    return of_expression(seen)
+    return Expression(seen.loop, trace(seen.loop, seen.demand.live))
 
 
 def order(law):
@@ -118,7 +120,27 @@ def test_what_it_remembers_is_told_from_what_a_wrapper_holds(seen, law):
     own = np.ptp(seen.log.array("z_1"))
     held = set(kept) - {"z_1", "z_2"}
     assert held and _of_wrappers(seen.loop.controller) == held
-    assert covered.pop("z_1") in (0.0, pytest.approx(own)) and not any(covered.values())
+    assert covered.pop("z_1") == pytest.approx(own) and not any(covered.values())
+
+
+def test_a_memory_is_looked_at_from_the_start_to_the_end(seen, law, monkeypatch):
+    looks = []
+    monkeypatch.setattr(
+        switches_module, "within", lambda time, values: looks.append((time, values)) or 7.0
+    )
+    covered = law.covered(seen)
+    own = [seen.log.array(name) for name in ("z_1", "z_2")]
+    for (time, values), expected in zip(looks, own, strict=True):
+        assert np.array_equal(time, seen.log.time) and np.array_equal(values, expected)
+    assert sorted(covered) == [0.0] * (len(covered) - 2) + [7.0, 7.0]
+
+
+def test_a_law_shows_what_follows_from_its_states(seen, law):
+    points = np.tile(np.concatenate(law.at(seen, 5))[:, None], 3)
+    points[0] += 0.1, 0.0, -0.2
+    shown = law.shown(seen, 5, points)
+    assert list(shown) == [s.name for s in seen.loop.monitors]
+    assert shown["u"] == pytest.approx([seen.log.array("u")[5]] * 3)
 
 
 def test_a_law_is_asked_beside_a_row(seen, law):
@@ -138,7 +160,7 @@ def test_a_law_is_asked_beside_a_row(seen, law):
     off = 0.1 - (x[0] + 0.2)
     assert low[e] == pytest.approx([off - 0.05] * 2) and np.array_equal(low, high)
     assert low[w] == pytest.approx([x[1] + 0.5 - 0.25, x[1] + 0.5 - 1.25])
-    gain = 2.0 if off < 0.05 else 3.0
+    gain = 5.0 if off < 0.05 else 6.0
     u = [gain * off + min(x[1] + 0.5, level) for level in (0.25, 1.25)]
     assert commands[0] == pytest.approx(u)
     assert memory == pytest.approx(np.array([[z[kept.index("z_1")] + T * off] * 2, [0.25, 1.25]]))
@@ -200,6 +222,8 @@ def test_every_kind_of_switch_has_words_and_constants_their_values():
 
 @dataclass(frozen=True)
 class Smooth(Picky):
+    """Remembers nothing and compares nothing."""
+
     states = ()
 
     def start(self, t, x0, y, r):
@@ -207,6 +231,46 @@ class Smooth(Picky):
 
     def step(self, t, z, y, r):
         return [], [2.0 * (r[0] - y[0])]
+
+
+@dataclass(frozen=True)
+class Clipped(Smooth):
+    """Remembers nothing."""
+
+    def step(self, t, z, y, r):
+        return [], [np.minimum(2.0 * (r[0] - y[0]), 1.0)]
+
+
+def test_a_law_that_remembers_nothing():
+    loop = ClosedLoop(Two(), Sampled(Clipped(Two()), T))
+    run = simulated(loop, Scenario(0.2, Hold("output", (0.1,))))
+    law = of_expression(run)
+    assert not law.remembers(run)
+    x, z = law.at(run, 2)
+    points = np.tile(np.concatenate([x, z])[:, None], 4)
+    assert [part.shape for part in law.ask(run, 2, points)] == [(1, 4), (1, 4), (1, 4), (0, 4)]
+
+
+@dataclass(frozen=True)
+class Flowing(Picky):
+    """ż_1 = min(e, 0.5), ż_2 = −z_2, u = z_1 + 3 z_2 + e."""
+
+    def rhs(self, t, z, y, r):
+        return [np.minimum(r[0] - y[0], 0.5), -z[1]]
+
+    def command(self, t, z, y, r):
+        return [z[0] + 3.0 * z[1] + r[0] - y[0]]
+
+
+def test_a_law_in_continuous_time_is_asked_for_its_command_and_its_rates():
+    loop = ClosedLoop(Two(), Flowing(Two()))
+    run = simulated(loop, Scenario(0.2, Hold("output", (0.1,))))
+    law = of_expression(run)
+    points = np.array([[0.4, -1.0], [2.0, 2.0], [0.7, 0.7], [0.2, 0.3]])
+    low, _, commands, memory = law.ask(run, 0, points)
+    assert low == pytest.approx(np.array([[-0.8, 0.6]]))
+    assert commands == pytest.approx(np.array([[0.7 + 0.6 - 0.3, 0.7 + 0.9 + 1.1]]))
+    assert memory == pytest.approx(np.array([[-0.3, 0.5], [-0.2, -0.3]]))
 
 
 def test_a_law_that_compares_nothing_has_no_switches():

@@ -56,6 +56,12 @@ def test_it_falls_back_of_the_largest_that_was_nearer_by():
     assert turn([0, 0.03, 0.06, 0.15, 0.3, 0.5, 0.45, 0.35]).first(FREE) == 7
 
 
+def test_small_commands_turn_as_large_ones():
+    U = 0.01 * changed(5, 1.24)
+    assert turn(U).first(FREE) == 5 and turn(U).change(5) == GROWS
+    assert turn([0.0, np.nan, *SHARES[2:]]).first(FREE) == 1
+
+
 def test_a_limited_command_and_one_that_never_moves_do_not_turn():
     assert turn(np.minimum(3.0 * SHARES, 0.16)).first(FREE) == 0
     still = turn(0.0 * SHARES)
@@ -108,9 +114,14 @@ def folded(at, gain=5.0):
 
 def test_the_place_where_a_command_turns(monkeypatch):
     """a is 0.8 off where the command falls to the other side, from the first row; said of the plant's states alone."""
-    (edge,) = found(monkeypatch, asking(folded(0.9)), RIGHT, LEFT, UP)
+    law = asking(folded(0.9))
+    (edge,) = found(monkeypatch, law, RIGHT, LEFT, UP)
+    assert law.asked == {0}
     assert edge.move == pytest.approx([0.8, 0.0], abs=1e-5)
     assert (edge.switch, edge.change, edge.jumps) == (None, LESS, False)
+    assert not found(monkeypatch, asking(folded(2.2)), RIGHT), "beyond the move"
+    small = lambda a, b: 1e-5 * folded(0.9)(a, b)
+    assert found(monkeypatch, asking(small), RIGHT)[0].move == pytest.approx(edge.move)
     assert not found(monkeypatch, asking(lambda a, b: 7 + 5 * a - 2 * b), RIGHT, LEFT, UP)
 
 
@@ -136,10 +147,11 @@ def test_the_nearest_six_are_told(monkeypatch):
 
 
 def test_what_hardly_commands_anything_has_no_gain(monkeypatch):
-    """Below a thousandth of the largest command: |u| = 7.2 at most, beside which 0.005 is nothing."""
-    noisy = lambda a, b: 7.0 + 0.005 * np.sin(40 * a) + 0.1 * (a - 0.1)
-    assert not found(monkeypatch, asking(noisy), RIGHT)
-    assert found(monkeypatch, asking(lambda a, b: noisy(a, b) - 7.0), RIGHT)
+    """Below a thousandth of the largest command, 7: 0.006 and back is nothing, 0.01 is something."""
+    bump = lambda height: lambda a, b: 7.0 + height * ((a > 0.1) & (a < 0.9))
+    assert not found(monkeypatch, asking(bump(0.006)), RIGHT)
+    assert found(monkeypatch, asking(bump(0.01)), RIGHT)
+    assert found(monkeypatch, asking(lambda a, b: bump(0.006)(a, b) - 7.0), RIGHT)
 
 
 def test_no_turn_beyond_a_limit_nor_of_memory_of_another_shape(monkeypatch):
