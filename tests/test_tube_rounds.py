@@ -166,10 +166,11 @@ def test_a_round_may_begin_later():
     assert numbers == [ROUNDS - 2, ROUNDS - 1] and found.failed == 1
 
 
-def test_the_ball_of_laps_grows_to_what_enters_and_with_it_what_it_holds(monkeypatch):
+@pytest.mark.parametrize("first_lap", [0, 1])
+def test_the_ball_of_laps_grows_to_what_enters_and_with_it_what_it_holds(monkeypatch, first_lap):
     monkeypatch.setattr(module, "ball", lambda seen, σ: σ + 1.0)
     ready = Followed(seen(returns=9.0))
-    searched(ready, tube(1), first=ROUNDS - 2)
+    searched(ready, tube(first_lap), first=ROUNDS - 2)
     one, two = ready.tubes
     assert (one.σ, two.σ) == (2.0, 3.0)
     assert two.balls == pytest.approx(1.5 * np.ones((NODES, 2, 2)))
@@ -192,14 +193,17 @@ def test_axes_of_nodes_that_did_not_fit_or_repeat_are_taken_anew(monkeypatch):
     share = [1.0, np.nan, 0.5, 2.0]
     searched(Followed(seen(failed=0, share=np.array(share))), tube(3))
     assert [nodes for nodes, _ in put] == [[1, 3]] * ROUNDS
+    searched(Followed(seen(failed=0, share=np.array([1.2, 1.9, 1.0, 1.0]))), tube(3), ROUNDS - 1)
+    assert put.pop()[0] == [0, 1, 3]
     assert [share is None for _, share in put] == [True] * TURNS + [False] * (ROUNDS - TURNS)
 
 
 def test_a_tube_that_cannot_be_enclosed_or_grows_without_end(monkeypatch):
     found, _, _ = searched(Followed(seen(np.array([1.0, np.inf, 1.0]), failed=2)), tube())
     assert (found.failed, found.why) == (2, "the tube is too wide to enclose a sample")
-    for need, endless in (((1.0, 0.9e6, 1.0), False), ((1.0, 1.1e6, 1.0), True)):
-        found, _, _ = searched(Followed(seen(np.array(need), failed=1)), tube(NEVER), ROUNDS - 1)
+    for need, endless in (((1.0, 4.9e6, 1.0), False), ((1.0, 5.1e6, 1.0), True)):
+        ready = Followed(seen(np.array(need), failed=1))
+        found, _, _ = searched(ready, tube(NEVER, reach=5.0), ROUNDS - 1)
         assert (found.why == "the tube grows without end") is endless
     monkeypatch.setattr(module, "ball", lambda seen, σ: np.inf)
     found, _, _ = searched(Followed(seen(failed=1)), tube(1))
@@ -209,13 +213,14 @@ def test_a_tube_that_cannot_be_enclosed_or_grows_without_end(monkeypatch):
 
 
 # ---- around laps what is needed ------------------------------------------------------------------------------------------------
-def test_reaches_around_laps_come_down_to_what_is_needed():
+@pytest.mark.parametrize("first", [0, 1])
+def test_reaches_around_laps_come_down_to_what_is_needed(first):
     """A hundredth more than 0.5; what needs more than it had keeps what it had."""
     need = np.full((NODES, STAGES + 1, STATES), 0.5)
     need[1, 1, 1] = 0.995
     before, after = seen(need), seen(0.4)
     ready = Followed(after)
-    found = settled(tube(1), before, ready)
+    found = settled(tube(first), before, ready)
     expected = np.full(need.shape, 0.505)
     expected[1, 1, 1] = 1.0
     assert found.tube.reach == pytest.approx(expected) and found.seen is after
