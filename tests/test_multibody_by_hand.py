@@ -43,6 +43,11 @@ def test_places_of_positions_and_rates():
     assert found.body_of == (0, 1, 1, 1, 2, 4)
 
 
+def test_a_child_waits_for_a_parent_that_is_named_first():
+    told = bodies(("a", "b", "revolute"), ("b", GROUND, "revolute"), ("c", "a", "revolute"))
+    assert tree(told).order == (1, 0, 2)
+
+
 @pytest.mark.parametrize(
     "told, said",
     [
