@@ -8,13 +8,15 @@ import numpy as np
 import pytest
 from test_circuit import ODD
 
+from controllers.mpc import prepare
 from controllers.mpc.asked import AskedOfMPC
 from controllers.pid import first, hydraulic
 from controllers.pid_tuning import command, record
 from controllers.pid_tuning.record import Actuator
+from plants.valve_circuits import stepping
 from workbench.contract.errors import InputError
 
-# ---- the record of a tuning --------------------------------------------------------------------------------------------
+# ---- the record of a tuning --------------------------------------
 FIELDS = dict(
     command="u", gains={"K_p": 2.0, "K_i": 0.5, "K_d": 0.1}, disk=0.8, gain_down=0.5, gain_up=3.0, phase=0.7,
     delay=2e-3, crossover=40.0, bandwidth=60.0, M_s=1.4, M_t=1.1, noise=3.0,
@@ -166,7 +168,7 @@ def test_what_the_table_says_beside(monkeypatch):
     assert lost[-1] == "the loop linearised at rest is not known to be stable with these gains"
 
 
-# ---- first gains -------------------------------------------------------------------------------------------------------
+# ---- first gains --------------------------------------
 @pytest.mark.parametrize("enough, tries", [(1, 1), (2, 2), (4, 4)])
 def test_the_first_structure_that_keeps_the_margin(monkeypatch, enough, tries):
     tried = []
@@ -201,7 +203,7 @@ def a_law():
     return make_dataclass("Gains", ["K_p", "K_i", "K_d", "τ"])((9.0,), (8.0,), (7.0,), 0.5)
 
 
-# ---- what a PID makes of valves and pressures --------------------------------------------------------------------------
+# ---- what a PID makes of valves and pressures ------------------------------------------------------------------------
 def cylinder(A_a, A_b, band=0.4):
     """F = A_a p_a − A_b p_b; a valve whose opening is the flow by a half of the supply, and its overlap."""
     valve = SimpleNamespace(
@@ -267,7 +269,7 @@ def test_overlap_is_made_up_for_in_part():
     assert hydraulic.overlap_made_up_for(a_pid(hydraulic=False), [0.1, -3.0]) == [0.0, 0.0]
 
 
-# ---- what a predictive law says of itself ------------------------------------------------------------------------------
+# ---- what a predictive law says of itself ----------------------------------------------------------------------------
 def a_predictive_law(**other):
     given = {"terminal": "set", "blocks": (), "lengths": (1, 1, 1), "limits": (), "observer": None}
     given |= {
@@ -332,7 +334,7 @@ def test_parameters_of_a_predictive_law():
     ]
 
 
-# ---- sizes of a throttled circuit --------------------------------------------------------------------------------------
+# ---- sizes of a throttled circuit ------------------------------------------------------------------------------------
 def test_sizes_of_a_throttled_circuit():
     c = replace(ODD, l_2min=0.05, l_3min=0.02)
     A_2, A_3 = math.pi / 4 * 0.071**2, math.pi / 4 * (0.071**2 - 0.029**2)
@@ -362,3 +364,91 @@ def test_the_speed_that_a_volt_gives_an_unloaded_cylinder():
         assert (Δ - p_in) / inside**2 == pytest.approx(p_in / k / outside**2)
         speeds.append(c.C_vd * math.sqrt(Δ - p_in) / inside)
     assert c.velocity_gain == pytest.approx(sum(speeds) / 2, rel=1e-12)
+
+
+# ---- the model of a predictive law at a point ------------------------------------------------------------------------
+def test_a_model_at_a_point_keeps_its_motion_there(monkeypatch):
+    """c = f(x, w) − A x − B w over commands and known inputs, y − C x; a disturbance inside the plant has its column of B."""
+    A = np.array([[-1.0, 0.5], [0.2, -3.0]])
+    B = np.array([[2.0, 0.3, 7.0], [0.0, 1.0, 9.0]])
+    C = np.array([[1.0, 0.0], [5.0, 5.0], [0.4, 2.0]])
+    inputs = signals("v", "u", "d", "rest")
+    plant = SimpleNamespace(
+        inputs=inputs,
+        outputs=signals("a", "b", "c"),
+        defaults=lambda: {"rest": 4.0, "u": 99.0},
+        rhs=lambda t, x, w: [10.0 + w[3], 20.0 - w[0] + x[1]],
+        out=lambda t, x: [3.0, 100.0, -1.0],
+    )
+    model = SimpleNamespace(outputs=plant.outputs)
+    law = SimpleNamespace(
+        predicting=plant, model=model, commands=signals("u"), known=signals("v"), disturbances=("d", "c"),
+        measured=signals("c", "a"), relinearise=False, T_s=0.01, delay=0.002,
+    )  # fmt: skip
+    monkeypatch.setattr(prepare, "_live", lambda law: ("u", "v", "d"))
+    monkeypatch.setattr(
+        prepare,
+        "linearize",
+        lambda plant, x, w, inputs: told.update(x=x, w=w) or SimpleNamespace(A=A, B=B, C=C),
+    )
+    monkeypatch.setattr(prepare, "sampled_model", lambda *given: given)
+    told = {}
+    x, u = np.array([0.5, -2.0]), (1.5, -0.5, 0.25)
+    found = prepare.model_at(law, x, u)
+    assert told == {"x": [0.5, -2.0], "w": [-0.5, 1.5, 0.25, 4.0]}
+    c = np.array([14.0, 18.5]) - A @ x - B[:, :2] @ np.array([1.5, -0.5])
+    assert (
+        found[0] is A
+        and found[1].tolist() == [[2.0], [0.0]]
+        and found[2].tolist() == [[0.3], [1.0]]
+    )
+    assert found[3].tolist() == [[7.0, 0.0], [9.0, 0.0]], (
+        "the output's own disturbance moves nothing"
+    )
+    assert found[4] == pytest.approx(c)
+    assert found[5].tolist() == [[0.4, 2.0], [1.0, 0.0]] and found[6].tolist() == [
+        [0.0, 1.0],
+        [0.0, 0.0],
+    ]
+    assert found[7] == pytest.approx(np.array([-1.0, 3.0]) - C[[2, 0]] @ x) and found[8:] == (
+        0.01,
+        0.002,
+    )
+
+
+# ---- arms by the implicit step --------------------------------------
+def refused(**given):
+    arm = lambda limit: SimpleNamespace(step_limit=lambda: limit)
+    plant = SimpleNamespace(arms=[arm(0.01), arm(0.005)])
+    with pytest.raises(InputError) as why:
+        stepping.stepped(plant, **{"T": 0.02, "h": 2e-3} | given)
+    return why.value.message
+
+
+@pytest.mark.parametrize(
+    "given, said",
+    [
+        ({"h": 0.005}, "a step of 0.005 s"),
+        ({"h": 0.0}, "a step of 0 s"),
+        ({"T": 1e-3}, "0.001 s is less than one step"),
+        ({"T": math.inf}, "or no time"),
+        ({"u_c": 1.01}, "openings outside"),
+        ({"u_c": [0.0, -1.01]}, "openings outside"),
+        ({"u_a": -0.01}, "openings outside"),
+        ({"u_a": [0.5, 1.01]}, "openings outside"),
+        ({"u_a": [0.5, -0.01]}, "openings outside"),
+        ({"u_c": np.zeros(3)}, "u_c of shape"),
+        ({"f_ey": math.nan}, "f_ey is not finite"),
+    ],
+)
+def test_steps_and_openings_that_are_refused(given, said):
+    assert said in refused(**given)
+
+
+def test_series_of_steps_and_arms():
+    t = np.arange(4) * 0.1
+    made = lambda given, N=2: stepping._series("u", given, t, N)
+    assert made(3.0).tolist() == [[3.0, 3.0]] * 4 and made([1.0, 2.0]).tolist() == [[1.0, 2.0]] * 4
+    assert made([1, 2, 3, 4]).tolist() == [[k, k] for k in (1, 2, 3, 4)]
+    assert made(lambda t: t + 1).ravel() == pytest.approx(np.repeat(t + 1, 2))
+    assert made([1, 2, 3, 4], 4).tolist() == [[1, 2, 3, 4]] * 4, "one for each arm"
