@@ -273,6 +273,20 @@ def test_the_ball_the_edge_and_the_core():
     assert near.tolist() == [True, False]
 
 
+def test_a_boundary_that_is_reached_beside_the_middle_of_a_face():
+    """V = (x − 0.7)² + 3 (y − 1.3)² is 1.47 at (0.7, 2), 1.96 in the middle of that face, and far above on the other three."""
+    two = Linear(A=((-1.0, 0.0), (0.0, -2.0)), B=((1.0,), (0.0,)), C=((1.0, 0.0),))
+    V = lambda x: (x[0] - 0.7) ** 2 + 3 * (x[1] - 1.3) ** 2
+    limits = [(-2.0, 2.0), (-2.0, 2.0)]
+    motion = Motion(two, V, ["x0", "x1"], None)
+    own = Ground(motion, ["x0", "x1"], limits, np.zeros(2), np.array([0.1, 0.2]), 800, None)
+    reached, x = own._reached(1.6)
+    assert reached is True and x[1] == 2.0 and (x[0] - 0.7) ** 2 <= 0.13 + 1e-12
+    assert own._reached(1.4) == (False, None)
+    own.budget = 4
+    assert own._reached(1.48)[0] is None, "too few boxes to tell"
+
+
 def test_what_varies_is_cut_into_pieces():
     own = ground(inputs={"u0": (-0.3, 0.6)}, budget=400)
     assert own.labels == ["x0", "x1", "u0"] and own.low.tolist() == [-2, -2, -0.3]

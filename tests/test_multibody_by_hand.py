@@ -11,7 +11,7 @@ from plants.multibody import effort as effort_module
 from plants.multibody import fit
 from plants.multibody.branching import tree
 from plants.multibody.effort import effort
-from plants.multibody.parts import GROUND, JOINTS, Pin
+from plants.multibody.parts import GROUND, JOINTS, Pin, Place
 from plants.multibody.pins import held_at, resolve
 from plants.multibody.points import NamedPoint
 from workbench.contract.errors import Faults, InputError
@@ -62,6 +62,32 @@ def test_bodies_that_are_no_tree(told, said):
     with pytest.raises(InputError) as refused:
         tree(bodies(*told))
     assert said in refused.value.message
+
+
+@pytest.mark.parametrize(
+    "axis, normal",
+    [
+        ((0.2, -5.0, 1.0), (1.0, 0.0, 0.0)),
+        ((1.0, 0.1, -3.0), (0.0, 1.0, 0.0)),
+        ((-2.0, 1.0, 0.5), (0.0, 0.0, 1.0)),
+    ],
+)
+def test_a_place_without_a_normal_has_the_coordinate_axis_farthest_from_its_own(axis, normal):
+    place = Place("arm", (1.0, 2.0, 3.0), axis)
+    assert place.complete() == replace(place, normal=normal)
+    own = replace(place, normal=(0.3, 0.4, 0.5))
+    assert own.complete() is own
+
+
+@pytest.mark.parametrize("across, fine", [(0.9e-3, False), (1.1e-3, True)])
+def test_a_normal_lies_across_its_axis(across, fine):
+    """By a thousandth of its length."""
+    given = ("arm", (0.0, 0.0, 0.0), (0.0, 2.0, 0.0), (0.0, -5.0, 5.0 * across))
+    if fine:
+        Place(*given)
+    else:
+        with pytest.raises(InputError, match="along the axis"):
+            Place(*given)
 
 
 # ---- pins ---------------------------------------------------------------------------------------------------------------------
