@@ -13,6 +13,7 @@ from controllers.mpc.asked import AskedOfMPC
 from controllers.pid import first, hydraulic
 from controllers.pid_tuning import command, record
 from controllers.pid_tuning.record import Actuator
+from plants.components.circuit_checks import pressure_at_rest
 from plants.valve_circuits import stepping
 from workbench.contract.errors import InputError
 
@@ -68,6 +69,8 @@ def test_the_worst_of_both_sides_of_a_valve(margins):
     assert worst == (0.7, 0.5, 3.0, 0.6, 3e-3)
     assert (found.crossover, found.bandwidth, found.M_s, found.M_t) == (50.0, 60.0, 1.5, 1.2)
     assert record._actuator(loop, 1, "v", [2]).crossover == 45.0
+    margins[2]["cross"] = []
+    assert record._actuator(loop, 1, "v", [2]).crossover == 0.0
 
 
 def test_a_loop_that_is_not_known_to_be_stable_has_no_margins(margins):
@@ -350,6 +353,19 @@ def test_sizes_of_a_throttled_circuit():
         (8.3e6 * A_2 * c.stroke, 8.3e6 * A_3, c.stroke)
     )
     assert sizes[5] == pytest.approx(c.velocity_gain * 9.1)
+
+
+@pytest.mark.parametrize("end", [0, 1])
+def test_a_cylinder_may_start_at_the_ends_of_its_range(end):
+    """At either end, and nowhere beyond; 500 N and p_30 on the annulus are what p_2 carries."""
+    s = ODD.range[end]
+    p_2 = (500.0 + ODD.A_3 * ODD.p_30) / ODD.A_2
+    assert pressure_at_rest(ODD, s, 500.0) == pytest.approx(p_2)
+    with pytest.raises(InputError, match="the cylinder reaches"):
+        pressure_at_rest(ODD, s + (1e-9 if end else -1e-9), 500.0)
+    with pytest.raises(InputError, match="takes p_2 = -"):
+        pressure_at_rest(ODD, s, -1.001 * ODD.A_3 * ODD.p_30)
+    assert pressure_at_rest(ODD, s, -ODD.A_3 * ODD.p_30) == 0.0
 
 
 def test_the_speed_that_a_volt_gives_an_unloaded_cylinder():
