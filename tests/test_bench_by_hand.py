@@ -266,7 +266,9 @@ def test_squares_of_the_whole_horizon(P, last):
 
 def test_a_root_of_a_weight_of_very_different_units():
     """FᵀF = M; a state that does not count has no row and no column."""
-    M = np.array([[4e12, 3e2, 0.0], [3e2, 1e-6, 0.0], [0.0, 0.0, 0.0]])
+    own = np.array([[1.0, 0.5, 0.2, 0.0], [0.5, 1.0, -0.3, 0.0], [0.2, -0.3, 1.0, 0.0], [0.0] * 4])
+    units = np.array([1e6, 1e-3, 1e2, 1.0])
+    M = own * units * units[:, None]
     F = root(M)
     scale = np.sqrt(np.diag(M)) + (np.diag(M) == 0)
     assert (F.T @ F / scale / scale[:, None]) == pytest.approx(

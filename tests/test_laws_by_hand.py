@@ -13,6 +13,7 @@ from controllers.mpc.asked import AskedOfMPC
 from controllers.pid import first, hydraulic
 from controllers.pid_tuning import command, record
 from controllers.pid_tuning.record import Actuator
+from controllers.vdc.part import USUAL_K_X, Part
 from plants.components.circuit_checks import pressure_at_rest
 from plants.valve_circuits import stepping
 from workbench.contract.errors import InputError
@@ -468,3 +469,7 @@ def test_series_of_steps_and_arms():
     assert made([1, 2, 3, 4]).tolist() == [[k, k] for k in (1, 2, 3, 4)]
     assert made(lambda t: t + 1).ravel() == pytest.approx(np.repeat(t + 1, 2))
     assert made([1, 2, 3, 4], 4).tolist() == [[1, 2, 3, 4]] * 4, "one for each arm"
+
+
+def test_a_drive_without_friction_rubs_by_nothing():
+    assert Part().rubbing(0.3, 0.2, []) == (0.0, []) and Part().usual_k_x(None) == USUAL_K_X
