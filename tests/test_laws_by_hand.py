@@ -263,6 +263,8 @@ def test_feed_forward_of_flow_of_gain_and_none():
     a.model.supplies = [2.0, 16.0]
     found = hydraulic.feed_forward(a, [1.0, -9.0], [10.0, 3.0], SLOW)
     assert found == pytest.approx([5.0, (-27 + 3) / 8 + 0.5])
+    still = hydraulic.feed_forward(a_pid(), [1.0, -2.0], [-3.0, 6.0], SLOW)
+    assert still == [0.5, 0.5], "no flow, no overlap"
     assert hydraulic.feed_forward(a_pid(feed="gain"), [1.0, -2.0], [0, 0], SLOW) == [7.0, -14.0]
     assert hydraulic.feed_forward(a_pid(feed="none"), [1.0, -2.0], [0, 0], SLOW) == [0.0, 0.0]
 
