@@ -9,7 +9,7 @@ import pytest
 
 from workbench.contract.errors import InputError
 from workbench.verification.linear.limited import Limited, unlimited
-from workbench.verification.linear.limited_loop import _affine, _needed, _start
+from workbench.verification.linear.limited_loop import _affine, _law, _needed, _start
 from workbench.verification.sensitivity.slopes import DIFFERENCES, MORRIS, Slope, slopes
 from workbench.verification.tube.end import closing, narrowed, pace, shown
 
@@ -283,3 +283,51 @@ def test_a_tube_that_is_no_narrower_at_its_end(last, wide):
     assert bool(said) is bool(wide)
     if wide:
         assert f"than at the beginning in {wide}: make" in said[0]
+
+
+# ---- a law taken apart -----------------------------------------------------------------------------------------------------------
+def a_law(high=4.0, u=lambda z, y, r: [LOW(HIGH(z[0] + 2 * y[1], 3), -2), 5 * y[0] - z[1] + r[0]]):
+    """Memory z_1⁺ = 0.5 z_1 + y_1, z_2⁺ = z_2 − 3 r; the first command is limited by itself, the second by the plant."""
+    signals = lambda *names: [SimpleNamespace(name=n) for n in names]
+    after = lambda t, z, y, r: [0.5 * z[0] + y[0], z[1] - 3 * r[0] + 0.25]
+    controller = SimpleNamespace(
+        states=signals("z_1", "z_2"), measured=signals("y_1", "y_2"), references=signals("r"), commands=signals("u", "v"),
+        update=after, rhs=after, command=lambda t, z, y, r: u(z, y, r),
+    )  # fmt: skip
+    plant = SimpleNamespace(limits=lambda: {"u": (-high, high), "v": (-7.0, 8.0)})
+    return SimpleNamespace(plant=plant), controller
+
+
+@pytest.mark.parametrize("T", [0.1, None])
+def test_memory_commands_and_limits_of_a_law(T):
+    """A sampled law commands by the memory after the sample, a continuous one by that of the instant."""
+    (memory, commands, v), limits, beyond = _law(*a_law(), T)
+    assert beyond == ["v"] and [(one.low, one.high) for one in limits] == [(-2, 3), (-7, 8)]
+    by_z, by_y, by_r, by_ψ, at_0 = memory
+    assert by_z.tolist() == [[0.5, 0], [0, 1]] and by_y.tolist() == [[1, 0], [0, 0]]
+    assert by_r.tolist() == [[0], [-3]] and not by_ψ.any() and at_0.tolist() == [0, 0.25]
+    by_z, by_y, by_r, by_ψ, at_0 = commands
+    own = ([[0.5, 0], [0, -1]], [[1, 2], [5, 0]], [[0], [4]], [0, -0.25])
+    flowing = ([[1, 0], [0, -1]], [[0, 2], [5, 0]], [[0], [1]], [0, 0])
+    expected = flowing if T is None else own
+    assert (by_z.tolist(), by_y.tolist(), by_r.tolist(), at_0.tolist()) == expected
+    assert by_ψ.tolist() == [[-1, 0], [0, -1]]
+    assert (v[0].tolist(), v[1].tolist(), v[2].tolist(), v[4].tolist()) == expected and not v[
+        3
+    ].any()
+
+
+def test_laws_that_are_not_linear_but_for_their_limits():
+    with pytest.raises(
+        InputError, match="allows itself u from -2 to 3, the plant takes -2.5 to 2.5"
+    ):
+        _law(*a_law(high=2.5), 0.1)
+    with pytest.raises(InputError, match="switches at its limits"):
+        _law(*a_law(u=lambda z, y, r: [ca.sign(y[0]), y[1]]), 0.1)
+    with pytest.raises(InputError, match="one limit behind another"):
+        _law(
+            *a_law(u=lambda z, y, r: [LOW(HIGH(2 * LOW(HIGH(y[0], 1), -1) + y[1], 3), -2), y[1]]),
+            0.1,
+        )
+    with pytest.raises(InputError, match="no derivative at rest"):
+        _law(*a_law(u=lambda z, y, r: [y[0] * np.inf, y[1]]), 0.1)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from controllers.mpc import field_checks
+from controllers.mpc import overlap as own_overlap
 from controllers.mpc import signals as module
 from controllers.mpc.field_checks import check_fields
 from controllers.mpc.overlap import Overlap
@@ -147,6 +148,38 @@ def test_a_command_steps_over_the_overlap_within_a_width():
     ):
         assert own.command(np.array(v)) == pytest.approx(u)
     assert own and not Overlap(np.zeros(2), 0.2) and Overlap(np.array([0.0, 0.1]), 0.2)
+
+
+def test_a_plant_without_the_overlap_of_its_valves(monkeypatch):
+    """Open at once, as far as before: its largest command is less by the overlap."""
+    numbers = {
+        "lift.valve.dead_band": 0.3,
+        "lift.valve.u_max": 5.0,
+        "tilt.valve.dead_band": 0.1,
+        "tilt.valve.u_max": 4.0,
+        "m": 7.0,
+    }
+    rub = {"a.friction.width": 0.02, "b.friction.width": 2.0, "c.width": 0.01}
+    leaf = lambda items: [SimpleNamespace(path=p, value=v) for p, v in items.items()]
+    monkeypatch.setattr(own_overlap, "leaves", lambda plant: leaf(numbers | rub))
+    monkeypatch.setattr(own_overlap, "bind", lambda plant, values: values)
+    valve = lambda band: SimpleNamespace(valve=SimpleNamespace(dead_band=band))
+    lapped = SimpleNamespace(cylinders=[valve(0.3), valve(0.1)])
+    monkeypatch.setattr(own_overlap, "controls", lambda plant: "uv")
+    assert own_overlap.overlap(lapped, 0.2).u_d.tolist() == [0.3, 0.1]
+    assert own_overlap.overlap(SimpleNamespace(cylinders=()), 0.2).u_d.tolist() == [0.0, 0.0]
+    assert own_overlap.without_overlap(lapped) == {
+        "lift.valve.dead_band": 0.0,
+        "tilt.valve.dead_band": 0.0,
+        "lift.valve.u_max": pytest.approx(4.7),
+        "tilt.valve.u_max": pytest.approx(3.9),
+    }
+    plain = SimpleNamespace(cylinders=[valve(0.0)])
+    assert own_overlap.without_overlap(plain) is plain
+    assert (
+        own_overlap.smoothed(plain, 0.05) == {"a.friction.width": 0.05}
+        and own_overlap.smoothed(plain, 0.01) is plain
+    )
 
 
 # ---- what is refused ----------------------------------------------------------------------

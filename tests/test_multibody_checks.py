@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 
 from controllers.pid.suited import says_nothing, suited
-from plants.multibody import checks
+from plants.multibody import checks, metering, strokes
+from plants.multibody.metering import MeteringValves
+from plants.multibody.oil import Oil
 from plants.multibody.parts import GROUND
+from plants.multibody.signals import flow_name
 from workbench.contract.errors import Faults, InputError
 
 
@@ -62,7 +65,7 @@ def refused(check, *given):
     return f"{why.value.message} | {why.value.mend}"
 
 
-# ---- names and drives ---------------------------------------------------------------------------------------------------------
+# ---- names and drives --------------------------------------------------------------------------------------------------
 def test_a_machine_whose_names_exist():
     lift, turn = between("lift", GROUND, "boom"), actuator("turn", motor(), "boom")
     push, any_one = (
@@ -131,7 +134,7 @@ def test_drives_on_joints_of_another_kind(one, told):
     assert ACTS.format(*told) in refused(checks.check_names, machine(actuators=(one,)))
 
 
-# ---- supplies -----------------------------------------------------------------------------------------------------------------
+# ---- supplies ----------------------------------------------------------------------------------------------------------
 def a_supply(settles=False):
     served = []
     return SimpleNamespace(settles=settles, check=served.append, served=served)
@@ -167,7 +170,7 @@ def test_a_line_without_oil_serves_drives_without_oil():
     assert "actuators.a.drive: a Plain takes" in said
 
 
-# ---- surroundings and signals ---------------------------------------------------------------------------------------------------
+# ---- surroundings and signals ------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     "method, wrench, moving, tcp, said",
     [
@@ -201,7 +204,7 @@ def test_no_two_signals_of_one_name():
     assert "called 'stored'" in refused(checks.check_signals, made(powers=("p", "stored")))
 
 
-# ---- where it starts ------------------------------------------------------------------------------------------------------------
+# ---- where it starts ---------------------------------------------------------------------------------------------------
 def test_pins_on_each_other_have_no_direction(monkeypatch):
     """All that lie on each other are told; apart in one coordinate is apart."""
     monkeypatch.setattr(checks, "point", lambda motion, body, at: (at, None))
@@ -290,7 +293,7 @@ def test_axes_of_a_closed_cut_point_the_same_way(monkeypatch):
     assert "loops.other: closes" in refused(checks.check_faces, made("eye", "other"), None)
 
 
-# ---- a PID for a plant without valves -------------------------------------------------------------------------------------------
+# ---- a PID for a plant without valves ----------------------------------------------------------------------------------
 def plant(**other):
     given = {
         "cylinders": (),
@@ -337,3 +340,141 @@ def test_settings_follow_from_the_velocity_gain():
 )
 def test_a_plant_that_says_nothing_of_itself(given, nothing):
     assert bool(says_nothing(plant(**given))) is nothing
+
+
+# ---- oil ---------------------------------------------------------------------------------------------------------------
+OWN = {name: answer for name, answer in vars(Oil).items() if isinstance(answer, property)}
+Oily = type("Oily", (), OWN)  # a mechanism of which only what its oil answers is asked
+
+
+def oily(supply=None, **drives):
+    """Actuators whose drives answer like this."""
+    made = Oily()
+    made.actuators = tuple(
+        SimpleNamespace(name=name, drive=drive) for name, drive in drives.items()
+    )
+    made.supply = supply
+    return made
+
+
+def drive(vacuum=None, needs=True, chambers=("a", "b")):
+    return SimpleNamespace(
+        pressures=lambda name: tuple(f"p_{c}{name}" for c in chambers),
+        needs_supply=needs,
+        vacuum=vacuum,
+    )
+
+
+def test_chambers_flows_and_vacua_of_all_drives():
+    made = oily(
+        lift=drive(-1e5),
+        turn=drive(0.0, needs=False, chambers=()),
+        tilt=drive(needs=False, chambers=("a",)),
+    )
+    assert made.pressure_names == ("p_alift", "p_blift", "p_atilt")
+    assert made.flow_names == (flow_name("lift"),)
+    assert made.vacua == {"p_alift": -1e5, "p_blift": -1e5}
+    assert oily(lift=drive(0.0)).vacua == {"p_alift": 0.0, "p_blift": 0.0}
+
+
+def test_pressures_of_a_supply(monkeypatch):
+    from plants.multibody import oil
+
+    line = SimpleNamespace(p_s=2e7, p_r=3e5)
+    for name in ("constant_line", "highest_line"):
+        monkeypatch.setattr(oil.acting, name, lambda made: line if made.supply else None)
+    supply = SimpleNamespace(
+        most="most", unloaded="unloaded", pressure_names=("p_s",), range=(1.0, 2.0)
+    )
+    own, none = oily(supply), oily()
+    assert (own.p_s, own.p_r, own.p_top) == (2e7, 3e5, 2e7) and (
+        none.p_s,
+        none.p_r,
+        none.p_top,
+    ) == (None,) * 3
+    assert (own.line_at_most, own.line_unloaded) == ("most", "unloaded")
+    assert (none.line_at_most, none.line_unloaded) == (None, None)
+    assert own.supply_names == ("p_s",) and own.supply_range == (1.0, 2.0)
+    assert none.supply_names == () and none.supply_range is None
+
+
+# ---- a step of a stroke ------------------------------------------------------------------------------------------------
+def stepped(monkeypatch, rows, move=(0.5, 0.0)):
+    """Positions after a move, on loops whose rows are Φ(z)."""
+    monkeypatch.setattr(
+        strokes, "_closing", lambda mechanism, z: (np.array(rows(z), float), slope(rows, z))
+    )
+    made = SimpleNamespace(
+        tree=SimpleNamespace(n_v=2), moved=lambda z, move: [a + b for a, b in zip(z, move)]
+    )
+    return strokes._stepped(made, [0.25, 0.1], move)
+
+
+def slope(rows, z, h=1e-6):
+    columns = [
+        (np.array(rows(np.array(z) + h * e)) - np.array(rows(np.array(z) - h * e))) / (2 * h)
+        for e in np.eye(2)
+    ]
+    return np.column_stack(columns)
+
+
+def test_a_step_closes_its_loops_or_there_is_none(monkeypatch):
+    """z_2 = z_1² after the move; two rows of which one does not close are none, and what is too far is none."""
+    parabola = lambda z: [z[1] - z[0] ** 2]
+    z = stepped(monkeypatch, parabola)
+    assert z[1] == pytest.approx(z[0] ** 2, abs=1e-12) and 0.25 < z[0] < 0.75
+    assert stepped(monkeypatch, lambda z: np.zeros(0)) == [0.75, 0.1]
+    assert stepped(monkeypatch, lambda z: [0.0 * z[0], 1e-3 + 1e-9 * z[1] ** 2]) is None
+    assert stepped(monkeypatch, parabola, (3.0, 0.0)) is None
+
+
+# ---- metering valves --------------------------------------------------------------------------------
+def metered(settles=False, bleed=None, no_passivity="", **drives):
+    """A machine whose drives have these sections (None: no valves), velocities and forces of their rods."""
+    actuators = [
+        SimpleNamespace(
+            name=name,
+            drive=SimpleNamespace(
+                metering=lambda name, s=s: s, regeneration=bleed or "none", damping=7.0
+            ),
+        )
+        for name, s in drives.items()
+    ]
+    supply = SimpleNamespace(settles=settles, circuit_pump="pump", u_b=0.3)
+    named = lambda *found: [SimpleNamespace(name=n) for n in found]
+    machine = SimpleNamespace(
+        actuators=actuators, supply=supply, no_passivity=no_passivity,
+        states=named("q", "rod_a", "rod_c"), monitors=named("f_p_c", "f_p_a", "other"),
+        rhs=lambda t, x, u: [x, x + 1, x + 2 + t], monitor=lambda t, x, u: [u, u + 1, u + 2 + t],
+    )  # fmt: skip
+    return MeteringValves(machine)
+
+
+def test_valves_of_the_drives_that_have_some(monkeypatch):
+    monkeypatch.setattr(metering, "Circuit", lambda sections, pump: (sections, pump))
+    own = metered(a="first", b=None, c="second")
+    assert list(own.drives) == ["a", "c"] and own.circuit == (("first", "second"), "pump")
+    assert own.held and not metered(settles=True, a="first").held
+    assert own.rods(10.0, 20.0) == ([11.0, 12.0], [21.0, 20.0])
+
+
+def test_what_the_circuit_of_a_machine_is_asked(monkeypatch):
+    monkeypatch.setattr(metering, "Circuit", lambda sections, pump: "circuit")
+    monkeypatch.setattr(metering, "check_passive", lambda *given, held: (*given, held))
+    monkeypatch.setattr(metering, "check_unique", lambda *given, held: (*given, held))
+    own = metered(a="first", c="second")
+    assert own.passivity(5, 6) == ("circuit", 5, 6, True)
+    damping = {"a: damping of the oil": 7.0, "c: damping of the oil": 7.0}
+    assert own.uniqueness(5, 6) == ("circuit", damping, 5, 6, True)
+    with pytest.raises(InputError, match="incremental-passivity: it follows the loads"):
+        metered(no_passivity="it follows the loads", a="first").passivity()
+
+
+def test_sections_for_reports_where_the_line_holds_oil(monkeypatch):
+    sections = [SimpleNamespace(name="a"), SimpleNamespace(name="c")]
+    monkeypatch.setattr(metering, "Circuit", lambda own, pump: SimpleNamespace(sections=sections))
+    monkeypatch.setattr(metering, "with_oil", lambda valves, circuit, u_b, called: (u_b, called))
+    assert metered(a="first").valve_sections is None, "its pump holds none"
+    monkeypatch.setattr(metering, "SharedPump", SimpleNamespace)
+    assert metered(a="first", c="second").valve_sections == (0.3, ["a", "c"])
+    assert metered(bleed="input", a="first").valve_sections is None
