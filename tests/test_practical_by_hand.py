@@ -9,7 +9,7 @@ import pytest
 from workbench.contract.errors import InputError
 from workbench.verification.linear.modes import Mode, Modes, Place
 from workbench.verification.practical import claim as module
-from workbench.verification.practical import traced_memory
+from workbench.verification.practical import stray, traced_memory
 from workbench.verification.practical.disturbed import Outcome
 from workbench.verification.practical.nominal import Nominal
 from workbench.verification.practical.returning import Judged, Return
@@ -346,3 +346,67 @@ def test_gains_are_followed_beyond_the_longest_run(monkeypatch):
     assert asked == [((long, {2: 1.0}), 8.0, (RUNS_ON,), ASKED, ASKED, LEAST)]
     monkeypatch.setattr(traced_memory, "_rates", lambda run: {})
     assert traced_memory.of_memory(None) == "" and len(asked) == 1
+
+
+# ---- what does something that it did at no time of the run -----------------------------------------------------------------------
+def strays(inside, later, what=("it",), **given):
+    """What is said of values that are `inside(t)` in a run of 10 s and `later(t)` after it."""
+    answer = lambda t: np.array(inside(t) if t <= 10.0 else later(t), float)
+    return stray.stray(answer, 10.0, what, **given)
+
+
+@pytest.mark.parametrize(
+    "later, told",
+    [
+        (3.0 * (1 + 0.9 * stray.SAME), False),
+        (3.0 * (1 + 1.1 * stray.SAME), True),
+        (3.0 * (1 - 1.1 * stray.SAME), True),
+        (math.nan, True),
+        (math.inf, True),
+    ],
+)
+def test_a_value_that_stood_may_change_by_rounding(later, told):
+    assert bool(strays(lambda t: [3.0], lambda t: [later])) is told
+
+
+@pytest.mark.parametrize("beyond, told", [(0.9, False), (1.1, True)])
+def test_a_value_that_swung_may_leave_its_range_by_a_share_of_it(beyond, told):
+    """From 2 at the start to 4 at the end."""
+    swing = lambda t: [2.0 + t / 5]
+    for edge, sign in ((4.0, 1), (2.0, -1)):
+        found = strays(swing, lambda t, e=edge + sign * beyond * stray.SLACK * 2: [e])
+        assert bool(found) is told
+    assert (
+        bool(strays(swing, lambda t: [4.0 + beyond * (stray.SLACK * 2 + 0.5 * 4)], least=0.5))
+        is told
+    )
+
+
+def test_whose_value_strays_and_when():
+    """What was no number in the run says nothing; names come again and again."""
+    inside = lambda t: [math.nan, 1.0, 1.0, 1.0]
+    said = strays(inside, lambda t: [5.0, 1.0, 1.0, 7.0 if t > 1e4 else 1.0], ("a", "b"))
+    assert "b does what it did at no time of the run" in said and said.startswith("at t = ")
+    assert strays(inside, lambda t: [5.0, 1.0, 1.0, 1.0], ("a", "b")) == ""
+    late = []
+    strays(lambda t: [1.0], lambda t: late.append(t) or [1.0])
+    assert (
+        late == sorted(late) and 10.0 < late[0] and late[-1] <= max(stray.DAY, stray.LENGTHS * 10.0)
+    )
+    assert len(late) == stray.LATER
+
+
+@pytest.mark.parametrize(
+    "values, line",
+    [
+        (lambda t: 3.0 + 2.0 * t, (3.0, 2.0)),
+        (lambda t: -0.5 * t, (0.0, -0.5)),
+        (lambda t: 3.0 + 0 * t, None),
+        (lambda t: t * t, None),
+        (lambda t: np.abs(t - 7.0), None),
+    ],
+)
+def test_a_clock_is_a_straight_line(values, line):
+    time = np.linspace(2.0, 12.0, 51)
+    found = stray.straight(time, values(time))
+    assert found is None if line is None else found == pytest.approx(line, abs=1e-12)
