@@ -245,6 +245,28 @@ def test_what_is_held_and_what_varies():
         Motion(two, lambda x: x[0] * x[0], ["x0"])
 
 
+class Loose:
+    """Least values 10, 5 and 9 on three unit boxes; that of the first is known only of its halves."""
+
+    values = (10.0, 5.0, 9.0)
+
+    def over(self, low, high):
+        known = np.array([self.values[int(a)] for a in low[:, 0]])
+        loose = (low[:, 0] < 1) & (high[:, 0] - low[:, 0] > 0.6)
+        return np.where(loose, 0.0, known), known + 1, np.ones_like(low)
+
+    def plain(self, low, high):
+        known = np.array([self.values[int(a)] for a in low[:, 0]])
+        return known + 0.05, known + 0.1
+
+
+def test_the_least_of_boxes_that_were_laid_aside_is_the_bound():
+    """5 and 9 are laid aside at once, while the first box looks as if it went down to 0."""
+    low = np.array([[0.0], [1.0], [2.0]])
+    assert least(Loose(), low, low + 1, gap=0.1) == 5.0
+    assert least(Loose(), low, low + 1, gap=0.1, budget=3) == 0.0
+
+
 # ---- the ground of a search ------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Pull(Linear):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from controllers import lqr as module
+from controllers import tuned_file
 from controllers.lqr import LQR, _flat, _times, _weight, gains, target_map
 from controllers.pid_tuning import tune
 from controllers.pid_tuning.tune import ByDiskMargin, ByRelay
@@ -294,3 +295,49 @@ def test_fields_that_are_found():
     for free in ((), ("K_p", "K_p")):
         with pytest.raises(InputError, match="each once"):
             ByDiskMargin(free=free)
+
+
+# ---- the file with the gains in it ---------------------------------------------------------------------------------------------
+CASE = """# a machine
+plant: 'servo'
+controller:
+  law: PID  # ours
+  tuning: {method: relay}
+  u_max: 5
+"""
+
+
+def test_a_file_keeps_its_comments_and_quotes_and_takes_the_gains(monkeypatch):
+    """Gains that it has stay where they are, others come where the tuning stood."""
+    monkeypatch.setattr(tuned_file, "_check_read_back", lambda *given: None)
+    monkeypatch.setattr(
+        tuned_file, "units_of", lambda law: {"K_p": "V/m", "K_i": "V/(m s)", "τ": "s"}
+    )
+    monkeypatch.setattr(tuned_file, "law_form", lambda kind: None)
+    monkeypatch.setattr(tuned_file.shape, "canonical", lambda form, key: key)
+    law = Pid(K_p=(2.5,), K_i=(0.5, 0.0), τ=0.02)
+    text = tuned_file.written(SimpleNamespace(text=CASE), law, ["K_p", "K_i", "τ"])
+    lines = text.splitlines()
+    assert lines[:4] == ["# a machine", "plant: 'servo'", "controller:", "  law: PID  # ours"]
+    assert "tuning" not in text and lines[4] == "  K_p: 2.5 V/m" and lines[-1] == "  u_max: 5"
+    assert [line.split(":")[0].strip() for line in lines[5:-1] if ":" in line] == ["K_i", "τ"]
+    again = tuned_file.written(SimpleNamespace(text=text), Pid(K_p=(3.5,)), ["K_p"])
+    assert again == text.replace("2.5 V/m", "3.5 V/m")
+    bare = tuned_file.written(SimpleNamespace(text="controller: PID\n"), law, ["K_p"])
+    assert bare == "controller:\n  law: PID\n  K_p: 2.5 V/m\n"
+
+
+def test_numbers_as_a_file_has_them():
+    made = tuned_file._yaml
+    assert made((1.5,), "V/m") == "1.5 V/m" and made((1.5, 0.0), "V/m") == ["1.5 V/m", 0.0]
+    assert made(3, "V/m") == 3 and made(1.5, "1") == 1.5
+
+
+def test_a_file_that_would_not_mean_the_same(monkeypatch):
+    read = Pid(K_p=(2.0,))
+    monkeypatch.setattr(tuned_file, "loads", lambda text, path: SimpleNamespace(controller=read))
+    monkeypatch.setattr(tuned_file, "innermost", lambda controller: controller)
+    case = SimpleNamespace(path="case.yaml")
+    tuned_file._check_read_back(case, "", Pid(K_p=(2.0,), K_i=(9.0,)), ["K_p"])
+    with pytest.raises(InputError, match="would not mean the same"):
+        tuned_file._check_read_back(case, "", Pid(K_p=(2.0,), K_i=(9.0,)), ["K_p", "K_i"])

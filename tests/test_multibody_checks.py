@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from controllers.pid.suited import says_nothing, suited
-from plants.multibody import checks, metering, strokes
+from plants.multibody import branching, checks, metering, strokes, tree
 from plants.multibody.metering import MeteringValves
 from plants.multibody.oil import Oil
 from plants.multibody.parts import GROUND
@@ -478,3 +478,78 @@ def test_sections_for_reports_where_the_line_holds_oil(monkeypatch):
     monkeypatch.setattr(metering, "SharedPump", SimpleNamespace)
     assert metered(a="first", c="second").valve_sections == (0.3, ["a", "c"])
     assert metered(bleed="input", a="first").valve_sections is None
+
+
+# ---- strokes, rates of ball joints ---------------------------------------------------------------------------------------------
+def test_lengths_change_by_wrenches_and_by_what_acts_on_a_joint_directly(monkeypatch):
+    """Of two actuators, one between pins and one on a joint."""
+    pulls = [SimpleNamespace(s=0.5), SimpleNamespace(s=0.75)]
+    made = SimpleNamespace(
+        tree=SimpleNamespace(n_v=2), bodies=(), pulls=lambda motion, z, v, x, u: pulls
+    )
+    monkeypatch.setattr(strokes.tree, "move", lambda *given: None)
+    monkeypatch.setattr(strokes.tree, "inertias", lambda *given: None)
+    monkeypatch.setattr(
+        strokes.acting, "applied", lambda mechanism, pulls, one: (one, [10 * one[1], 20 * one[0]])
+    )
+    monkeypatch.setattr(
+        strokes.tree, "forces", lambda tree, own, motion, g, one: [one[0], 3 * one[1]]
+    )
+    lengths, arms = strokes._lengths(made, [0.1, 0.2])
+    assert lengths.tolist() == [0.5, 0.75] and arms.tolist() == [[1.0, 20.0], [10.0, 3.0]]
+
+
+def followed(monkeypatch, closes_until, arm=lambda z: 1.0, span=(0.0, 9.0), way=1.0):
+    """A cylinder of length s = 1 + z whose lever arm is given, on a loop that closes up to z."""
+    made = SimpleNamespace(actuators=[SimpleNamespace(span=span)])
+    monkeypatch.setattr(
+        strokes,
+        "_arms",
+        lambda mechanism, z: (np.array([1 + z[0]]), np.eye(1), np.array([[arm(z[0])]])),
+    )
+    monkeypatch.setattr(strokes, "_lengths", lambda mechanism, z: (np.array([1 + z[0]]), None))
+    step = lambda mechanism, z, move: (
+        None if abs(z[0] + move[0]) > closes_until else [z[0] + move[0]]
+    )
+    monkeypatch.setattr(strokes, "_stepped", step)
+    return strokes._followed(made, 0, way, [0.0])
+
+
+@pytest.mark.parametrize("way", [1.0, -1.0])
+def test_a_stroke_is_followed_to_its_end_or_to_a_dead_point(monkeypatch, way):
+    """In steps of 0.05: to 1.3 at the end of its span, to where the loop does not close, to where its arm is gone."""
+    span = (0.7, 1.3)
+    path, dead = followed(monkeypatch, 9.0, span=span, way=way)
+    assert dead == () and [s for s, _ in path] == pytest.approx(
+        [1 + 0.05 * way * k for k in range(7)]
+    )
+    path, dead = followed(monkeypatch, 0.12, way=way)
+    assert dead == (pytest.approx(1 + 0.1 * way),) and len(path) == 3
+    path, dead = followed(monkeypatch, 9.0, lambda z: max(1 - abs(z) / 0.2, 0.0), way=way)
+    assert dead == (pytest.approx(1 + 0.2 * way),)
+
+
+def test_rates_of_a_quaternion():
+    """ė = ½ e ⊗ (0, ω): of length zero along e, and by hand at other numbers."""
+    e, ω = [0.5, -0.1, 0.7, 0.3], [0.2, 0.0, -0.4]
+    a, b, c, d = e
+    x, y, z = ω
+    expected = [
+        -(b * x + c * y + d * z),
+        a * x + c * z - d * y,
+        a * y + d * x - b * z,
+        a * z + b * y - c * x,
+    ]
+    assert tree.quaternion_rate(e, ω) == pytest.approx([v / 2 for v in expected])
+    assert np.dot(e, tree.quaternion_rate(e, ω)) == pytest.approx(0.0)
+    assert tree.quaternion_rate([1.0, 0, 0, 0], [0.0, 0.0, 2.0]) == [0, 0, 0, 1.0]
+
+
+def test_rates_of_positions_with_a_ball_joint_between_others():
+    bodies = [
+        SimpleNamespace(name=n, parent=GROUND, joint=j)
+        for n, j in (("a", "revolute"), ("b", "spherical"), ("c", "prismatic"))
+    ]
+    T = branching.tree(bodies)
+    z, rates = [0.1, 1.0, 0.0, 0.0, 0.0, 0.5], [3.0, 0.2, 0.4, 0.6, 7.0]
+    assert tree.velocities(bodies, T, z, rates) == pytest.approx([3.0, 0.0, 0.1, 0.2, 0.3, 7.0])
