@@ -309,6 +309,21 @@ def test_a_boundary_that_is_reached_beside_the_middle_of_a_face():
     assert own._reached(1.48)[0] is None, "too few boxes to tell"
 
 
+def test_the_core_is_a_share_of_the_box_about_its_centre():
+    """A quarter of −2 … 6 and of −8 … 0 about (1, −2), where the second derivatives settle a side of two at most."""
+    own = object.__new__(Ground)
+    own.motion = SimpleNamespace(curved="both", varying=())
+    own.n, own.c = 2, np.array([1.0, -2.0])
+    own.low, own.high = np.array([-2.0, -8.0]), np.array([6.0, 0.0])
+    own._bent = lambda low, high: (high - low).max() <= 2.0
+    low, high = own._core()
+    assert low.tolist() == [0.25, -3.5] and high.tolist() == [2.25, -1.5]
+    own._bent = lambda low, high: False
+    assert own._core() is None
+    own.motion.curved = None
+    assert own._core() is None
+
+
 def test_what_varies_is_cut_into_pieces():
     own = ground(inputs={"u0": (-0.3, 0.6)}, budget=400)
     assert own.labels == ["x0", "x1", "u0"] and own.low.tolist() == [-2, -2, -0.3]

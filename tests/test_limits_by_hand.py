@@ -11,6 +11,7 @@ from workbench.contract.errors import InputError
 from workbench.verification.linear.limited import Limited, unlimited
 from workbench.verification.linear.limited_loop import _affine, _law, _needed, _start
 from workbench.verification.sensitivity.slopes import DIFFERENCES, MORRIS, Slope, slopes
+from workbench.verification.tube import end
 from workbench.verification.tube.end import closing, narrowed, pace, shown
 
 
@@ -331,3 +332,29 @@ def test_laws_that_are_not_linear_but_for_their_limits():
         )
     with pytest.raises(InputError, match="no derivative at rest"):
         _law(*a_law(u=lambda z, y, r: [y[0] * np.inf, y[1]]), 0.1)
+
+
+def test_widths_of_runs_that_have_the_same_constants(monkeypatch):
+    """Beside the segment of the constant; no wider than what is reached, at first what starts are. Noise moves the third."""
+    c = SimpleNamespace(
+        section=np.array([0, 1, 2]),
+        half=np.array([0.0, 0.3, 0.2]),
+        fresh=np.array([0.0, 0.0, 0.1]),
+        segments=np.array([[[9.0, 1.0, -2.0]] * 3] * 3),
+        balls=np.array([np.diag([3.0, 4.0, 0.0])] * 3),
+        reach=np.array(
+            [
+                [[50.0, 50.0, 50.0], [1.0, 1.0, 1.0]],
+                [[4.0, 50.0, 50.0], [1.0, 1.0, 1.0]],
+                [[50.0] * 3, [1.0] * 3],
+            ]
+        ),
+    )
+    monkeypatch.setattr(end, "constant", lambda c: np.array([False, True, False]))
+    monkeypatch.setattr(end, "begun", lambda c: SimpleNamespace(G=np.array([[7.0, 0.25, 0.5]] * 3)))
+    states, wide = end.alike(c)
+    assert states.tolist() == [0] and wide.shape == (2, 1)
+    assert wide.ravel() == pytest.approx([0.75, 4.0])
+    c.fresh[2] = 0.0
+    states, wide = end.alike(c)
+    assert states.tolist() == [0, 2] and wide == pytest.approx(np.array([[0.75, 0.75], [4.0, 3.0]]))

@@ -424,7 +424,7 @@ def test_a_step_closes_its_loops_or_there_is_none(monkeypatch):
     z = stepped(monkeypatch, parabola)
     assert z[1] == pytest.approx(z[0] ** 2, abs=1e-12) and 0.25 < z[0] < 0.75
     assert stepped(monkeypatch, lambda z: np.zeros(0)) == [0.75, 0.1]
-    assert stepped(monkeypatch, lambda z: [0.0 * z[0], 1e-3 + 1e-9 * z[1] ** 2]) is None
+    assert stepped(monkeypatch, lambda z: [z[1] - z[0] ** 2, 1e-3 + 0.0 * z[0]]) is None
     assert stepped(monkeypatch, parabola, (3.0, 0.0)) is None
 
 
@@ -445,7 +445,7 @@ def metered(settles=False, bleed=None, no_passivity="", **drives):
     machine = SimpleNamespace(
         actuators=actuators, supply=supply, no_passivity=no_passivity,
         states=named("q", "rod_a", "rod_c"), monitors=named("f_p_c", "f_p_a", "other"),
-        rhs=lambda t, x, u: [x, x + 1, x + 2 + t], monitor=lambda t, x, u: [u, u + 1, u + 2 + t],
+        rhs=lambda t, x, u: [x, x + 1 + t, x + 2 + t], monitor=lambda t, x, u: [u + t, u + 1 + t, u + 2],
     )  # fmt: skip
     return MeteringValves(machine)
 
