@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from controllers.vdc import suited
 from plants.drives.laws import SpringDamper
 from plants.multibody import closings, coordinates, held, starting
 from plants.multibody.branching import tree
@@ -296,3 +297,71 @@ def test_loops_are_closed_where_two_joints_are_open_first(monkeypatch):
     assert closed(monkeypatch, rig, [(1, 3), (3, 4)]) == [(1, (2, 3)), (0, (0, 1))]
     with pytest.raises(InputError, match="loop1: its joints are all determined"):
         closed(monkeypatch, machine(bodies), [(3, 4), (3, 4)])
+
+
+# ---- which machines virtual decomposition control serves ----------------------------------------------------------------------
+class Served:
+    def inputs(self, name):
+        return [Signal("u", "V", "", "control")]
+
+
+class Other(Served):
+    """A drive without a law."""
+
+
+def loose(monkeypatch, rows, names=("q_a", "q_b")):
+    """What is said of a plant whose drives move by these rows."""
+    n = len(names)
+    plant = SimpleNamespace(inner=lambda x: x, initial=lambda: [0.1] * n)
+    plant.mechanism = SimpleNamespace(name="rig", lead=range(n), pose_and_rates=lambda x: (x, None))
+    monkeypatch.setattr(suited.drive_forces, "rows_at", lambda model, q: rows)
+    monkeypatch.setattr(suited.coordinates, "freedoms", lambda model: list(names))
+    found = suited._loose(plant)
+    return "" if found is None else found.message
+
+
+@pytest.mark.parametrize(
+    "rows, said",
+    [
+        ([[1.0, 0.0], [0.0, 2.0]], ""),
+        ([[1.0, 0.0], [0.0, 1.1e-6]], ""),
+        ([[1.0, 0.0], [0.0, 0.9e-6]], "and 2 drives, which leave q_b free"),
+        ([[0.0, 3.0]], "and 1 drives, which leave q_a free"),
+        ([[3.0, 3.0], [1.0, 1.0]], "and 2 drives, which leave q_"),
+        ([], "and 0 drives, which leave q_a free"),
+        ([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], ""),
+    ],
+)
+def test_a_coordinate_that_no_drive_holds(monkeypatch, rows, said):
+    found = loose(monkeypatch, rows)
+    assert said in found and bool(found) is bool(said)
+    if said:
+        assert found.startswith("VDC: rig has 2 coordinates (q_a, q_b)")
+
+
+def test_drives_that_have_a_law(monkeypatch):
+    monkeypatch.setattr(suited, "SERVED", (Served,))
+    monkeypatch.setattr(suited.coordinates, "driven", lambda model: range(len(model.actuators)))
+    made = lambda *drives, method="minimal": SimpleNamespace(
+        name="rig", method=method, actuators=actuators(*drives)
+    )
+    assert suited._unserved(made(Served(), Served())) is None
+    assert "method penalty" in suited._unserved(made(Served(), method="penalty")).message
+    monkeypatch.setattr(suited, "SERVED", (Other,))
+    assert (
+        "no law for the drive of actuator n1, a Served"
+        in suited._unserved(made(Other(), Served())).message
+    )
+
+
+def test_plants_that_a_law_knows_in_its_ledger(monkeypatch):
+    part = lambda kind: SimpleNamespace(serves=(kind,))
+    monkeypatch.setattr(suited.coordinates, "driven", lambda model: [1, 2])
+    plant = SimpleNamespace(
+        mechanism=SimpleNamespace(actuators=actuators(COMMANDED, Served(), Other()))
+    )
+    assert suited.unaccounted([part(Served), part(Served)], plant) is None
+    assert suited.unaccounted([part(Served), part(Other)], plant) is None
+    assert "knows no Served" in suited.unaccounted([part(Other), part(Other)], plant).message
+    bare = SimpleNamespace(mechanism=None)
+    assert "knows no SimpleNamespace" in suited.unaccounted([], bare).message
