@@ -157,6 +157,7 @@ def test_joints_that_nothing_holds(monkeypatch, size, free):
     assert found[0].unit == "rad" and [s.name for s in found[0].positions] == ["q0_a"]
     if free == "ab":
         assert found[1].unit == "m" and [s.name for s in found[1].positions] == ["q0_b"]
+        assert [list(joint.rates) for joint in found] == [[made.rates[0]], [made.rates[1]]]
 
 
 # ---- the start ---------------------------------------------------------------------------------------------------------------

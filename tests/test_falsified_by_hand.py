@@ -85,6 +85,8 @@ def test_names_that_may_have_been_meant():
     known = ["payload.mass", "oil.beta", *"cdefgh"]
     assert nearest("payload.mas", known) == "did you mean payload.mass?"
     assert nearest("zzz", known) == "choose from payload.mass, oil.beta, c, d, e, f"
+    alike = ("mass1", "mass2", "mass3", "mass4")
+    assert nearest("mass", alike).count("mass") == 3  # no more than three
 
 
 # ---- what was found ------------------------------------------------------------------------------------------------------
@@ -118,6 +120,14 @@ FAR = 2 * MATTERS
 
 def scores(*values, moved=FAR, fill=8):
     return [Score(v, "tracking", moved=moved) for v in (*values, *[0.9] * (fill - len(values)))]
+
+
+def test_too_few_runs_are_told_with_what_they_would_look_at():
+    """All first corners, and both ends of every direction."""
+    for along, what in (((MASS,), "at 1 direction:"), ((MASS, SEED), "at 2 directions:")):
+        few = a_search(*scores(fill=fewest(len(along)) - 1), directions=along)
+        assert what in _lacking(few) and str(fewest(len(along))) in _lacking(few)
+        assert _lacking(a_search(*scores(fill=fewest(len(along))), directions=along)) == ""
 
 
 def test_a_counter_example_is_told_with_the_run_that_found_it(monkeypatch):
