@@ -163,3 +163,88 @@ def test_what_grows_on_the_way_alone_is_contained_where_all_came_back():
     places = (at(-0.5, True), at(0.2, False, where="on the way"))
     found = containment(None, Modes(places), None, 1e-3, 30.0)
     assert found.holds is True and found.words.startswith("on the way")
+
+
+# ---- what the held loop shows, by hand ----------------------------------------------------------------------------------
+def shown(
+    monkeypatch, *motions, growth=0.5, longest=30.0, status=None, states=("y",), settles=True
+):
+    """What is said of a mode that grows at rest, of a run of 4 s whose held loop moves like this; asked: what was run."""
+    asked = []
+    log = SimpleNamespace(
+        status=status or Status(True, "completed", 14.0), signal=lambda name: Signal(name, "m")
+    )
+    seen = SimpleNamespace(log=log)
+    monkeypatch.setattr(contained, "comes_to_rest", lambda run: settles)
+    monkeypatch.setattr(contained, "scenario_from", lambda run, start, base: (start, base))
+    monkeypatch.setattr(
+        contained, "simulated", lambda loop, scenario: asked.append(scenario) or seen
+    )
+    monkeypatch.setattr(
+        contained,
+        "rests",
+        lambda run, begin, floor: [(asked.append((begin, floor)) or m) for m in motions],
+    )
+    monkeypatch.setattr(contained, "_unseen", lambda *given: given)
+    plant = SimpleNamespace(states=(Signal("y", "1"), Signal("v", "1/s")))
+    nominal = SimpleNamespace(
+        scenario=Scenario(4.0, Hold("output", (0.0,))),
+        demand=SimpleNamespace(reference=None),
+        loop=SimpleNamespace(plant=plant),
+    )
+    mode = Mode(complex(growth), 1e-6, states, "at the end", 1.0)
+    return contained._held(nominal, mode, "start", 1e-3, longest), asked, seen
+
+
+def motion(name, width, word):
+    return SimpleNamespace(name=name, width=width, word=word)
+
+
+@pytest.mark.parametrize("word, holds", [("still", True), ("restless", False), ("moving", None)])
+def test_the_widest_motion_of_the_held_loop_decides(monkeypatch, word, holds):
+    """Five time constants after the run's own four seconds, from the start that was given."""
+    found, asked, _ = shown(monkeypatch, motion("a", 0.1, "restless"), motion("b", 0.4, word))
+    assert found.holds is holds and found.words.startswith(
+        "at the end: a mode grows by e in 2 s (y); held there"
+    )
+    start, scenario = asked[0]
+    assert start == "start" and scenario.length() == pytest.approx(14.0)
+    assert asked[1] == (4.0, 1e-3)
+    if not holds:
+        assert found.words.endswith("b swings by 0.2 m")
+    assert shown(monkeypatch)[0].holds is True, "nothing that could move"
+
+
+@pytest.mark.parametrize("followed, holds", [(True, False), (False, None)])
+def test_a_held_loop_that_ends_early_is_no_cycle_where_the_integrator_ended_it(
+    monkeypatch, followed, holds
+):
+    ended = SimpleNamespace(completed=False, followed=followed, message="gone")
+    found, _, _ = shown(monkeypatch, motion("a", 0.0, "still"), status=ended)
+    assert found.holds is holds and found.words.endswith("held there, the run is gone")
+
+
+@pytest.mark.parametrize("longest, holds", [(9.9, None), (10.1, True)])
+def test_what_takes_longer_to_grow_than_is_allowed_is_not_seen(monkeypatch, longest, holds):
+    found, asked, _ = shown(monkeypatch, motion("a", 0.0, "still"), longest=longest)
+    assert found.holds is holds and bool(asked) is bool(holds)
+    assert shown(monkeypatch, motion("a", 0.0, "still"), growth=1.3, longest=1.0)[0].holds is True
+
+
+def test_a_reference_that_never_rests_shows_nothing(monkeypatch):
+    found, asked, _ = shown(monkeypatch, settles=False)
+    assert found.holds is None and "never rests" in found.words and not asked
+
+
+def test_a_mode_of_memory_alone_is_looked_for_there(monkeypatch):
+    found, _, seen = shown(monkeypatch, states=("z", "I"))
+    assert found[0] is seen and found[2:] == (4.0, ("z", "I"))
+    found, _, _ = shown(monkeypatch, motion("a", 0.0, "still"), states=("z", "v"))
+    assert found.holds is True
+
+
+def test_pressures_of_a_common_mode_are_no_growth():
+    place = at(0.5, True)
+    aside = replace(place, modes=(replace(place.modes[0], aside=True),))
+    assert containment(None, Modes((aside,)), None, 1e-3, 30.0) is None
+    assert containment(None, Modes(()), None, 1e-3, 30.0) is None

@@ -245,6 +245,28 @@ def test_what_is_held_and_what_varies():
         Motion(two, lambda x: x[0] * x[0], ["x0"])
 
 
+class Loose:
+    """Least values 10, 5 and 9 on three unit boxes; that of the first is known only of its halves."""
+
+    values = (10.0, 5.0, 9.0)
+
+    def over(self, low, high):
+        known = np.array([self.values[int(a)] for a in low[:, 0]])
+        loose = (low[:, 0] < 1) & (high[:, 0] - low[:, 0] > 0.6)
+        return np.where(loose, 0.0, known), known + 1, np.ones_like(low)
+
+    def plain(self, low, high):
+        known = np.array([self.values[int(a)] for a in low[:, 0]])
+        return known + 0.05, known + 0.1
+
+
+def test_the_least_of_boxes_that_were_laid_aside_is_the_bound():
+    """5 and 9 are laid aside at once, while the first box looks as if it went down to 0."""
+    low = np.array([[0.0], [1.0], [2.0]])
+    assert least(Loose(), low, low + 1, gap=0.1) == 5.0
+    assert least(Loose(), low, low + 1, gap=0.1, budget=3) == 0.0
+
+
 # ---- the ground of a search ------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Pull(Linear):
@@ -271,6 +293,35 @@ def test_the_ball_the_edge_and_the_core():
     assert own.labels == ["x0", "x1"]
     near = own._near(np.array([[0.05, 0.1], [0.09, 0.15]]), np.array([[0.3, 0.3], [0.3, 0.3]]))
     assert near.tolist() == [True, False]
+
+
+def test_a_boundary_that_is_reached_beside_the_middle_of_a_face():
+    """V = (x − 0.7)² + 3 (y − 1.3)² is 1.47 at (0.7, 2), 1.96 in the middle of that face, and far above on the other three."""
+    two = Linear(A=((-1.0, 0.0), (0.0, -2.0)), B=((1.0,), (0.0,)), C=((1.0, 0.0),))
+    V = lambda x: (x[0] - 0.7) ** 2 + 3 * (x[1] - 1.3) ** 2
+    limits = [(-2.0, 2.0), (-2.0, 2.0)]
+    motion = Motion(two, V, ["x0", "x1"], None)
+    own = Ground(motion, ["x0", "x1"], limits, np.zeros(2), np.array([0.1, 0.2]), 800, None)
+    reached, x = own._reached(1.6)
+    assert reached is True and x[1] == 2.0 and (x[0] - 0.7) ** 2 <= 0.13 + 1e-12
+    assert own._reached(1.4) == (False, None)
+    own.budget = 4
+    assert own._reached(1.48)[0] is None, "too few boxes to tell"
+
+
+def test_the_core_is_a_share_of_the_box_about_its_centre():
+    """A quarter of −2 … 6 and of −8 … 0 about (1, −2), where the second derivatives settle a side of two at most."""
+    own = object.__new__(Ground)
+    own.motion = SimpleNamespace(curved="both", varying=())
+    own.n, own.c = 2, np.array([1.0, -2.0])
+    own.low, own.high = np.array([-2.0, -8.0]), np.array([6.0, 0.0])
+    own._bent = lambda low, high: (high - low).max() <= 2.0
+    low, high = own._core()
+    assert low.tolist() == [0.25, -3.5] and high.tolist() == [2.25, -1.5]
+    own._bent = lambda low, high: False
+    assert own._core() is None
+    own.motion.curved = None
+    assert own._core() is None
 
 
 def test_what_varies_is_cut_into_pieces():

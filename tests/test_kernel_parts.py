@@ -32,6 +32,16 @@ def test_signed_roots_and_clips():
     assert [_clip(x, -1.0, 2.0) for x in (-5.0, -1.0, 0.5, 2.0, 7.0)] == [-1, -1, 0.5, 2, 2]
 
 
+def test_an_out_side_that_drains_into_the_in_side_alone_moves_by_the_difference_of_areas():
+    """A differential cylinder with the way to the tank shut; of equal sides nothing drains, and the longer way decides."""
+    row = lambda A_r: np.array([3e-3, A_r, 2e7, 2e7, 1e-7, 0.0, 0.0, 0.0, 2e-7])
+    state, v, q, Q_p, _ = quick(row(2e-3), 1e5, 1e3, 1.5e7, 0.0, 0.0)
+    assert (
+        state == DONE and v > 0 and q == pytest.approx(2e-3 * v) and Q_p == pytest.approx(1e-3 * v)
+    )
+    assert quick(row(3e-3), 1e5, 1e3, 1.5e7, 0.0, 0.0)[0] == SLOW
+
+
 def test_flow_into_a_chamber_that_is_held():
     """k √(P − P_i) and its derivative; none where the pump's pressure is no higher, or the valve is shut."""
     assert _through(1.0, 9.0, 5.0) == (2.0, 0.25) and _through(3.0, 9.0, 5.0) == (6.0, 0.75)

@@ -80,6 +80,7 @@ def test_a_pole_on_a_cart_is_free_and_the_cart_is_not():
         machine, actuators=(*machine.actuators, Actuator("hinge", Torque(), joint="pole"))
     )
     assert free(both) == []
+    assert free(both, ["u_hinge"]) == ["cart"]
 
 
 def test_a_spring_holds_nothing():

@@ -218,6 +218,8 @@ def test_break_loop_and_loop_at():
         for i in (0, 1):
             L = break_loop(closed, B, -K, i, T)  # command u = −K x
             np.testing.assert_allclose(feedback(L).A, closed, atol=1e-14)
+            if i == 0 and T is None:
+                np.testing.assert_allclose(break_loop(closed, B, -K).A, L.A, atol=0)
             same = loop_at(LinearSystem(A, B, K, np.zeros((2, 2)), T), i)
             np.testing.assert_allclose(same.A, L.A, atol=1e-14)
             np.testing.assert_allclose(same.at(0.7), L.at(0.7), rtol=1e-12)

@@ -376,3 +376,10 @@ def test_gains_and_valves_that_a_rods_law_refuses():
             MeteredPart("lift", edge, k_m=0.7, Kk_f=wrong).check()
     with pytest.raises(InputError, match="regeneration"):
         MeteredPart("lift", replace(KNOWN, regeneration="command"), k_m=0.7, Kk_f=60.0).check()
+
+
+def test_ranges_of_its_commands():
+    """Two where regeneration is an input, else the one of the valves."""
+    assert TRUE.limits("lift") == {"u_c_lift": (-1.0, 1.0)}
+    both = replace(TRUE, regeneration="input").limits("lift")
+    assert both == {"u_c_lift": (-1.0, 1.0), "u_a_lift": (0.0, 1.0)}

@@ -10,8 +10,9 @@ import pytest
 from workbench.contract.declared import Notched
 from workbench.verification.cause.filling import unfilled
 from workbench.verification.linear.frozen_time import ON_THE_WAY, SPEED, TracedPoints
-from workbench.verification.linear.modes import Mode, Modes, Place, modes_of
+from workbench.verification.linear.modes import Mode, Modes, Place, _parted, modes_of
 from workbench.verification.linear.modes_of_run import seen_again
+from workbench.verification.linear.stability import spectral
 from workbench.verification.observed.pump import fills, steady
 
 
@@ -75,6 +76,8 @@ def test_the_slowest_mode_of_a_run_that_never_rests():
     assert Modes((way, place(mode(0.5), rests=False))).slowest_on_the_way is None
     assert Modes((way, place(slower))).slowest_on_the_way is None
     assert Modes(()).slowest_on_the_way is None
+    neutral = replace(slow, s=-1e-10, rounding=1e-9)
+    assert Modes((way, place(neutral, rests=False))).slowest_on_the_way is None
 
 
 def test_modes_that_are_the_same_at_three_looks_count_as_at_rest():
@@ -112,6 +115,59 @@ def test_modes_of_a_matrix():
         False,
         False,
     ]
+
+
+def orthogonal(first):
+    """A matrix of unit columns, each square to the others, the first of them given by the squares of its numbers."""
+    v = np.sqrt(np.array(first))
+    away = v - np.eye(len(v))[0]
+    return np.eye(len(v)) - 2 * np.outer(away, away) / (away @ away)
+
+
+@pytest.mark.parametrize(
+    "squares, told",
+    [((0.6, 0.2, 0.2), "ab"), ((0.9, 0.1, 0.0), "a"), ((0.4, 0.24, 0.36), "ac")],
+)
+def test_the_two_states_that_take_part_most_are_told(squares, told):
+    V = orthogonal(squares)
+    found = modes_of(V @ np.diag([-1.0, -20.0, -300.0]) @ V.T, None, list("abc"), 10.0)
+    assert found[0].states == tuple(told) and (found[0].where, found[0].t) == ("", 0.0)
+
+
+@pytest.mark.parametrize("square, aside", [(0.92, True), (0.88, False)])
+def test_a_mode_is_aside_with_nine_tenths_of_it_in_common_modes(square, aside):
+    """Of the first mode `square` lies in the first state; two commons, of which the other has nothing of it."""
+    V = orthogonal((square, 1 - square, 0.0))
+    M = V @ np.diag([-1.0, -20.0, -300.0]) @ V.T
+    commons = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    assert modes_of(M, None, list("abc"), 10.0, commons=commons)[0].aside is aside
+
+
+def test_a_mode_is_not_aside_where_nobody_says_so():
+    one = Mode(-1.0 + 0j, 1e-3, (), "", 0.0)
+    assert one.decays and not one.aside and one.rounding == 0.0
+
+
+def test_what_rounding_leaves_of_a_sampled_mode():
+    """dz of z moves ln z/T by dz/(z T)."""
+    T, M = 0.02, np.array([[0.5, 0.3], [0.0, 0.01]])
+    z = spectral(M, T)
+    expected = {v: b / v / T for v, b in zip(z.eigenvalues.real, z.bounds)}
+    found = {math.exp(m.s.real * T): m.rounding for m in modes_of(M, T, list("ab"), 10.0)}
+    for v, rounding in expected.items():
+        (own,) = (r for w, r in found.items() if w == pytest.approx(v))
+        assert own == pytest.approx(rounding)
+
+
+def test_modes_that_rounding_may_have_parted_are_held_together():
+    """1.0004 and 0.9996 by a thousand times the smaller of 1e-6 and 1e-5; 1.0006 and 0.9994 are two."""
+    rounding = np.array([1e-6, 1e-5, 1e-6, 2e-6, 1e-6])
+    near = np.array([1.0004, 0.9996, 5.0, -5.0, 0.0])
+    assert _parted(near, rounding) == pytest.approx([4e-4, 4e-4, 1e-6, 2e-6, 1e-6], rel=1e-9)
+    far = np.array([1.0006, 0.9994, 5.0, -5.0, 0.0])
+    assert _parted(far, rounding) == pytest.approx(rounding, rel=1e-9)
+    turned = np.array([3 + 4e-4j, 3 - 4e-4j])
+    assert _parted(turned, rounding[:2]) == pytest.approx([4e-4, 4e-4], rel=1e-9)
 
 
 def test_modes_from_sample_to_sample():

@@ -1,6 +1,7 @@
 """Bounds that a machine cannot exceed say nothing; generous ones that it can exceed are judged."""
 
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -196,3 +197,40 @@ def test_a_run_that_ended_early_is_judged_as_it_was(crane_run):
 def test_sizes_are_finite(crane_run):
     assert 0.5 < reachable.size(crane_run, "m") < 10.0
     assert np.isfinite(reachable.way(crane_run))
+
+
+def test_the_size_of_a_plant_that_states_none(monkeypatch):
+    """A hundred times the largest that outputs and joints of this unit, or the tool, had; at least of what is usual for it."""
+    log = {
+        "a": [0.1, -0.5],
+        "b": [0.2, 0.3],
+        "p": [9.0, 9.0],
+        "q": [0.0, 0.7],
+        "other": [50.0, 0.0],
+    }
+    signals = {"a": "m", "b": "m", "p": "Pa", "q": "rad"}
+
+    class Log(dict):
+        array = dict.__getitem__
+
+        @staticmethod
+        def signal(name):
+            return SimpleNamespace(unit=signals[name])
+
+    log = Log({name: np.array(values) for name, values in log.items()})
+    outputs = [SimpleNamespace(name=n, unit=u) for n, u in signals.items() if n != "q"]
+    outputs.append(SimpleNamespace(name="not logged", unit="m"))
+    plant = SimpleNamespace(outputs=outputs)
+    made = SimpleNamespace(log=log, loop=SimpleNamespace(plant=plant))
+    own = {}
+    monkeypatch.setattr(reachable, "scales", lambda plant: SimpleNamespace(of_unit=own.get))
+    monkeypatch.setattr(reachable, "joint_errors", lambda run: ["q"])
+    assert reachable.size(made, "m") == pytest.approx(50.0)
+    assert reachable.size(made, "rad") == pytest.approx(70.0)
+    assert reachable.size(made, "Pa") == pytest.approx(1e7), "100 times 1 bar"
+    log |= {f"tcp_{axis}": np.array([0.0, value]) for axis, value in zip("xyz", (2.0, 3.0, 6.0))}
+    assert reachable.size(made, "m") == pytest.approx(700.0)
+    own["m"] = Scale(3.0, "stroke")
+    assert reachable.size(made, "m") == pytest.approx(7.0)
+    own["m"] = Scale(8.0, "stroke")
+    assert reachable.size(made, "m") == 8.0 and reachable.size(made, "rad") == pytest.approx(70.0)

@@ -104,6 +104,17 @@ def test_what_a_terminal_cost_bears():
     assert bears(t, W, 0.3, 1e-6) and bears(t, W, 0.3, 0.1) and not bears(t, W, 0.3, 2.0)
 
 
+def test_what_a_gain_makes_of_a_change():
+    """x⁺ = u = −x/2: with A = 0 all that a relative change moves of the closed loop is B K. 1 − ((1 + δ)/2)² > q + r/4."""
+    one = lambda v: np.array([[v]])
+    none = np.zeros((0, 1))
+    t = TerminalIngredients(
+        one(0.0), one(1.0), one(0.01), one(0.01), one(1.0), one(0.5), 1, none, none, np.zeros(0)
+    )
+    most = 2 * np.sqrt(1 - 0.01 - 0.0025) - 1  # 0.987
+    assert bears(t, one(1.0), 1e3, most - 1e-6) and not bears(t, one(1.0), 1e3, most + 1e-6)
+
+
 def test_rows_of_limits_on_commands_their_moves_and_outputs():
     """(x, u_{−1}) moves on; each finite limit is a row of E (x, u_{−1}) + F u ≤ g with its sign."""
     A, B, E, F, g = with_slew([[0.5]], [[2.0]], [-1.0], [np.inf], 0.3, [[4.0]], [-np.inf], [7.0])

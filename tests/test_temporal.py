@@ -129,6 +129,12 @@ def test_units_of_products_are_worked_out():
         ("always (n > 2 and n < 1)", 19, "n < 1 contradicts n > 2", "exchange"),
         ("always (s < 1 m and n < 3 and 1000 mm < s)", 31, "contradicts s < 1 m", "or"),
         ("always n >= 2 and always (n <= 1)", 27, "contradicts n >= 2", ""),
+        ("always (n > 2 and n <= 2)", 19, "n <= 2 contradicts n > 2", ""),
+        ("always (n >= 2 and n < 2)", 20, "n < 2 contradicts n >= 2", ""),
+        ("always (n < 2 and 3 < n)", 19, "3 < n contradicts n < 2", ""),
+        ("always (n < 1 and (s < 3 m and n > 1))", 32, "n > 1 contradicts n < 1", ""),
+        ("always (n < 5 and n < 1 and n > 4)", 29, "n > 4 contradicts n < 1", ""),
+        ("always (s < 1 m or (n > 2 and n < 2))", 31, "n < 2 contradicts n > 2", ""),
         ("eventually[5 s, 2 s] n < 1", 11, "the interval is empty", "write [2 s, 5 s]"),
         ("eventually[5 m, 6 m] n < 1", 12, "a time was expected", "5 ms"),
         ("eventually[-1 s, 6 s] n < 1", 12, "expected a time", "[2 s, 30 s]"),
@@ -220,6 +226,10 @@ def test_text_at_random_is_read_or_refused():
         "eventually (n < 1) and eventually (n > 2)",
         "always (n < 1 or n > 2)",
         "always (n + s / 1 m < 1 and n > 2)",
+        "always (n > 1 and n > 2)",
+        "always (n >= 2 and n <= 2 and n < 3)",
+        "always (n < 1 and s > 2 m)",
+        "always (n > s / 1 m and n < 2)",
     ),
 )
 def test_bounds_that_can_be_met_are_no_contradiction(text):

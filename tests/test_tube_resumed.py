@@ -1,10 +1,12 @@
 """A search for a tube that was interrupted goes on where it was: the same tube, sooner; what is kept decides nothing."""
 
+import os
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from tests import test_tube_rounds as by_hand
 from tests.test_tube import ASKED, SINE, Integral, Throttled
 from workbench import ClosedLoop, Sampled
 from workbench.numerics import code_cache
@@ -129,3 +131,75 @@ def test_only_the_latest_searches_are_kept(ready, folder, monkeypatch):
         Kept(replace(tube, half=part * tube.half), 0.0).keep(0, tube)
     assert len(list(folder.glob("tube-*.npz"))) == resumed.FILES
     assert len(list(folder.glob("tube-*.sha256"))) == resumed.FILES
+
+
+# ---- what is kept, and when ---------------------------------------------------------------------------------------------------
+@pytest.fixture
+def kept(monkeypatch):
+    """What a search for a tube of no programs keeps, whose rounds take as long as `clock` says."""
+    monkeypatch.setattr(resumed, "_target", lambda asked: code_cache.folder() / "tube-own.npz")
+    made = Kept(None, worth=2.0)
+    made.c = by_hand.tube(reach=3.0, σ=7.0, R=np.diag([2.0, 5.0]))
+    clock = iter([10.0, 11.9, 11.9, 14.0, 14.0, 99.0, 99.0])
+    monkeypatch.setattr(resumed.time, "thread_time", lambda: next(clock))
+    made.begun = next(clock)
+    return made
+
+
+def test_a_round_is_kept_where_the_one_before_took_long(kept):
+    """1.9 s do not, the 2.1 s after it do; its number and what rounds change come back."""
+    kept.keep(0, kept.c)
+    assert not kept.target.exists()
+    kept.keep(1, kept.c)
+    number, found = kept.taken_up(replace(kept.c, σ=1.0, reach=0 * kept.c.reach), ROUNDS)
+    assert number == 1 and same(found, kept.c)
+    assert kept.taken_up(replace(kept.c, R=np.eye(3)), ROUNDS) is None
+
+
+@pytest.mark.parametrize("number, found", [(-1, False), (0, True), (11, True), (12, False)])
+def test_a_round_that_there_is_not_is_left_aside(kept, number, found):
+    kept.worth = 0.0
+    kept.keep(number, kept.c)
+    assert (kept.taken_up(kept.c, 12) is not None) is found
+
+
+def test_a_tube_too_large_for_the_folder_is_not_kept(kept, monkeypatch):
+    kept.worth = 0.0
+    size = sum(np.asarray(getattr(kept.c, name)).nbytes for name in CHANGED)
+    monkeypatch.setattr(code_cache, "LONGEST", size - 1)
+    kept.keep(0, kept.c)
+    assert not kept.target.exists()
+    monkeypatch.setattr(code_cache, "LONGEST", size)
+    kept.keep(0, kept.c)
+    assert kept.target.exists()
+
+
+def test_the_oldest_files_are_removed_with_their_seals_or_without(kept):
+    kept.worth = 0.0
+    others = [kept.target.with_name(f"tube-{k}.npz") for k in range(resumed.FILES + 1)]
+    for age, file in enumerate(others):
+        file.write_bytes(b"")
+        os.utime(file, (1e9 - 100 * age,) * 2)
+    kept.keep(0, kept.c)
+    left = [file.exists() for file in (kept.target, *others)]
+    assert left == [True] * resumed.FILES + [False, False]
+    gone = kept.target.with_name("tube-gone.npz")
+    assert resumed._age(gone) == -np.inf < resumed._age(kept.target) < resumed._age(others[0])
+
+
+class Pickled:
+    """What is unpickled acts."""
+
+    acted = False
+
+    def __reduce__(self):
+        return (setattr, (Pickled, "acted", True))
+
+
+def test_nothing_in_a_file_is_unpickled(kept):
+    kept.worth = 0.0
+    kept.keep(0, kept.c)
+    arrays = dict(np.load(kept.target)) | {"balls": np.array([Pickled()], object)}
+    np.savez(kept.target, **arrays)
+    code_cache.seal(kept.target).write_text(code_cache.stamp(kept.target.read_bytes()))
+    assert kept.taken_up(kept.c, ROUNDS) is None and not Pickled.acted

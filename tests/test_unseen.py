@@ -81,3 +81,46 @@ def test_a_loop_is_judged_by_the_pushes_that_its_run_shows(at, holds):
     scenario = Scenario(6.0, Sine("output", "start", (2e-3,), 0.5), {"F_ext": push})
     tracking = next(v for v in verify(linear(), scenario) if v.key == "tracking")
     assert tracking.holds is holds
+
+
+# ---- edges, by hand ---------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "later, told", [(5.24, False), (5.26, True), (-0.24, False), (-0.26, True)]
+)
+def test_beyond_a_twentieth_of_the_range_within_the_run(later, told):
+    found = unseen(pushed((0.0, 1.0, 100.0), (0.0, 5.0, later)))
+    assert bool(found) is told and ("at t = 100 s" in found) is told
+    both = run(
+        A=Steps("output", (0.0, 1.0), (0.0, 5.0)),
+        B=Steps("output", (0.0, 1.0, 30.0), (0.0, 5.0, later)),
+    )
+    assert (
+        unseen(both).startswith("disturbance B is" if told else "") and bool(unseen(both)) is told
+    )
+
+
+@pytest.mark.parametrize("second, told", [(2.04, False), (2.06, True)])
+def test_every_part_of_a_reference_has_its_own_range(second, told):
+    """One of 100 and one of 1 … 2: 0.04 beyond is within a twentieth of its own range, 0.06 is not."""
+    points = ((0.0, 1.0), (100.0, 2.0), (50.0, second), (50.0, 1.5))
+    jumps = run(Steps("output", (0.0, 1.0, 7.0, 9.0), points))
+    assert ("at t = 7 s" in unseen(jumps)) is told and bool(unseen(jumps)) is told
+
+
+@pytest.mark.parametrize("leg, told", [(4 / 1.19, False), (4 / 1.21, True)])
+def test_a_leg_is_faster_by_a_fifth(leg, told):
+    found = unseen(walked(4.0, 8.0, leg))
+    assert ("the reference moves 1.21 times as fast as before" in found) is told
+    assert bool(found) is told
+
+
+def test_a_path_that_begins_after_the_run():
+    still = Waypoints("output", ((0.0,), (0.0,), (0.01,)), (5.0, 2.0))
+    assert unseen(run(still)).startswith("the reference moves the first time at all at t = 6 s")
+    backwards = Waypoints("output", ((0.01,), (0.02,), (0.0,)), (4.0, 4.0))
+    assert unseen(run(backwards)).startswith("the reference moves 2 times as fast")
+
+
+@pytest.mark.parametrize("end, told", [(4.0, False), (4.5, True)])
+def test_what_ends_with_the_run_was_seen(end, told):
+    assert bool(unseen(pushed((0.0, 1.0, end), (0.0, 5.0, 9.0)))) is told

@@ -8,7 +8,7 @@ import pytest
 
 from plants.valve_circuits import levels
 from plants.valve_circuits.accounts import account
-from plants.valve_circuits.accounts.filled import _losses
+from plants.valve_circuits.accounts.filled import _losses, of_filled
 from plants.valve_circuits.accounts.section import (
     Flows,
     Section,
@@ -252,3 +252,42 @@ def test_rows_of_the_table_of_valve_states():
     assert {name for name, r in TABLE_1.items() if r.hSC} == {"-F_rM", "+3"}
     assert {name for name, r in TABLE_1.items() if r.rSC} == {"-3", "F_hM"}
     assert {name for name, r in TABLE_1.items() if r.pR} == {"+2a", "+2b", "-2a", "-2b"}
+
+
+def test_what_other_drives_take_is_work_at_the_pumps_pressure():
+    """A motor and a rod without metering valves: all that the pump gives is the sum of their flows at its pressure."""
+    taken = {"Q_s_motor": one(1, 2, 3), "Q_s_rod": one(0, 4, -1), "P_s": one(10, 20, 30)}
+    log = SimpleNamespace(time=one(0, 1, 2), array=taken.get)
+    asked = []
+    supply = SimpleNamespace(
+        pressure_name="P_s",
+        most=SimpleNamespace(p_r=2.0),
+        power_names=lambda: ("pump", "delivered"),
+        account=lambda P, flow, rate: (
+            asked.append((P, flow, rate))
+            or SimpleNamespace(given=P * flow, lost={}, stored=one(5, 5, 5))
+        ),
+    )
+    drive = SimpleNamespace(valves=())
+    machine = SimpleNamespace(
+        actuators=[SimpleNamespace(name=name, drive=drive) for name in ("motor", "rod")],
+        supply=supply,
+        flow_names=("Q_s_motor", "Q_s_rod"),
+        states=(Signal("P_s", "Pa", ""),),
+    )
+    plant = SimpleNamespace(
+        mechanism=machine,
+        states=(),
+        inputs=(),
+        called={},
+        power_names=("pump",),
+        powers=lambda t, x, u: [one(7, 7, 7)],
+        rhs=lambda t, x, u: None,
+        inner=lambda rates: [0.25],
+    )
+    found = of_filled(plant, log)
+    ((P, flow, rate),) = asked
+    assert P.tolist() == [8, 18, 28] and flow.tolist() == [1, 6, 2] and rate == 0.25
+    assert found.work["Q_s_motor"].tolist() == [8, 36, 84]
+    assert found.work["Q_s_rod"].tolist() == [0, 72, -28]
+    assert found.gap.tolist() == [-5, -5, -5] and found.law == {} and found.counted == ()

@@ -246,6 +246,5 @@ def _shares(M, λ, commons) -> np.ndarray:
     if commons is None or not len(commons):
         return np.zeros(len(λ))
     values, vectors = np.linalg.eig(M)
-    vectors = vectors / np.linalg.norm(vectors, axis=0)
     inside = (np.abs(commons @ vectors) ** 2).sum(axis=0)
     return np.array([inside[np.argmin(np.abs(values - v))] for v in λ])

@@ -76,7 +76,7 @@ class Notes:
         """What a function of these values gives, that takes the larger, the smaller or the sign of them."""
         if name in SIGNED and len(values) > SIGNED[name]:
             self.take(places[0], values[SIGNED[name]], 0.0)
-        elif len(values) > 1:
+        else:
             first, *others = values
             for k, other in zip(places, others):
                 self.take(k, first, other)
@@ -96,7 +96,7 @@ class _Noted(ast.NodeTransformer):
     def __init__(self, notes: Notes, code: CodeType):
         self.notes, self.code = notes, code
 
-    def _place(self, node: ast.expr, text: str, number: int = 0) -> ast.expr:
+    def _place(self, node: ast.expr, text: str, number: int) -> ast.expr:
         key = (self.code, node.lineno, node.col_offset, number)
         return ast.Constant(self.notes.place(key, f"`{text}` (line {node.lineno})"))
 
