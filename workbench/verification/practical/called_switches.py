@@ -15,10 +15,11 @@ from workbench.contract.own_laws import LinearNearRest
 from workbench.contract.plain import Plain
 from workbench.contract.system import innermost, names
 from workbench.verification.linear.called_law import Asked, Memory, asked_of
-from workbench.verification.practical.called_kept import functions_of
 from workbench.verification.practical.called_notes import NOTE, Notes, noted
 from workbench.verification.practical.called_numbers import counted, set_on
+from workbench.verification.practical.called_reach import functions_of
 from workbench.verification.practical.running_on import within
+from workbench.verification.practical.switches import Beside
 from workbench.verification.run import Run
 
 MOST_ROWS = 20_000  # of a run, that a law is asked again
@@ -67,9 +68,7 @@ class Called:
         x = np.array([run.log.array(s.name)[row] for s in run.loop.plant.states])
         return x, np.array(counted(asked_of(run).until(row)))
 
-    def ask(
-        self, run: Run, row: int, points: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def ask(self, run: Run, row: int, points: np.ndarray) -> Beside:
         asked = asked_of(run)
         memory = asked.until(row)
         n = len(run.loop.plant.states)
@@ -80,7 +79,7 @@ class Called:
                 u, after = self._answer(asked, set_on(memory, point[n:]), y, row)
                 answers.append((*self.notes.look(), u, after))
         low, high, u, z = (np.array(part, float).T for part in zip(*answers))
-        return low, high, u, z
+        return Beside(low, high, u, z, np.zeros((0, points.shape[1])))
 
     def _answer(self, asked: Asked, memory: Memory, y: list[float], row: int) -> tuple:
         """(commands, numbers remembered) after a sample; NaN where the law fails."""
@@ -139,7 +138,7 @@ def of_called(run: Run) -> Called | None:
     law = innermost(run.loop.controller)
     if not isinstance(law, Plain) or isinstance(law.law, LinearNearRest):
         return None
-    return _called(tuple(functions_of(law.law)))
+    return called(tuple(functions_of(law.law)))
 
 
-_called = lru_cache(maxsize=8)(Called)
+called = lru_cache(maxsize=8)(Called)

@@ -4,7 +4,7 @@ Edges are looked for outwards from a run: along every state of the plant, both w
 (`reachable.size`), within its limits; along the other starts; and along every number that the law remembers, FAR times as far as
 it went. At an edge
 
-    f = (commands, what the law remembers after a sample),   f⁻ just before it, f⁺ just behind it
+    f = (commands, what the law remembers after a sample, rates of a plant of the user's own),   f⁻ just before, f⁺ just behind it
     a jump          f⁺ ≠ f⁻: beyond rounding, and no small part of what f changes by near the edge
     other gains     the slope of a command turns by more than STEEPER of what it was
 
@@ -20,7 +20,7 @@ import numpy as np
 
 from workbench.verification.observed.reachable import size
 from workbench.verification.practical.starts import drawn, sizes
-from workbench.verification.practical.switches import Extent, Switching
+from workbench.verification.practical.switches import Beside, Extent, Switching
 from workbench.verification.run import Run
 
 FAR = 100.0  # times what the law's memory covered: how far it may run on
@@ -32,13 +32,16 @@ PARTS = 15
 ASIDE = 1e-3  # of the way to an edge: over which slopes are taken
 STEEPER = 1.05
 ROUNDING = 1e-6  # of what a command, or a number remembered, is near an edge: no jump
-GAINS = "has other gains"
+COMMANDS = "the law commands another value at once"
+MEMORY = "the law remembers another value"
+FLOW = "the plant moves otherwise at once"
+GAINS = "the law has other gains"
 SMALL = 0.1  # of what f changes by near the edge: no jump, but a steep slope
 
 
 @dataclass(frozen=True, eq=False)
 class Edge:
-    """By how much the plant's states are off where the other side begins (n,), and in words what the law does there.
+    """By how much the plant's states are off where the other side begins (n,), and in words what changes there.
 
     switch: its number; None where the law turns without one (`turns`).
     """
@@ -46,7 +49,6 @@ class Edge:
     switch: int | None
     move: np.ndarray
     change: str
-    jumps: bool
 
     @property
     def by_memory(self) -> bool:
@@ -73,7 +75,7 @@ def along_memory(run: Run, law: Switching, seen: Extent) -> Iterator[Edge]:
         return
     rows, low, high = law.margins(run)
     for k in seen.one_sided().tolist():
-        nearest = np.abs(low[k] if seen.low[k] > 0 else high[k])
+        nearest = np.abs(low[k] if seen.side(k) > 0 else high[k])
         if np.isfinite(nearest).any():
             row = int(rows[np.nanargmin(nearest)])
             yield from _beside(run, law, seen, row, moves, [k])
@@ -144,11 +146,11 @@ def _beside(
         return
     shares = np.geomspace(1.0 / FAR, 1.0, STEPS)
     points = origin[:, None, None] + moves.T[:, :, None] * shares
-    low, high, commands, memory = law.ask(run, row, points.reshape(len(origin), -1))
+    there = law.ask(run, row, points.reshape(len(origin), -1))
     free = possible(run, law, row, points)
     for k in wanted:
-        side = 1.0 if seen.low[k] > 0 else -1.0
-        margins = (low if side > 0 else high)[k].reshape(len(moves), STEPS)
+        side = seen.side(k)
+        margins = there.margins(side)[k].reshape(len(moves), STEPS)
         beyond = free & (side * margins < 0)
         found: list[np.ndarray] = []
         for d in np.flatnonzero(beyond.any(axis=1)):
@@ -158,11 +160,11 @@ def _beside(
             before = float(shares[first - 1]) if first else 0.0
             way = _Way(law, run, row, origin, moves[d], k, side)
             before, outside = way.edge(before, float(shares[first]))
-            change = way.change(before, outside, len(commands))
+            change = way.change(before, outside)
             if change:
                 found.append(moves[d])
                 way_there = _from_start(run, x, outside * moves[d][: len(x)])
-                yield Edge(k, way_there, change, change != GAINS)
+                yield Edge(k, way_there, change)
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +179,7 @@ class _Way:
     k: int
     side: float
 
-    def asked(self, shares: Sequence[float]) -> tuple[np.ndarray, ...]:
+    def asked(self, shares: Sequence[float]) -> Beside:
         """The law at these shares of the move."""
         points = self.origin[:, None] + self.move[:, None] * np.asarray(shares)
         return self.law.ask(self.run, self.row, points)
@@ -186,29 +188,32 @@ class _Way:
         """The last share of the move on this side and the first on the other, between these two."""
         for _ in range(ROUNDS):
             shares = np.linspace(inside, outside, PARTS + 2)
-            low, high, _, _ = self.asked(shares[1:-1])
-            margins = (low if self.side > 0 else high)[self.k]
+            margins = self.asked(shares[1:-1]).margins(self.side)[self.k]
             beyond = np.append(self.side * margins < 0, True)
             first = int(np.argmax(beyond)) + 1
             inside, outside = float(shares[first - 1]), float(shares[first])
         return inside, outside
 
-    def change(self, inside: float, outside: float, m: int) -> str:
-        """What the law does between these shares, in words; "" where it goes on. m: how many commands there are."""
+    def change(self, inside: float, outside: float) -> str:
+        """What changes between these shares, in words; "" where all goes on."""
         before = inside * (1 - ASIDE)
         behind = outside * (1 + ASIDE)
-        _, _, commands, memory = self.asked([before, inside, outside, behind])
-        f = np.concatenate([commands, memory])
-        room = ROUNDING * np.abs(f).max(axis=1, initial=0.0)
-        jump = np.abs(f[:, 2] - f[:, 1])
-        jumps = (jump > room) & (jump > SMALL * np.abs(f[:, 3] - f[:, 0]))
-        if jumps.any():
-            return (
-                "commands another value at once" if jumps[:m].any() else "remembers another value"
-            )
+        there = self.asked([before, inside, outside, behind])
+        for part, words in ((there.commands, COMMANDS), (there.memory, MEMORY), (there.flow, FLOW)):
+            if _jumps(part):
+                return words
         if not self.move[: len(self.run.loop.plant.states)].any() or not inside > before:
             return ""
-        slope = (f[:m, 1] - f[:m, 0]) / (inside - before)
-        after = (f[:m, 3] - f[:m, 2]) / (behind - outside)
-        turned = np.abs(after - slope) > STEEPER * np.abs(slope) + room[:m] / outside
+        u = there.commands
+        room = ROUNDING * np.abs(u).max(axis=1, initial=0.0)
+        slope = (u[:, 1] - u[:, 0]) / (inside - before)
+        after = (u[:, 3] - u[:, 2]) / (behind - outside)
+        turned = np.abs(after - slope) > STEEPER * np.abs(slope) + room / outside
         return GAINS if turned.any() else ""
+
+
+def _jumps(f: np.ndarray) -> bool:
+    """Whether one of these (k, 4) jumps from its second to its third value: beyond rounding, and what it changes by near by."""
+    room = ROUNDING * np.abs(f).max(axis=1, initial=0.0)
+    jump = np.abs(f[:, 2] - f[:, 1])
+    return bool(((jump > room) & (jump > SMALL * np.abs(f[:, 3] - f[:, 0]))).any())

@@ -1,0 +1,131 @@
+"""Branches of a plant of the user's own that no run took, those of what a law keeps, and numbers that add up beyond an edge."""
+
+import numpy as np
+import pytest
+from faults.branches import Branching, Delegating
+from faults.far import Far, Sensed
+
+from controllers import PID
+from workbench import ClosedLoop, Sampled, Scenario, Sine
+from workbench.contract.plain import Plain
+from workbench.interop.linear_plant import LinearPlant
+from workbench.verification import claims as C
+from workbench.verification.judge import verify
+from workbench.verification.practical.called_reach import functions_of
+from workbench.verification.practical.edges import COMMANDS, FLOW, GAINS, MEMORY, _jumps
+from workbench.verification.practical.switches import Extent
+from workbench.verification.practical.switches_of import extent_of, switches_of
+from workbench.verification.run import run
+
+T = 0.02
+PATH = Scenario(6.0, Sine("output", (0.0,), (0.05,), 0.25))
+LAG = LinearPlant((0.4,), (1.0,), (1.0,), ("a",), ("u",), ("a",))
+
+
+def law_on(plant, called):
+    name = plant.outputs[0].name
+    if called:
+        return Plain(Branching("nothing", 6.0, 0.2), references=(f"{name}_d",))
+    return PID(plant, K_p=(6.0,), K_i=(0.0,), feed="none", damping="none", u_max=1e6)
+
+
+def judged(plant, law):
+    loop = ClosedLoop(plant, Sampled(law, T_s=T))
+    (verdict,) = verify(loop, PATH, [C.PracticalStability(runs=2)])
+    return verdict
+
+
+# ---- plants ---------------------------------------------------------------------------------------
+@pytest.mark.parametrize("called", [False, True])
+@pytest.mark.parametrize("how", ["turned", "gone", "latched"])
+def test_a_branch_of_the_plant_beyond_the_other_starts_is_undecided(how, called):
+    plant = Far(how)
+    found = judged(plant, law_on(plant, called))
+    assert found.holds is None, found.worst
+    assert "no run took the other side of" in found.worst and "sq(y)" in found.worst
+    assert FLOW in found.worst and "from a start with y +0.22" in found.worst.replace(
+        " does not come back", ","
+    )
+
+
+@pytest.mark.parametrize("called", [False, True])
+@pytest.mark.parametrize("how", ["limited", "zone"])
+def test_limits_of_a_plant_and_less_gain_far_away_hold(how, called):
+    plant = Far(how)
+    found = judged(plant, law_on(plant, called))
+    assert found.holds is True, found.worst
+
+
+def test_the_switches_of_law_and_plant_stand_side_by_side():
+    """The plant's margin at a row is h² − y², or its negative; a plant of this library brings none."""
+    plant = Far("turned")
+    law = Plain(Branching("zones", 6.0, 0.2), references=("y_d",))
+    seen = run(ClosedLoop(plant, Sampled(law, T_s=T)), PATH)
+    both = switches_of(seen)
+    words = [both.words(k, seen) for k in range(len(extent_of(seen).low))]
+    (k,) = [i for i, text in enumerate(words) if "sq(y)" in text]
+    assert any("abs(e) < law.h" in text for text in words[:k])
+    rows, low, high = both.margins(seen)
+    y = seen.log.array("y")[rows]
+    assert low[k] == pytest.approx(y**2 - 0.2**2) and high[k] == pytest.approx(low[k])
+    x, z = both.at(seen, 0)
+    points = np.repeat(np.concatenate([x, z])[:, None], 2, axis=1)
+    points[0] = [0.1, 0.3]
+    there = both.ask(seen, 0, points)
+    assert there.commands[0] == pytest.approx([-0.6, -1.44])  # −6 y, beyond h 0.8 of it
+    assert there.flow[0] == pytest.approx([0.04 - 0.6, 0.12 + 1.44])  # 0.4 y + g u
+    named = Plain(Branching("zones", 6.0, 0.2), references=("a_d",))
+    of_ours = run(ClosedLoop(LAG, Sampled(named, T_s=T)), PATH)
+    assert not any(
+        "sq" in switches_of(of_ours).words(k, of_ours) for k in range(len(extent_of(of_ours).low))
+    )
+
+
+def test_a_plant_without_switches_leaves_the_law_alone():
+    law = Plain(Branching("nothing", 3.0, 1.0), references=("s_d",))
+    seen = run(ClosedLoop(Sensed(), Sampled(law, T_s=T)), PATH)
+    assert not hasattr(switches_of(seen), "flow")
+
+
+# ---- what a law keeps -----------------------------------------------------------------------------
+def test_methods_of_what_a_law_keeps_are_its_functions():
+    law = Delegating("latch", 6.0, 0.2)
+    assert {f.__name__ for f in functions_of(law)} == {"step", "passed"}
+
+
+@pytest.mark.parametrize("how, holds", [("latch", None), ("limits", True)])
+def test_a_branch_in_an_object_that_the_law_keeps(how, holds):
+    found = judged(LAG, Plain(Delegating(how, 6.0, 0.2), references=("a_d",)))
+    assert found.holds is holds, found.worst
+    assert holds or "`abs(e) > self.h`" in found.worst
+
+
+# ---- what adds up ---------------------------------------------------------------------------------
+def test_a_number_that_adds_up_beyond_an_edge_is_followed_though_the_first_start_comes_back():
+    found = judged(LAG, Plain(Branching("few", 6.0, 0.2), references=("a_d",)))
+    assert found.holds is None and "`law.count > 10`" in found.worst, found.worst
+
+
+def test_a_switch_that_was_at_its_edge_has_not_changed_its_side():
+    seen = Extent(np.array([0.0, -3.0, 0.0, -1.0, 2.0]), np.array([4.0, 0.0, 0.0, 1.0, 3.0]))
+    assert seen.one_sided().tolist() == [0, 1, 4]
+    assert [seen.side(k) for k in (0, 1, 4)] == [1.0, -1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    "values, jumps",
+    [
+        ([0.0, 1.0, 1.001, 2.0], False),  # as steep as beside the edge
+        ([0.0, 0.0, 1.0, 1.0], True),
+        ([1.0, 1.0, 1.0 + 1e-9, 1.0], False),  # rounding
+        ([0.0, 0.0, 0.05, 1.0], False),  # a steep slope that begins there
+    ],
+)
+def test_a_jump_is_more_than_rounding_and_than_what_goes_on_beside_it(values, jumps):
+    assert _jumps(np.array([values])) is jumps
+
+
+def test_words_of_changes_have_a_subject():
+    assert all(
+        words.startswith(("the law", "the plant")) for words in (COMMANDS, MEMORY, FLOW, GAINS)
+    )
