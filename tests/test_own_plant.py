@@ -12,7 +12,7 @@ from workbench.interop.linear_plant import LinearPlant
 from workbench.verification import claims as C
 from workbench.verification.judge import verify
 from workbench.verification.practical.called_reach import functions_of
-from workbench.verification.practical.edges import COMMANDS, FLOW, GAINS, MEMORY, _jumps
+from workbench.verification.practical.edges import COMMANDS, FASTER, FLOW, GAINS, MEMORY, _jumps
 from workbench.verification.practical.switches import Extent
 from workbench.verification.practical.switches_of import extent_of, switches_of
 from workbench.verification.run import run
@@ -106,6 +106,12 @@ def test_a_number_that_adds_up_beyond_an_edge_is_followed_though_the_first_start
     assert found.holds is None and "`law.count > 10`" in found.worst, found.worst
 
 
+def test_what_a_law_remembers_more_of_beyond_an_edge_is_gone_to():
+    """Neither jumps nor other gains there: the sum grows with how far it is beyond h, and from 0.1 on it holds the law off."""
+    found = judged(LAG, Plain(Branching("tires", 6.0, 0.2), references=("a_d",)))
+    assert found.holds is None and FASTER in found.worst, found.worst
+
+
 def test_a_switch_that_was_at_its_edge_has_not_changed_its_side():
     seen = Extent(np.array([0.0, -3.0, 0.0, -1.0, 2.0]), np.array([4.0, 0.0, 0.0, 1.0, 3.0]))
     assert seen.one_sided().tolist() == [0, 1, 4]
@@ -127,5 +133,6 @@ def test_a_jump_is_more_than_rounding_and_than_what_goes_on_beside_it(values, ju
 
 def test_words_of_changes_have_a_subject():
     assert all(
-        words.startswith(("the law", "the plant")) for words in (COMMANDS, MEMORY, FLOW, GAINS)
+        words.startswith(("the law", "the plant"))
+        for words in (COMMANDS, MEMORY, FLOW, GAINS, FASTER)
     )

@@ -2,7 +2,8 @@
 
 `how` says what begins at a size h: latch (off for ever once |e| was beyond h), gate (once |y| was), relay (pushes on from the side
 where e was last beyond h), turned (the sign turns there), count (off for ever after 100 samples on end with |e| beyond h), table
-(gains looked up), wraps (the error wraps round), fades, fails (no answer), few (as count, once ten samples in all were beyond h/2).
+(gains looked up), wraps (the error wraps round), fades, fails (no answer), few (as count, once ten samples in all were beyond h/2),
+tires (off for good once it was pushed for long enough beyond h, by how far).
 Of the sound ones: limits (of command, rate and sum), zones (a little less gain), far (a latch that is 10,000 h away), nothing. A
 `Delegating` law leaves it to an object that it keeps.
 """
@@ -84,6 +85,12 @@ def _few(law: Branching, e: float, y: float) -> float:
     return 0.0 if law.count > 10 else law.K * e
 
 
+def _tires(law: Branching, e: float, y: float) -> float:
+    worn = law.sum + 0.1 * max(abs(e) - law.h, 0.0)
+    law.sum = worn + 0.8 * worn * (worn - 0.1) * (1.0 - worn)
+    return law.K * e * (1.0 - law.sum)
+
+
 def _table(law: Branching, e: float, y: float) -> float:
     return [law.K, law.K, law.K, -law.K][min(int(2 * abs(y) / law.h), 3)] * e
 
@@ -124,6 +131,7 @@ HOW: dict[str, Callable[[Branching, float, float], float]] = {
     "turned": _turned,
     "count": _count,
     "few": _few,
+    "tires": _tires,
     "table": _table,
     "wraps": _wraps,
     "fades": _fades,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from types import FunctionType
 
 import numpy as np
@@ -28,6 +28,8 @@ EVERY = 2000  # samples, at most, of which margins are kept one by one
 
 class Called:
     """The switches of a law called from Python."""
+
+    users = True
 
     def __init__(self, functions: Sequence[FunctionType]):
         self.notes = Notes()
@@ -78,7 +80,9 @@ class Called:
                 y = _measured(run, asked, row, point[:n])
                 u, after = self._answer(asked, set_on(memory, point[n:]), y, row)
                 answers.append((*self.notes.look(), u, after))
-        low, high, u, z = (np.array(part, float).T for part in zip(*answers))
+        low, high, u, kept = zip(*answers)
+        low, high, u = (np.array(part, float).T for part in (low, high, u))
+        z = np.array(list(zip_longest(*kept, fillvalue=np.nan)), float).reshape(-1, len(answers))
         return Beside(low, high, u, z, np.zeros((0, points.shape[1])))
 
     def _answer(self, asked: Asked, memory: Memory, y: list[float], row: int) -> tuple:

@@ -6,7 +6,7 @@ it went. At an edge
 
     f = (commands, what the law remembers after a sample, rates of a plant of the user's own),   f⁻ just before, f⁺ just behind it
     a jump          f⁺ ≠ f⁻: beyond rounding, and no small part of what f changes by near the edge
-    other gains     the slope of a command turns by more than STEEPER of what it was
+    other gains     the slope of a command, or of what a law of the user's own remembers, turns by more than STEEPER of what it was
 
 A law that goes on without a jump, and whose commands become no steeper, as where a limit begins, changes nothing there.
 """
@@ -36,6 +36,7 @@ COMMANDS = "the law commands another value at once"
 MEMORY = "the law remembers another value"
 FLOW = "the plant moves otherwise at once"
 GAINS = "the law has other gains"
+FASTER = "the law remembers more"  # of a user's own law: what those of this library remember beyond a limit is known
 SMALL = 0.1  # of what f changes by near the edge: no jump, but a steep slope
 
 
@@ -62,7 +63,7 @@ def outwards(run: Run, spread: float, law: Switching, seen: Extent) -> Iterator[
     for row in dict.fromkeys(round(share * (len(run.log.time) - 1)) for share in ROWS):
         if not left:
             return
-        moves = np.concatenate([of_plant(run, spread, law), _of_memory(run, law)])
+        moves = _moves(run, spread, law, row)
         for edge in list(_beside(run, law, seen, row, moves, sorted(left))):
             left.discard(edge.switch)
             yield edge
@@ -81,8 +82,16 @@ def along_memory(run: Run, law: Switching, seen: Extent) -> Iterator[Edge]:
             yield from _beside(run, law, seen, row, moves, [k])
 
 
-def of_plant(run: Run, spread: float, law: Switching) -> np.ndarray:
-    """Moves (D, n + p): every state of the plant as far as the machine goes, and all as other starts have them."""
+def _moves(run: Run, spread: float, law: Switching, row: int) -> np.ndarray:
+    """Moves (D, n + p) of the plant and, where it has the length that it has at this row, of what the law remembers."""
+    width = len(np.concatenate(law.at(run, row)))
+    own = of_plant(run, spread, width)
+    memory = _of_memory(run, law)
+    return np.concatenate([own, memory]) if memory.shape[1] == width else own
+
+
+def of_plant(run: Run, spread: float, width: int) -> np.ndarray:
+    """Moves (D, width): every state of the plant as far as the machine goes, and all as other starts have them."""
     amounts = sizes(run, spread)
     states = [s.name for s in run.loop.plant.states]
     units = {s.name: s.unit for s in run.loop.plant.states}
@@ -92,7 +101,7 @@ def of_plant(run: Run, spread: float, law: Switching) -> np.ndarray:
     for start in drawn(run, PAIR, spread, amounts):
         found.append({name: joint * amount for name, amount in start.amounts.items()})
     rows = np.array([[one.get(name, 0.0) for name in states] for one in found])
-    return np.hstack([rows, np.zeros((len(rows), len(law.covered(run))))])
+    return np.hstack([rows, np.zeros((len(rows), width - len(states)))])
 
 
 def _of_memory(run: Run, law: Switching) -> np.ndarray:
@@ -204,12 +213,18 @@ class _Way:
                 return words
         if not self.move[: len(self.run.loop.plant.states)].any() or not inside > before:
             return ""
-        u = there.commands
-        room = ROUNDING * np.abs(u).max(axis=1, initial=0.0)
-        slope = (u[:, 1] - u[:, 0]) / (inside - before)
-        after = (u[:, 3] - u[:, 2]) / (behind - outside)
-        turned = np.abs(after - slope) > STEEPER * np.abs(slope) + room / outside
-        return GAINS if turned.any() else ""
+        widths = (inside - before, behind - outside)
+        if _turns(there.commands, *widths):
+            return GAINS
+        return FASTER if self.law.users and _turns(there.memory, *widths) else ""
+
+
+def _turns(f: np.ndarray, before: float, behind: float) -> bool:
+    """Whether the slope of one of these (k, 4) turns between its second and its third value; the others are so far off (shares)."""
+    room = ROUNDING * np.abs(f).max(axis=1, initial=0.0)
+    slope = (f[:, 1] - f[:, 0]) / before
+    after = (f[:, 3] - f[:, 2]) / behind
+    return bool((np.abs(after - slope) > STEEPER * np.abs(slope) + room / behind * ASIDE).any())
 
 
 def _jumps(f: np.ndarray) -> bool:

@@ -43,6 +43,7 @@ class OnOwnPlant:
 
     law: Called
     flow: Flow
+    users = True
 
     def margins(self, run: Run) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         rows, low, high = self.law.margins(run)

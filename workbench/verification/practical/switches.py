@@ -79,7 +79,12 @@ class Beside(NamedTuple):
 
 
 class Switching(Protocol):
-    """A law whose switches can be asked beside a row of a run: x are the plant's states, z what the law remembers."""
+    """A law whose switches can be asked beside a row of a run: x are the plant's states, z what the law remembers.
+
+    users       whether the law is the user's own: what those of this library remember beyond a limit is known
+    """
+
+    users: bool
 
     def margins(self, run: Run) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(rows of a run (N,), least and largest margins there (k, N))."""
@@ -130,6 +135,7 @@ class Expression:
         parts = [ca.vertcat(*part) if part else ca.SX(0, 1) for part in told]
         self.function = ca.Function("switches", self.symbols, [ca.densify(p) for p in parts])
         self.n_plant = len(loop.plant.states)
+        self.users = not own(type(innermost(loop.controller)))
 
     def margins(self, run: Run) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         rows = np.unique(np.linspace(0, len(run.log.time) - 1, MOST).astype(int))

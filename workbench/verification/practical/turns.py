@@ -34,9 +34,7 @@ def turns(run: Run, spread: float, law: Switching) -> list[Edge]:
     """The nearest turns of every command, one a move."""
     x, z = law.at(run, 0)
     origin = np.concatenate([x, z])
-    moves = of_plant(run, spread, law)
-    if moves.shape[1] != len(origin):  # what the law remembers changes its shape
-        return []
+    moves = of_plant(run, spread, len(origin))
     shares = np.array([0.0, *np.geomspace(1.0 / FAR, 1.0, STEPS)])
     points = origin[:, None, None] + moves.T[:, :, None] * shares
     commands = law.ask(run, 0, points.reshape(len(origin), -1)).commands
