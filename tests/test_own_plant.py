@@ -13,6 +13,7 @@ from workbench.verification import claims as C
 from workbench.verification.judge import verify
 from workbench.verification.practical.called_reach import functions_of
 from workbench.verification.practical.edges import COMMANDS, FASTER, FLOW, GAINS, MEMORY, _jumps
+from workbench.verification.practical.running_on import within
 from workbench.verification.practical.switches import Extent
 from workbench.verification.practical.switches_of import extent_of, switches_of
 from workbench.verification.run import run
@@ -104,6 +105,23 @@ def test_a_branch_in_an_object_that_the_law_keeps(how, holds):
 def test_a_number_that_adds_up_beyond_an_edge_is_followed_though_the_first_start_comes_back():
     found = judged(LAG, Plain(Branching("few", 6.0, 0.2), references=("a_d",)))
     assert found.holds is None and "`law.count > 10`" in found.worst, found.worst
+
+
+@pytest.mark.parametrize("duration", [8.0, 8])
+def test_laps_that_are_counted_are_followed_whatever_kind_of_number_the_duration_is(duration):
+    """One lap in the run, two in the longest that is made: what it counts is led on to the twelfth."""
+    law = Sampled(Plain(Branching("laps", 6.0, 0.2), references=("a_d",)), T_s=T)
+    slow = Scenario(duration, Sine("output", (0.0,), (0.05,), 0.125))
+    (found,) = verify(ClosedLoop(LAG, law), slow, [C.PracticalStability(runs=2)])
+    assert found.holds is None and "`law.count < 12`" in found.worst, found.worst
+
+
+def test_a_number_runs_on_for_what_leads_memory_as_for_what_leads_time():
+    """Looked at so often, a step at the very end is none of a number that runs on, and what it covered counts."""
+    time = np.linspace(0.0, 1.0, 2001)
+    step = np.where(time < 0.5, 0.0, 1.0)
+    assert within(time, step) == 1.0 and within(time, time) == 0.0
+    assert within(time, np.where(time > 0.9995, 2.0, step)) == 0.0  # runs on at the last look, too
 
 
 def test_what_a_law_remembers_more_of_beyond_an_edge_is_gone_to():

@@ -3,9 +3,9 @@
 `how` says what begins at a size h: latch (off for ever once |e| was beyond h), gate (once |y| was), relay (pushes on from the side
 where e was last beyond h), turned (the sign turns there), count (off for ever after 100 samples on end with |e| beyond h), table
 (gains looked up), wraps (the error wraps round), fades, fails (no answer), few (as count, once ten samples in all were beyond h/2),
-tires (off for good once it was pushed for long enough beyond h, by how far).
-Of the sound ones: limits (of command, rate and sum), zones (a little less gain), far (a latch that is 10,000 h away), nothing. A
-`Delegating` law leaves it to an object that it keeps.
+tires (off for good once it was pushed for long enough beyond h, by how far), laps (the sign turns at the twelfth lap). Of the sound
+ones: limits (of command, rate and sum), zones (a little less gain), far (a latch that is 10,000 h away), nothing. A `Delegating`
+law leaves it to an object that it keeps.
 """
 
 from __future__ import annotations
@@ -85,6 +85,14 @@ def _few(law: Branching, e: float, y: float) -> float:
     return 0.0 if law.count > 10 else law.K * e
 
 
+def _laps(law: Branching, e: float, y: float) -> float:
+    wanted = e + y
+    if law.last < 0.0 <= wanted:
+        law.count += 1
+    law.last = wanted
+    return law.K * e if law.count < 12 else -law.K * e
+
+
 def _tires(law: Branching, e: float, y: float) -> float:
     worn = law.sum + 0.1 * max(abs(e) - law.h, 0.0)
     law.sum = worn + 0.8 * worn * (worn - 0.1) * (1.0 - worn)
@@ -131,6 +139,7 @@ HOW: dict[str, Callable[[Branching, float, float], float]] = {
     "turned": _turned,
     "count": _count,
     "few": _few,
+    "laps": _laps,
     "tires": _tires,
     "table": _table,
     "wraps": _wraps,

@@ -110,13 +110,14 @@ class Called:
 
 
 def _covered(asked: Asked) -> np.ndarray:
-    """What every number that a law remembers covers along a run, looked at between spans of samples."""
+    """What every number that a law remembers covers along a run, looked at before spans of samples."""
     memory = asked.seen[0].copied()
     seen = [counted(memory)]
     for begin, end in pairwise(_spans(asked)):
         for k in range(begin, end):
             memory, _ = asked.step(memory, asked.y[k], k)
         seen.append(counted(memory))
+    seen.pop()  # after the last sample
     if len({len(values) for values in seen}) > 1:
         return np.zeros(0)
     time = np.linspace(0.0, 1.0, len(seen))
