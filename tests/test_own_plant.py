@@ -1,5 +1,6 @@
 """Branches of a plant of the user's own that no run took, those of what a law keeps, and numbers that add up beyond an edge."""
 
+import casadi as ca
 import numpy as np
 import pytest
 from faults.branches import Branching, Delegating
@@ -12,7 +13,9 @@ from workbench.interop.linear_plant import LinearPlant
 from workbench.verification import claims as C
 from workbench.verification.judge import verify
 from workbench.verification.practical.called_reach import functions_of
+from workbench.verification.practical.called_switches import Called
 from workbench.verification.practical.edges import COMMANDS, FASTER, FLOW, GAINS, MEMORY, _jumps
+from workbench.verification.practical.graph import sided, switches_in
 from workbench.verification.practical.running_on import within
 from workbench.verification.practical.switches import Extent
 from workbench.verification.practical.switches_of import extent_of, switches_of
@@ -130,8 +133,32 @@ def test_what_a_law_remembers_more_of_beyond_an_edge_is_gone_to():
     assert found.holds is None and FASTER in found.worst, found.worst
 
 
-def test_a_switch_that_was_at_its_edge_has_not_changed_its_side():
-    seen = Extent(np.array([0.0, -3.0, 0.0, -1.0, 2.0]), np.array([4.0, 0.0, 0.0, 1.0, 3.0]))
+def compares(t, y, r):
+    return [sum([y[0] < 2, y[0] <= 2, y[0] > 2, y[0] >= 2, min(y[0], 2)])]
+
+
+def test_a_comparison_at_its_edge_is_on_the_side_that_it_takes_there():
+    """2 < 2 and 2 > 2 are false: their margins 2 − 2 count as above and as below zero; of the smaller of two none is taken."""
+    law = Called([compares])
+    with law.noting():
+        compares(0.0, [2], [])
+        low, high = law.notes.look()
+    own = np.flatnonzero(np.isfinite(low))  # of this function alone, of all in the file
+    assert np.sign(low[own]).tolist() == [1.0, -1.0, -1.0, 1.0, 0.0]
+    assert (low == high)[own].all() and np.abs(low[own]).max() < 1e-300
+
+
+def test_a_graph_s_comparisons_at_their_edges_likewise():
+    a, b = ca.SX.sym("a"), ca.SX.sym("b")
+    switches = list(switches_in([(a < b) + (a <= b) * 2 + ca.fmin(a, b)]))
+    margins = sided(np.zeros((3, 2)), switches)
+    wanted = {ca.OP_LT: 1.0, ca.OP_LE: -1.0, ca.OP_FMIN: 0.0}
+    assert np.sign(margins[:, 0]).tolist() == [wanted[kind] for kind, _, _ in switches]
+    assert sided(np.full((3, 2), -0.7), switches).tolist() == [[-0.7] * 2] * 3
+
+
+def test_one_side_alone():
+    seen = Extent(np.array([1e-320, -3.0, 0.0, -1.0, 2.0]), np.array([4.0, -1e-320, 0.0, 1.0, 3.0]))
     assert seen.one_sided().tolist() == [0, 1, 4]
     assert [seen.side(k) for k in (0, 1, 4)] == [1.0, -1.0, 1.0]
 

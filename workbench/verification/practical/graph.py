@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import casadi as ca
+import numpy as np
 
 from workbench.numerics.calculus import Traced
 
 PAIRS = {ca.OP_LT: "<", ca.OP_LE: "<=", ca.OP_FMIN: "smaller of", ca.OP_FMAX: "larger of"}
 ALONE = {ca.OP_SIGN: "sign of", ca.OP_FABS: "magnitude of"}
+TIE = float(
+    np.nextafter(0.0, 1.0)
+)  # in the place of a margin of zero, with the sign of the side that is taken there
+TIES = {ca.OP_LT: TIE, ca.OP_LE: -TIE}  # a < b is not true where both are alike, a <= b is
 WIDTH = 70  # letters of what is shown as it stands
 
 
@@ -29,6 +34,12 @@ def switches_in(expressions: Sequence[ca.SX]) -> Iterator[tuple[int, ca.SX, ca.S
             yield op, parts[0], parts[1]
         elif op in ALONE:
             yield op, parts[0], ca.SX(0)
+
+
+def sided(margins: np.ndarray, switches: Sequence[tuple[int, ca.SX, ca.SX]]) -> np.ndarray:
+    """Margins (k, N) of these switches, those of comparisons that are zero with the sign of the side that is taken."""
+    ties = np.array([TIES.get(kind, 0.0) for kind, _, _ in switches]).reshape(-1, 1)
+    return np.where(margins == 0.0, ties, margins)
 
 
 def shown(kind: int, a: ca.SX, b: ca.SX) -> str:

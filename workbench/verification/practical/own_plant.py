@@ -12,7 +12,7 @@ from workbench.contract.own_text import own
 from workbench.contract.system import System, names
 from workbench.numerics.calculus import Traced, trace
 from workbench.verification.practical.called_switches import Called
-from workbench.verification.practical.graph import shown, switches_in, symbols_of
+from workbench.verification.practical.graph import shown, sided, switches_in, symbols_of
 from workbench.verification.practical.switches import Beside
 from workbench.verification.run import Run
 
@@ -34,7 +34,7 @@ class Flow:
     ) -> tuple[np.ndarray, np.ndarray]:
         """(margins (k, N), rates (n, N)) at instants (N,), states (n, N) and inputs (m, N)."""
         margins, rates = self.function(t[None, :], x, u, self.traced.constants(plant))
-        return np.array(margins), np.array(rates)
+        return sided(np.array(margins), self.switches), np.array(rates)
 
 
 @dataclass(frozen=True, eq=False)

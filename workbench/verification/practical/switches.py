@@ -19,7 +19,7 @@ from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.own_text import own
 from workbench.contract.system import Controller, innermost, names
 from workbench.numerics.calculus import Traced, trace
-from workbench.verification.practical.graph import shown, switches_in
+from workbench.verification.practical.graph import shown, sided, switches_in
 from workbench.verification.practical.running_on import within
 from workbench.verification.run import Run
 
@@ -39,8 +39,8 @@ class Extent:
         return Extent(np.fmin.reduce(low, axis=1), np.fmax.reduce(high, axis=1))
 
     def one_sided(self) -> np.ndarray:
-        """Places of the switches of which one side alone was taken. At its edge itself a switch has not changed its side."""
-        return np.flatnonzero((self.low >= 0) & (self.high > 0) | (self.high <= 0) & (self.low < 0))
+        """Places of the switches of which one side alone was taken."""
+        return np.flatnonzero((self.low > 0) | (self.high < 0))
 
     def side(self, k: int) -> float:
         """The sign of the margins of a switch of which one side alone was taken."""
@@ -178,7 +178,8 @@ class Expression:
 
     def _asked(self, run: Run, rows: np.ndarray, x: np.ndarray) -> tuple:
         found = self._mapped(self.function, run, rows, x)
-        return tuple(np.array(part, float).reshape(part.shape) for part in found)
+        margins, *rest = (np.array(part, float).reshape(part.shape) for part in found)
+        return sided(margins, self.switches), *rest
 
     def _mapped(self, f: ca.Function, run: Run, rows: np.ndarray, x: np.ndarray) -> Any:
         t = run.log.time[rows]
