@@ -248,6 +248,24 @@ def test_a_corner_counts_from_a_thousandth_of_the_slope_on(bend, refused):
         assert np.abs(np.linalg.eigvals(matrix(run)[0])).max() < 1
 
 
+class Softer:
+    """u = K e/(1 + s), s⁺ = s + T (e² − s): curved at rest, where s has the eigenvalue 1 − T and moves nothing."""
+
+    def __init__(self):
+        self.s = 0.0
+
+    def step(self, t, z, y, r):
+        e = r[0] - y[0]
+        self.s += T * (e * e - self.s)
+        return z, [2.0 * e / (1.0 + self.s)]
+
+
+def test_a_curve_is_no_corner():
+    found = matrix(over(Softer(), reference=0.0, duration=1.0))[0]
+    plant = spectrum(by_hand(2.0, 0.0, 1))[:-1]  # without the sum that this law has not
+    assert spectrum(found) == pytest.approx(np.append(plant, 1.0 - T), abs=1e-6)
+
+
 def test_the_law_is_started_and_asked_at_the_instants_of_the_run():
     class Timed:
         def __init__(self):

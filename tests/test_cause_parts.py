@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from controllers.pid.law import PID
-from plants import LinearActuator
+from plants import LinearActuator, machine
 from workbench import ClosedLoop, Delayed, Filtered, Noisy, Quantised, Sampled, Saturated
 from workbench.contract.machine_limits import FreeJoint
 from workbench.contract.parameters import Leaf, leaves
@@ -1039,3 +1039,23 @@ def test_growth_of_a_loop_near_rest():
     )
     lost = Around(one(math.inf), one(b), one(1.0), LinearLaw(*none, one(-k), 0.0, 0.0))
     assert lost.growth() == math.inf
+
+
+# ---- positions that belong to other commands --------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "signals, words",
+    [
+        ((), ""),
+        (("x_1", "x_2"), ""),
+        (("x_2", "x_1"), "u_1 acts on x_2 and moves x_1, u_2 acts on x_1 and moves x_2"),
+        (
+            ("q_1", "q_2"),
+            "",
+        ),  # other signals than those of the machine's own order: nothing says which belongs where
+    ],
+)
+def test_positions_in_another_order_than_the_actuators_are_told(signals, words):
+    law = Sampled(PID(machine("hiab-xs031").plant.locked(extension=0.5), signals=signals), T_s=2e-3)
+    told = cause_wiring.misplaced(SimpleNamespace(loop=SimpleNamespace(controller=law)))
+    assert told.endswith(words) and bool(told) is bool(words)
+    assert not told or "controller.signals" in told

@@ -14,7 +14,7 @@ from workbench.contract.errors import InputError
 from workbench.verification.linear import sampled_data
 from workbench.verification.linear.called_law import Memory
 from workbench.verification.linear.limited import Limited
-from workbench.verification.practical import called_clock, called_kept
+from workbench.verification.practical import called_clock, called_reach
 
 
 # ---- numbers that a law counts ------------------------------------------------------------------------------------------------
@@ -99,7 +99,7 @@ def plain(t, y, r):
 
 
 def test_functions_that_a_law_names_and_the_clock_that_one_of_them_reads():
-    found = called_kept.functions_of(outer)
+    found = called_reach.functions_of(outer)
     assert found == [outer, inner]
     assert called_clock._read_module(inner, called_clock.CLOCKS) == "the module time"
     assert (

@@ -91,6 +91,13 @@ def test_what_grows_so_slowly_that_nothing_is_seen_is_undecided():
     assert asked(Fork(), {"y": 0.6}, longest=10.1).holds is True
 
 
+def test_what_grows_within_milliseconds_is_held_for_long_enough_to_be_seen():
+    """Five time constants are 17 and 25 ms: a few rows of a log, of which nothing says that they stand still."""
+    found = asked(Fork(a=300.0), {"y": 17.0})
+    assert found.holds is True and "held there for 2 s it stands still" in found.words
+    assert asked(Swing(a=200.0, μ=4e4, ω=300.0), {"y": 0.1}).holds is False
+
+
 def test_what_grows_only_on_the_way_is_contained_where_every_start_came_back():
     """As if time stood still there: nothing is held, however slow it is."""
     found = asked(Swing(), {"y": 0.05}, longest=1.0, rests=False)

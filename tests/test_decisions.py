@@ -151,7 +151,8 @@ def test_figures_beside_the_verdict(monkeypatch):
         (9.9, False, "", True),
         (10.1, False, "", False),
         (10.1, True, "", False),
-        (9.9, True, "1 mm of q_1", True),  # a stated bound allows it
+        (9.9, True, "", True),
+        (9.9, True, "1 mm of q_1", False),  # no bound of v allows it
         (9.9, False, "1 mm of q_1", False),
         (math.inf, False, "", False),
     ],

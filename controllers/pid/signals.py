@@ -56,6 +56,20 @@ class ActuatorSignals(Controller):
         return positions_of(self.model, self.signals, self.n)
 
     @property
+    def misplaced(self) -> str:
+        """Which commands act on another actuator's position, in words: `signals` are the machine's in another order; else ""."""
+        own = [s.name for s in positions_of(self.model, (), self.n)]
+        if sorted(self.signals) != sorted(own):
+            return ""
+        pairs = zip(self.commands, self.signals, own)
+        told = [f"{u.name} acts on {given} and moves {at}" for u, given, at in pairs if given != at]
+        return (
+            f"signals in another order than the actuators (controller.signals): {', '.join(told)}"
+            if told
+            else ""
+        )
+
+    @property
     def uses_pressures(self) -> bool:
         """Whether the law needs the chamber pressures."""
         return self.feed == "flow" or self.damping == "pressure"

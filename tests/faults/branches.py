@@ -2,8 +2,10 @@
 
 `how` says what begins at a size h: latch (off for ever once |e| was beyond h), gate (once |y| was), relay (pushes on from the side
 where e was last beyond h), turned (the sign turns there), count (off for ever after 100 samples on end with |e| beyond h), table
-(gains looked up), wraps (the error wraps round), fades, fails (no answer). Of the sound ones: limits (of command, rate and sum),
-zones (a little less gain), far (a latch that is 10,000 h away), nothing.
+(gains looked up), wraps (the error wraps round), fades, fails (no answer), few (as count, once ten samples in all were beyond h/2),
+tires (off for good once it was pushed for long enough beyond h, by how far), laps (the sign turns at the twelfth lap). Of the sound
+ones: limits (of command, rate and sum), zones (a little less gain), far (a latch that is 10,000 h away), nothing. A `Delegating`
+law leaves it to an object that it keeps.
 """
 
 from __future__ import annotations
@@ -23,6 +25,31 @@ class Branching:
 
     def step(self, t: float, z: Any, y: Any, r: Any) -> tuple[Any, list[float]]:
         return z, [self.answer(self, r[0] - y[0], y[0])]
+
+
+class Guard:
+    """Lets commands pass, until the error was beyond h; or limits them there."""
+
+    def __init__(self, how: str, h: float):
+        self.how, self.h, self.off = how, h, False
+
+    def passed(self, u: float, e: float) -> float:
+        if self.how == "limits":
+            return min(max(u, -20 * self.h), 20 * self.h)
+        if abs(e) > self.h:
+            self.off = True
+        return 0.0 if self.off else u
+
+
+class Delegating:
+    """u = K e, as far as the guard that the law keeps lets it pass."""
+
+    def __init__(self, how: str, K: float, h: float):
+        self.K, self.guards = K, [Guard(how, h)]
+
+    def step(self, t: float, z: Any, y: Any, r: Any) -> tuple[Any, list[float]]:
+        error = r[0] - y[0]
+        return z, [self.guards[0].passed(self.K * error, error)]
 
 
 def _latch(law: Branching, e: float, y: float) -> float:
@@ -51,6 +78,25 @@ def _turned(law: Branching, e: float, y: float) -> float:
 def _count(law: Branching, e: float, y: float) -> float:
     law.count = law.count + 1 if abs(e) > law.h or law.count > 100 else 0
     return 0.0 if law.count > 100 else law.K * e
+
+
+def _few(law: Branching, e: float, y: float) -> float:
+    law.count += abs(e) > 0.5 * law.h
+    return 0.0 if law.count > 10 else law.K * e
+
+
+def _laps(law: Branching, e: float, y: float) -> float:
+    wanted = e + y
+    if law.last < 0.0 <= wanted:
+        law.count += 1
+    law.last = wanted
+    return law.K * e if law.count < 12 else -law.K * e
+
+
+def _tires(law: Branching, e: float, y: float) -> float:
+    worn = law.sum + 0.1 * max(abs(e) - law.h, 0.0)
+    law.sum = worn + 0.8 * worn * (worn - 0.1) * (1.0 - worn)
+    return law.K * e * (1.0 - law.sum)
 
 
 def _table(law: Branching, e: float, y: float) -> float:
@@ -92,6 +138,9 @@ HOW: dict[str, Callable[[Branching, float, float], float]] = {
     "relay": _relay,
     "turned": _turned,
     "count": _count,
+    "few": _few,
+    "laps": _laps,
+    "tires": _tires,
     "table": _table,
     "wraps": _wraps,
     "fades": _fades,

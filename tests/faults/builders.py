@@ -13,10 +13,11 @@ from typing import Any, final
 import numpy as np
 
 from controllers import LQR, MPC, PID
-from tests.faults.branches import Branching
+from tests.faults.branches import Branching, Delegating
 from tests.faults.clocks import clocked
 from tests.faults.drifting import Drifting
 from tests.faults.entries import case_of
+from tests.faults.far import Far, Sensed
 from tests.faults.keepers import keeper
 from tests.faults.plants import CartPole, Column, Servo, Slide, TwoMass
 from workbench import ClosedLoop, Delayed, Hold, Sampled, Scenario, Sine, Waypoints
@@ -29,7 +30,14 @@ from workbench.run.reference import Reference
 from workbench.verification import run_claims
 from workbench.verification.judge import default_claims
 
-PLANTS = {"servo": Servo, "cartpole": CartPole, "two-mass": TwoMass, "column": Column}
+PLANTS = {
+    "servo": Servo,
+    "cartpole": CartPole,
+    "two-mass": TwoMass,
+    "column": Column,
+    "far": Far,
+    "sensed": Sensed,
+}
 
 
 # ---- laws ---------------------------------------------------------------------------------------------------------------
@@ -283,6 +291,8 @@ def _law(plant, law: dict, T_s):
         return Plain(proportional_law, references=wanted)
     if kind == "branching":
         return Plain(Branching(**law), references=(f"{plant.outputs[0].name}_d",))
+    if kind == "delegating":
+        return Plain(Delegating(**law), references=(f"{plant.outputs[0].name}_d",))
     if kind == "clocked":
         return Plain(clocked(T_s, **law), references=(f"{plant.outputs[0].name}_d",))
     if kind == "keeper":

@@ -1,8 +1,9 @@
 """Laws that read the time: u = g(c) K e of the first output, where g turns, fades or rises with a clock c.
 
 `clock` says which: given (the time the law is called with), counted (whole samples), summed (a float), handed on (the law's
-memory), outside (what a function closes over), wall (the computer's). `how`: turns (at `at` seconds), fades (by e in that time),
-starts (softly, from 0 to 1 within it), repeats (half as strong again, with that period), nothing (it is counted and not used).
+memory), outside (what a function closes over), wall (the computer's). `how`: turns (at `at` seconds), window (turns for 8 s then),
+fades (by e in that time), starts (softly, from 0 to 1 within it), repeats (half as strong again, with that period), nothing (it is
+counted and not used).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 
 GAINS = {
     "turns": lambda c, at: 1.0 if c < at else -1.0,
+    "window": lambda c, at: -1.0 if at < c < at + 8.0 else 1.0,
     "fades": lambda c, at: math.exp(-c / at),
     "starts": lambda c, at: min(c / at, 1.0),
     "repeats": lambda c, at: 1.0 + 0.5 * math.sin(2 * math.pi * c / at),

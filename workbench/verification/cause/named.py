@@ -4,7 +4,8 @@ Asked only where a counted claim is violated, or practical stability undecided; 
 
     joint      what stays away or grows is a joint that nothing drives (`cause.free`)
     clock      the law is made for another sample time than it runs at
-    wires      crossed, flipped or in another unit: undone on the logged samples, the residual vanishes (`cause.wiring`)
+    wires      positions in another order than the actuators; or crossed, flipped or in another unit: undone on the logged
+               samples, the residual vanishes (`cause.wiring`)
     edge       where the linearised loop grows: the smallest single change with which it does not (`cause.linear`)
     removal    one fault at a time is taken away (a number of model, law, machine or signal path put back, a disturbance left
                out), the same scenario is run again, shorter; how much better it goes is weighed with how odd the number was
@@ -36,7 +37,7 @@ from workbench.verification.cause.linear import WITHIN, hardly_decays, lets_go, 
 from workbench.verification.cause.removal import HELPS, removal
 from workbench.verification.cause.trial import Cause
 from workbench.verification.cause.trials import another_clock
-from workbench.verification.cause.wiring import rewired
+from workbench.verification.cause.wiring import misplaced, rewired
 from workbench.verification.ledger.balance import has_ledger
 from workbench.verification.ledger.claims import outside, readable
 from workbench.verification.run import Run
@@ -137,7 +138,7 @@ def likely_cause(run: Run, violated: bool = True) -> Cause | None:
     if clock:
         return Cause("sample time", clock)
     sign = feedback if violated else partial(feedback, sized=False)
-    wires = _guess(rewired, run)
+    wires = _guess(misplaced, run) or _guess(rewired, run)
     if wires:
         return Cause("wiring", wires)
     edge, size = _guess(lets_go, run) or ("", math.inf)

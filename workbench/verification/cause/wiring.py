@@ -174,6 +174,11 @@ def instant(controller):
     return controller
 
 
+def misplaced(run) -> str:
+    """What the law says of positions that are given to it in another order than its actuators, in words; "" for nothing."""
+    return innermost(run.loop.controller).misplaced
+
+
 def rewired(run) -> str:
     """What a wrapper nobody knows has done to the wires, in words; empty where nothing, or nothing that a single edit explains."""
     law = innermost(run.loop.controller)

@@ -7,10 +7,10 @@ measurement, a little more and a little less:
     ∂f/∂x ≈ (f(x + h) − f(x − h))/2h,   once more with h/2: their difference is the error
 
 That this is all that it remembers is asked, too: with these numbers put back where they stood it has to answer as before,
-whatever it was given meanwhile. A law with a corner at the point has no derivative here: InputError, with the reason. That is
-`Unread` where the law remembers something in numbers that this does not reach (float32, whole numbers, slots, what a function
-closes over, a source of random numbers), in a list that grows and is read, or beside the corner. What grows in there need not show
-in any run.
+whatever it was given meanwhile. A law with a corner at the point has no derivative here: InputError, with the reason. A curve has
+one: half as far off its slopes to both sides differ by half as much, those of a corner as much. That is `Unread` where the law
+remembers something in numbers that this does not reach (float32, whole numbers, slots, what a function closes over, a source of
+random numbers), in a list that grows and is read, or beside the corner. What grows in there need not show in any run.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ MOST = 200  # numbers that a law may remember
 OFF = 1e-3  # of what a measurement covered: by how much it is off
 SMALL = 1e-6  # of a number's size, and at least of 1: what it is off by where it covered less
 SMOOTH = 1e-3  # share by which slopes to both sides may differ
+CURVED = 0.3  # of that difference, half as far off: a curve has a quarter, a corner half of it
 MEND = "verify it by runs"
 BENT = "give the law as equations (a Controller), or verify the one that exported code was made of"
 KEPT = "keep what the law remembers in floats, of a number that stays, in its memory z or in its attributes"
@@ -265,7 +266,11 @@ def _slope(answer: Callable, at: np.ndarray, h: np.ndarray) -> np.ndarray:
         off[i] = step
         more, less = answer(at + off), answer(at - off)
         bend = np.abs(more - 2 * middle + less)
-        if (bend > SMOOTH * np.abs(more - less) + 1e-9 * np.abs(middle)).any():
+        bent = bend > SMOOTH * np.abs(more - less) + 1e-9 * np.abs(middle)
+        if bent.any():
+            nearer = np.abs(answer(at + off / 2) - 2 * middle + answer(at - off / 2))
+            bent &= nearer > CURVED * bend
+        if bent.any():
             raise InputError("the law is bent at this point of the run", mend=MEND)
         columns.append((more - less) / (2 * step))
     return np.column_stack(columns)

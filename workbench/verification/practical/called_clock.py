@@ -1,10 +1,11 @@
 """Whether time itself changes what a law called from Python answers after its run: time it is given, samples it counts, a clock.
 
-The law is asked once more as `called_law` does. What it remembers is held, but for numbers that it counts up by the same amount
-every sample, whatever it measures: these go on with time. So do others that run on at its end (`running_on`); of those, gains are
-compared. Whole numbers count, too. What it keeps outside of its memory and its attributes (what a function closes over, module and
-class variables), or in no number at all (`called_kept`), cannot be set on, and a wall clock cannot be asked for another time: where
-the law uses one, what it will do is not known.
+The law is asked once more as `called_law` does, behind every instant at which one of its comparisons changes its side, too
+(`crossings`). What it remembers is held, but for numbers that it counts up by the same amount every sample, whatever it measures:
+these go on with time. So do others that run on at its end (`running_on`); of those, gains are compared. Whole numbers count, too.
+What it keeps outside of its memory and its attributes (what a function closes over, module and class variables), or in no number at
+all (`called_kept`), cannot be set on, and a wall clock cannot be asked for another time: where the law uses one, what it will do is
+not known.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import dis
 import inspect
 from collections.abc import Sequence
+from functools import partial
 from types import FunctionType
 from typing import Any
 
@@ -22,17 +24,17 @@ from workbench.contract.own_laws import LinearNearRest
 from workbench.contract.plain import Plain
 from workbench.contract.system import innermost
 from workbench.verification.linear.called_law import Asked, Memory, asked_of
-from workbench.verification.practical.called_kept import (
-    Tokens,
+from workbench.verification.practical.called_kept import Tokens, moved_on, tokens
+from workbench.verification.practical.called_numbers import counted, set_on
+from workbench.verification.practical.called_reach import (
     functions_of,
     kept_by,
-    moved_on,
     named_by,
     of_class,
     reached,
-    tokens,
 )
-from workbench.verification.practical.called_numbers import counted, set_on
+from workbench.verification.practical.called_switches import Called, called
+from workbench.verification.practical.crossings import crossings
 from workbench.verification.practical.disturbed import longest
 from workbench.verification.practical.running_on import (
     ASKED,
@@ -90,7 +92,8 @@ def _of_law(run: Run, functions: list[FunctionType]) -> str:
     ticks = _ticks(asked, seen)
     for row in dict.fromkeys((0, last)):
         answer = _Answer(asked, seen[row], row, ticks)
-        found = stray(answer, length, ("the law",), ASKED, ASKED)
+        also = crossings(partial(answer.margins, called(tuple(functions))), length)
+        found = stray(answer, length, ("the law",), ASKED, ASKED, also=also)
         if found:
             return found
     drifts = _drifts(asked, seen, ticks)
@@ -121,6 +124,15 @@ class _Answer:
     def gains(self, t: float) -> np.ndarray:
         """By how much its commands change at this time where the measurement is off."""
         return self.command(t, self.y + self.off) - self.command(t, self.y)
+
+    def margins(self, law: Called, times: np.ndarray) -> np.ndarray:
+        """What the law compares at these times, (k, N)."""
+        found = []
+        with law.noting():
+            for t in times.tolist() if law.codes else ():
+                self.command(t, self.y)
+                found.append(law.notes.look()[0])
+        return np.array(found).T
 
     def command(self, t: float, y: np.ndarray) -> np.ndarray:
         """Its commands at this time for this measurement."""

@@ -10,18 +10,24 @@ from __future__ import annotations
 
 import dis
 from collections import deque
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice, pairwise
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from itertools import pairwise
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from workbench.contract.own_text import own
+from workbench.verification.practical.called_reach import (
+    attributes,
+    functions_of,
+    is_plain,
+    kept_by,
+    slots_of,
+    taken_apart,
+)
 
-MOST = 100_000  # things that are looked through, and entries of what has no attributes
-FUNCTIONS = 60  # of a law, likewise
-METHODS = ("step", "command", "__call__")
+MOST = 100_000  # things that are looked through
 NAMED = ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_ATTR", "LOAD_METHOD")
 RECORDS = ("append", "appendleft", "add", "extend")  # what writes a record and reads nothing of it
 NUMBERS = "fiu"  # NumPy's kinds of numbers
@@ -90,11 +96,11 @@ class _Walk:
 
     def _object(self, path: str, thing: Any) -> None:
         """Only numbers in plain attributes are a law's memory (`called_law.numbers`): all others count."""
-        if not _is_plain(type(thing)):
-            self._counting({f"{path}, {i}": part for i, part in enumerate(_taken_apart(thing))})
+        if not is_plain(type(thing)):
+            self._counting({f"{path}, {i}": part for i, part in enumerate(taken_apart(thing))})
             return
-        self._all((f"{path}.{name}", part) for name, part in _attributes(thing))
-        self._counting({f"{path}.{name}": part for name, part in _slots(thing)})
+        self._all((f"{path}.{name}", part) for name, part in attributes(thing))
+        self._counting({f"{path}.{name}": part for name, part in slots_of(thing)})
 
     def _counting(self, parts: Mapping[str, Any]) -> None:
         """Take what is in these, numbers as well."""
@@ -102,109 +108,6 @@ class _Walk:
         self.numbers = True
         self._all(parts.items())
         self.numbers = before
-
-
-def _is_plain(kind: type) -> bool:
-    """Whether an object of this class is its attributes and slots, and nothing beside them."""
-    copies = [kind.__reduce_ex__, kind.__reduce__]
-    return copies == [object.__reduce_ex__, object.__reduce__]
-
-
-def _attributes(thing: Any) -> Iterator[tuple[str, Any]]:
-    """Attributes of an object."""
-    try:
-        yield from vars(thing).items()
-    except TypeError:  # it has slots only
-        return
-
-
-def _slots(thing: Any) -> Iterator[tuple[str, Any]]:
-    """What stands in the slots of an object."""
-    for cls in type(thing).__mro__:
-        slots = vars(cls).get("__slots__", ())
-        for name in (slots,) if isinstance(slots, str) else slots:
-            try:
-                yield name, object.__getattribute__(thing, name)
-            except AttributeError:  # not set, or the slot of a dictionary
-                continue
-
-
-def _taken_apart(thing: Any) -> Iterator[Any]:
-    """What an object without attributes is made of, as it is copied; nothing where it says nothing of itself."""
-    try:
-        parts = thing.__reduce_ex__(4)
-    except Exception:  # noqa: BLE001 - whatever a thing that cannot be copied raises
-        return
-    if isinstance(parts, tuple):
-        for part in parts[1:]:
-            listed = isinstance(part, Iterator)
-            yield list(islice(part, MOST)) if listed else part
-
-
-def kept_by(function: FunctionType, path: str = "") -> Iterator[tuple[str, Any]]:
-    """What a function keeps of its own: default values, attributes, what it closes over."""
-    start = path or function.__qualname__
-    yield f"{start} default", function.__defaults__
-    yield f"{start} named default", function.__kwdefaults__
-    for name, thing in vars(function).items():
-        yield f"{start}.{name}", thing
-    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
-        try:
-            yield f"{start} {name}", cell.cell_contents
-        except ValueError:  # empty as yet
-            continue
-
-
-def named_by(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """Globals that a function names, and variables of the modules among them."""
-    space = function.__globals__
-    asked = function.__code__.co_names
-    for name in asked:
-        thing = space.get(name)
-        yield name, thing
-        if isinstance(thing, ModuleType):
-            yield from ((f"{name}.{n}", vars(thing)[n]) for n in asked if n in vars(thing))
-        elif isinstance(thing, type) and not own(thing):
-            yield from of_class(thing)
-
-
-def reached(function: FunctionType) -> Iterator[tuple[str, Any]]:
-    """Globals that a function names and what it closes over, with their names."""
-    yield from named_by(function)
-    yield from kept_by(function)
-
-
-def functions_of(law: Any) -> list[FunctionType]:
-    """The functions of a law that are called at a sample, and those of the user's that these name."""
-    waiting: list[Any] = [law, *(_method(law, name) for name in METHODS)]
-    found: list[FunctionType] = []
-    while waiting and len(found) < FUNCTIONS:
-        one = waiting.pop()
-        one = one.__func__ if isinstance(one, MethodType) else one
-        if not isinstance(one, FunctionType) or one in found or own(one):
-            continue
-        found.append(one)
-        waiting += [thing for _, thing in reached(one)]
-        waiting += [_method(law, name) for name in one.__code__.co_names]
-    return found
-
-
-def _method(law: Any, name: str) -> Any:
-    """What stands under this name in the law, if it is a function, or in its classes."""
-    attribute = dict(_attributes(law)).get(name)
-    if isinstance(attribute, FunctionType | MethodType):
-        return attribute
-    return next((vars(cls)[name] for cls in type(law).__mro__ if name in vars(cls)), None)
-
-
-def of_class(kind: type) -> Iterator[tuple[str, Any]]:
-    """Variables of a class and of those that it stands on; functions in them are none."""
-    for cls in kind.__mro__:
-        if cls.__module__ == "builtins" or own(cls):
-            continue
-        for name, thing in vars(cls).items():
-            if not isinstance(thing, FunctionType) and not name.startswith("__"):
-                yield f"{cls.__name__}.{name}", thing
 
 
 def moved_on(rows: Sequence[Tokens], functions: Sequence[FunctionType]) -> str:

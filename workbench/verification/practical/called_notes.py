@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from workbench.verification.practical.graph import TIE
+
 NOTE = "__fluidproof_compared__"  # the note-taker, among the globals of the law's functions while it is asked
 COMPARED: dict[type, Callable] = {
     ast.Lt: operator.lt,
@@ -24,6 +26,8 @@ COMPARED: dict[type, Callable] = {
     ast.GtE: operator.ge,
 }
 OPERATORS = {one.__name__: one for one in COMPARED.values()}
+# What a margin of zero counts as: it has the sign of the side that is taken there.
+TIES = {"lt": TIE, "le": -TIE, "gt": -TIE, "ge": TIE}
 WHICH = operator.attrgetter(
     "co_qualname", "co_firstlineno", "co_varnames", "co_freevars", "co_cellvars"
 )
@@ -49,12 +53,13 @@ class Notes:
             self.high.append(np.nan)
         return self.places[key]
 
-    def take(self, k: int, a: Any, b: Any) -> None:
-        """Note the margin of two numbers, or of arrays of them; what is no number is passed over."""
+    def take(self, k: int, a: Any, b: Any, tie: float = 0.0) -> None:
+        """Note the margin of two numbers, or of arrays of them, `tie` where it is zero; what is no number is passed over."""
         try:
             margin = np.subtract(np.asarray(a, float), np.asarray(b, float))
         except (TypeError, ValueError):
             return
+        margin = np.where(margin == 0.0, tie, margin)
         if margin.size:
             self.low[k] = float(np.fmin(self.low[k], margin.min()))
             self.high[k] = float(np.fmax(self.high[k], margin.max()))
@@ -63,7 +68,7 @@ class Notes:
         """The answer of a comparison of these values, one with the next."""
         found: Any = True
         for k, name, a, b in zip(places, how, values, values[1:]):
-            self.take(k, a, b)
+            self.take(k, a, b, TIES[name])
             answer = OPERATORS[name](a, b)
             if len(how) == 1:
                 return answer

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from types import FunctionType
 
 import numpy as np
@@ -15,10 +15,11 @@ from workbench.contract.own_laws import LinearNearRest
 from workbench.contract.plain import Plain
 from workbench.contract.system import innermost, names
 from workbench.verification.linear.called_law import Asked, Memory, asked_of
-from workbench.verification.practical.called_kept import functions_of
 from workbench.verification.practical.called_notes import NOTE, Notes, noted
 from workbench.verification.practical.called_numbers import counted, set_on
+from workbench.verification.practical.called_reach import functions_of
 from workbench.verification.practical.running_on import within
+from workbench.verification.practical.switches import Beside
 from workbench.verification.run import Run
 
 MOST_ROWS = 20_000  # of a run, that a law is asked again
@@ -27,6 +28,8 @@ EVERY = 2000  # samples, at most, of which margins are kept one by one
 
 class Called:
     """The switches of a law called from Python."""
+
+    users = True
 
     def __init__(self, functions: Sequence[FunctionType]):
         self.notes = Notes()
@@ -67,9 +70,7 @@ class Called:
         x = np.array([run.log.array(s.name)[row] for s in run.loop.plant.states])
         return x, np.array(counted(asked_of(run).until(row)))
 
-    def ask(
-        self, run: Run, row: int, points: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def ask(self, run: Run, row: int, points: np.ndarray) -> Beside:
         asked = asked_of(run)
         memory = asked.until(row)
         n = len(run.loop.plant.states)
@@ -79,8 +80,10 @@ class Called:
                 y = _measured(run, asked, row, point[:n])
                 u, after = self._answer(asked, set_on(memory, point[n:]), y, row)
                 answers.append((*self.notes.look(), u, after))
-        low, high, u, z = (np.array(part, float).T for part in zip(*answers))
-        return low, high, u, z
+        low, high, u, kept = zip(*answers)
+        low, high, u = (np.array(part, float).T for part in (low, high, u))
+        z = np.array(list(zip_longest(*kept, fillvalue=np.nan)), float).reshape(-1, len(answers))
+        return Beside(low, high, u, z, np.zeros((0, points.shape[1])))
 
     def _answer(self, asked: Asked, memory: Memory, y: list[float], row: int) -> tuple:
         """(commands, numbers remembered) after a sample; NaN where the law fails."""
@@ -107,13 +110,14 @@ class Called:
 
 
 def _covered(asked: Asked) -> np.ndarray:
-    """What every number that a law remembers covers along a run, looked at between spans of samples."""
+    """What every number that a law remembers covers along a run, looked at before spans of samples."""
     memory = asked.seen[0].copied()
     seen = [counted(memory)]
     for begin, end in pairwise(_spans(asked)):
         for k in range(begin, end):
             memory, _ = asked.step(memory, asked.y[k], k)
         seen.append(counted(memory))
+    seen.pop()  # after the last sample
     if len({len(values) for values in seen}) > 1:
         return np.zeros(0)
     time = np.linspace(0.0, 1.0, len(seen))
@@ -139,7 +143,7 @@ def of_called(run: Run) -> Called | None:
     law = innermost(run.loop.controller)
     if not isinstance(law, Plain) or isinstance(law.law, LinearNearRest):
         return None
-    return _called(tuple(functions_of(law.law)))
+    return called(tuple(functions_of(law.law)))
 
 
-_called = lru_cache(maxsize=8)(Called)
+called = lru_cache(maxsize=8)(Called)

@@ -1,10 +1,10 @@
 """What the linearised loop knows, held against what runs show: a mode that grows, and whether the nonlinearity contains it.
 
 A mode that grows where the loop rests is contained if the loop, from another start and held at its end for GROWTHS time constants
-of that mode, stands still there to within the floor; of a mode in the law's memory alone, which no error need show, that memory
-must not grow on. Swinging on is a limit cycle, of that size. Where the mode is so slow that the hold would be longer than the
-stated limit, nothing was seen: undecided. A mode that grows at a point on the way, as if time stood still there, is contained where
-every other start came back.
+of that mode, at least LEAST, stands still there to within the floor; of a mode in the law's memory alone, which no error need show,
+that memory must not grow on. Swinging on is a limit cycle, of that size. Where the mode is so slow that the hold would be longer
+than the stated limit, nothing was seen: undecided. A mode that grows at a point on the way, as if time stood still there, is
+contained where every other start came back.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from workbench.verification.run import run as simulated
 from workbench.verification.verdict import Assumption
 
 GROWTHS = 5.0  # time constants of a mode that grows, for which the loop is held at rest
+LEAST = 2.0  # s, likewise: a few samples say of nothing that it stands still
 SOURCE = "eigenvalues of the linearised loop, held against runs"
 
 
@@ -65,7 +66,7 @@ def _rests(modes: Modes, mode: Mode) -> bool:
 def _held(run: Run, mode: Mode, start: Start, floor: float, longest: float) -> Contained:
     """What the loop does, held at its end long enough for the mode to show."""
     said = f"{mode.where}: a mode {mode.words}"
-    wanted = GROWTHS * mode.time_constant
+    wanted = max(GROWTHS * mode.time_constant, LEAST)
     length = run.scenario.length()
     if wanted > max(longest, length):
         return Contained(

@@ -55,9 +55,8 @@ def decided(
         if slow:
             return said(None, f"{stays}; {slow}; make the run longer (`longest`)", data=data)
         return said(False, stays, data=data)
-    if unrest and not (known.stated and ledger):
-        restive = f"does not settle: {unrest}; no bound was stated that could allow it"
-        return said(False, restive, data=data)
+    if unrest:  # also below a bound that was stated: it is one of v, and valves may hammer where little moves
+        return said(False, f"does not settle: {unrest}", data=data)
     if worst.word == "returning" and not worst.lenient:
         slow = f"{where}: {in_words(worst, duration)}: too slow to be seen to its end"
         return said(None, f"{slow}; make the run longer (`longest`)", data=data)

@@ -96,7 +96,7 @@ def undisturbed(run: Run, duration: float) -> Run:
 
 def longest(run: Run) -> Run:
     """The undisturbed run that lasts longest, of those that were made."""
-    made = [one for key, one in run.kept.items() if isinstance(key, float)]
+    made = [one for key, one in run.kept.items() if isinstance(key, int | float)]
     done = [one for one in made if one.log.status.completed]
     return max((run, *done), key=lambda one: one.log.time[-1])
 

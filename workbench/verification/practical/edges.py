@@ -4,9 +4,9 @@ Edges are looked for outwards from a run: along every state of the plant, both w
 (`reachable.size`), within its limits; along the other starts; and along every number that the law remembers, FAR times as far as
 it went. At an edge
 
-    f = (commands, what the law remembers after a sample),   f⁻ just before it, f⁺ just behind it
+    f = (commands, what the law remembers after a sample, rates of a plant of the user's own),   f⁻ just before, f⁺ just behind it
     a jump          f⁺ ≠ f⁻: beyond rounding, and no small part of what f changes by near the edge
-    other gains     the slope of a command turns by more than STEEPER of what it was
+    other gains     the slope of a command, or of what a law of the user's own remembers, turns by more than STEEPER of what it was
 
 A law that goes on without a jump, and whose commands become no steeper, as where a limit begins, changes nothing there.
 """
@@ -20,7 +20,7 @@ import numpy as np
 
 from workbench.verification.observed.reachable import size
 from workbench.verification.practical.starts import drawn, sizes
-from workbench.verification.practical.switches import Extent, Switching
+from workbench.verification.practical.switches import Beside, Extent, Switching
 from workbench.verification.run import Run
 
 FAR = 100.0  # times what the law's memory covered: how far it may run on
@@ -32,13 +32,17 @@ PARTS = 15
 ASIDE = 1e-3  # of the way to an edge: over which slopes are taken
 STEEPER = 1.05
 ROUNDING = 1e-6  # of what a command, or a number remembered, is near an edge: no jump
-GAINS = "has other gains"
+COMMANDS = "the law commands another value at once"
+MEMORY = "the law remembers another value"
+FLOW = "the plant moves otherwise at once"
+GAINS = "the law has other gains"
+FASTER = "the law remembers more"  # of a user's own law: what those of this library remember beyond a limit is known
 SMALL = 0.1  # of what f changes by near the edge: no jump, but a steep slope
 
 
 @dataclass(frozen=True, eq=False)
 class Edge:
-    """By how much the plant's states are off where the other side begins (n,), and in words what the law does there.
+    """By how much the plant's states are off where the other side begins (n,), and in words what changes there.
 
     switch: its number; None where the law turns without one (`turns`).
     """
@@ -46,7 +50,6 @@ class Edge:
     switch: int | None
     move: np.ndarray
     change: str
-    jumps: bool
 
     @property
     def by_memory(self) -> bool:
@@ -60,7 +63,7 @@ def outwards(run: Run, spread: float, law: Switching, seen: Extent) -> Iterator[
     for row in dict.fromkeys(round(share * (len(run.log.time) - 1)) for share in ROWS):
         if not left:
             return
-        moves = np.concatenate([of_plant(run, spread, law), _of_memory(run, law)])
+        moves = _moves(run, spread, law, row)
         for edge in list(_beside(run, law, seen, row, moves, sorted(left))):
             left.discard(edge.switch)
             yield edge
@@ -73,14 +76,22 @@ def along_memory(run: Run, law: Switching, seen: Extent) -> Iterator[Edge]:
         return
     rows, low, high = law.margins(run)
     for k in seen.one_sided().tolist():
-        nearest = np.abs(low[k] if seen.low[k] > 0 else high[k])
+        nearest = np.abs(low[k] if seen.side(k) > 0 else high[k])
         if np.isfinite(nearest).any():
             row = int(rows[np.nanargmin(nearest)])
             yield from _beside(run, law, seen, row, moves, [k])
 
 
-def of_plant(run: Run, spread: float, law: Switching) -> np.ndarray:
-    """Moves (D, n + p): every state of the plant as far as the machine goes, and all as other starts have them."""
+def _moves(run: Run, spread: float, law: Switching, row: int) -> np.ndarray:
+    """Moves (D, n + p) of the plant and, where it has the length that it has at this row, of what the law remembers."""
+    width = len(np.concatenate(law.at(run, row)))
+    own = of_plant(run, spread, width)
+    memory = _of_memory(run, law)
+    return np.concatenate([own, memory]) if memory.shape[1] == width else own
+
+
+def of_plant(run: Run, spread: float, width: int) -> np.ndarray:
+    """Moves (D, width): every state of the plant as far as the machine goes, and all as other starts have them."""
     amounts = sizes(run, spread)
     states = [s.name for s in run.loop.plant.states]
     units = {s.name: s.unit for s in run.loop.plant.states}
@@ -90,7 +101,7 @@ def of_plant(run: Run, spread: float, law: Switching) -> np.ndarray:
     for start in drawn(run, PAIR, spread, amounts):
         found.append({name: joint * amount for name, amount in start.amounts.items()})
     rows = np.array([[one.get(name, 0.0) for name in states] for one in found])
-    return np.hstack([rows, np.zeros((len(rows), len(law.covered(run))))])
+    return np.hstack([rows, np.zeros((len(rows), width - len(states)))])
 
 
 def _of_memory(run: Run, law: Switching) -> np.ndarray:
@@ -144,11 +155,11 @@ def _beside(
         return
     shares = np.geomspace(1.0 / FAR, 1.0, STEPS)
     points = origin[:, None, None] + moves.T[:, :, None] * shares
-    low, high, commands, memory = law.ask(run, row, points.reshape(len(origin), -1))
+    there = law.ask(run, row, points.reshape(len(origin), -1))
     free = possible(run, law, row, points)
     for k in wanted:
-        side = 1.0 if seen.low[k] > 0 else -1.0
-        margins = (low if side > 0 else high)[k].reshape(len(moves), STEPS)
+        side = seen.side(k)
+        margins = there.margins(side)[k].reshape(len(moves), STEPS)
         beyond = free & (side * margins < 0)
         found: list[np.ndarray] = []
         for d in np.flatnonzero(beyond.any(axis=1)):
@@ -158,11 +169,11 @@ def _beside(
             before = float(shares[first - 1]) if first else 0.0
             way = _Way(law, run, row, origin, moves[d], k, side)
             before, outside = way.edge(before, float(shares[first]))
-            change = way.change(before, outside, len(commands))
+            change = way.change(before, outside)
             if change:
                 found.append(moves[d])
                 way_there = _from_start(run, x, outside * moves[d][: len(x)])
-                yield Edge(k, way_there, change, change != GAINS)
+                yield Edge(k, way_there, change)
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +188,7 @@ class _Way:
     k: int
     side: float
 
-    def asked(self, shares: Sequence[float]) -> tuple[np.ndarray, ...]:
+    def asked(self, shares: Sequence[float]) -> Beside:
         """The law at these shares of the move."""
         points = self.origin[:, None] + self.move[:, None] * np.asarray(shares)
         return self.law.ask(self.run, self.row, points)
@@ -186,29 +197,38 @@ class _Way:
         """The last share of the move on this side and the first on the other, between these two."""
         for _ in range(ROUNDS):
             shares = np.linspace(inside, outside, PARTS + 2)
-            low, high, _, _ = self.asked(shares[1:-1])
-            margins = (low if self.side > 0 else high)[self.k]
+            margins = self.asked(shares[1:-1]).margins(self.side)[self.k]
             beyond = np.append(self.side * margins < 0, True)
             first = int(np.argmax(beyond)) + 1
             inside, outside = float(shares[first - 1]), float(shares[first])
         return inside, outside
 
-    def change(self, inside: float, outside: float, m: int) -> str:
-        """What the law does between these shares, in words; "" where it goes on. m: how many commands there are."""
+    def change(self, inside: float, outside: float) -> str:
+        """What changes between these shares, in words; "" where all goes on."""
         before = inside * (1 - ASIDE)
         behind = outside * (1 + ASIDE)
-        _, _, commands, memory = self.asked([before, inside, outside, behind])
-        f = np.concatenate([commands, memory])
-        room = ROUNDING * np.abs(f).max(axis=1, initial=0.0)
-        jump = np.abs(f[:, 2] - f[:, 1])
-        jumps = (jump > room) & (jump > SMALL * np.abs(f[:, 3] - f[:, 0]))
-        if jumps.any():
-            return (
-                "commands another value at once" if jumps[:m].any() else "remembers another value"
-            )
+        there = self.asked([before, inside, outside, behind])
+        for part, words in ((there.commands, COMMANDS), (there.memory, MEMORY), (there.flow, FLOW)):
+            if _jumps(part):
+                return words
         if not self.move[: len(self.run.loop.plant.states)].any() or not inside > before:
             return ""
-        slope = (f[:m, 1] - f[:m, 0]) / (inside - before)
-        after = (f[:m, 3] - f[:m, 2]) / (behind - outside)
-        turned = np.abs(after - slope) > STEEPER * np.abs(slope) + room[:m] / outside
-        return GAINS if turned.any() else ""
+        widths = (inside - before, behind - outside)
+        if _turns(there.commands, *widths):
+            return GAINS
+        return FASTER if self.law.users and _turns(there.memory, *widths) else ""
+
+
+def _turns(f: np.ndarray, before: float, behind: float) -> bool:
+    """Whether the slope of one of these (k, 4) turns between its second and its third value; the others are so far off (shares)."""
+    room = ROUNDING * np.abs(f).max(axis=1, initial=0.0)
+    slope = (f[:, 1] - f[:, 0]) / before
+    after = (f[:, 3] - f[:, 2]) / behind
+    return bool((np.abs(after - slope) > STEEPER * np.abs(slope) + room / behind * ASIDE).any())
+
+
+def _jumps(f: np.ndarray) -> bool:
+    """Whether one of these (k, 4) jumps from its second to its third value: beyond rounding, and what it changes by near by."""
+    room = ROUNDING * np.abs(f).max(axis=1, initial=0.0)
+    jump = np.abs(f[:, 2] - f[:, 1])
+    return bool(((jump > room) & (jump > SMALL * np.abs(f[:, 3] - f[:, 0]))).any())

@@ -26,18 +26,19 @@ def stray(
     within: int = INSIDE,
     after: int = LATER,
     least: float = SAME,
+    also: Sequence[float] = (),
 ) -> str:
     """In words, the first instant after a run of this length (s) at which a value of `answer` leaves its range; "" for none.
 
     what: whose values these are, again and again where there are more of them. within, after: how many instants are tried.
-    least: share of its largest size by which a value may change in any case.
+    least: share of its largest size by which a value may change in any case. also: instants after the run that are tried, too.
     """
     rng = np.random.default_rng(1)
     inside = np.array([answer(t) for t in (0.0, length, *length * rng.uniform(size=within))])
     low, high = inside.min(axis=0), inside.max(axis=0)
     room = SLACK * (high - low) + least * np.abs(inside).max(axis=0)
-    most = max(DAY, LENGTHS * length)
-    for t in np.sort(length * np.exp(rng.uniform(0.0, np.log(most / length), after))):
+    drawn = length * np.exp(rng.uniform(0.0, np.log(until(length) / length), after))
+    for t in np.sort([*drawn, *also]):
         value = answer(float(t))
         over = np.maximum(value - high, low - value) - room
         over[~np.isfinite(over)] = np.inf
@@ -46,6 +47,11 @@ def stray(
             who = what[int(np.argmax(over)) % len(what)]
             return f"at t = {say(float(t), 's', 3)} {who} does what it did at no time of the run"
     return ""
+
+
+def until(length: float) -> float:
+    """How far is looked after a run of this length, s."""
+    return max(DAY, LENGTHS * length)
 
 
 def straight(time: np.ndarray, values: np.ndarray) -> tuple[float, float] | None:

@@ -2,14 +2,15 @@
 
 The margin of a switch is the difference of the two values that it compares; its sign says which side is taken. A run has taken a
 side where the margin had that sign at a sample. Of a law that is an expression the margins are read off its graph (here), of one
-that is called from Python off its text (`called_switches`).
+that is called from Python off its text (`called_switches`). A plant of the user's own has switches, too, which are read off the
+graph of its flow under the law's command; what plants of this library do beyond their limits is asked by `machine-limits`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import casadi as ca
 import numpy as np
@@ -18,13 +19,11 @@ from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.own_text import own
 from workbench.contract.system import Controller, innermost, names
 from workbench.numerics.calculus import Traced, trace
+from workbench.verification.practical.graph import shown, sided, switches_in
 from workbench.verification.practical.running_on import within
 from workbench.verification.run import Run
 
 MOST = 2000  # of a run, that are looked at
-WIDTH = 70  # letters of what is shown as it stands
-PAIRS = {ca.OP_LT: "<", ca.OP_LE: "<=", ca.OP_FMIN: "smaller of", ca.OP_FMAX: "larger of"}
-ALONE = {ca.OP_SIGN: "sign of", ca.OP_FABS: "magnitude of"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +42,10 @@ class Extent:
         """Places of the switches of which one side alone was taken."""
         return np.flatnonzero((self.low > 0) | (self.high < 0))
 
+    def side(self, k: int) -> float:
+        """The sign of the margins of a switch of which one side alone was taken."""
+        return 1.0 if self.high[k] > 0 else -1.0
+
     def nearest(self, k: int) -> float:
         """The margin that came nearest to zero."""
         return float(min(self.low[k], self.high[k], key=abs))
@@ -55,8 +58,33 @@ def together(extents: Sequence[Extent]) -> Extent:
     )
 
 
+class Beside(NamedTuple):
+    """A law, and a plant of the user's own, at points beside a row of a run.
+
+    low, high   least and largest margins (k, N)
+    commands    (m, N)
+    memory      what the law remembers after a sample (p, N)
+    flow        rates of the plant's states under these commands (n, N); (0, N) of a plant of this library
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+    commands: np.ndarray
+    memory: np.ndarray
+    flow: np.ndarray
+
+    def margins(self, side: float) -> np.ndarray:
+        """Those that are the first to leave this side."""
+        return self.low if side > 0 else self.high
+
+
 class Switching(Protocol):
-    """A law whose switches can be asked beside a row of a run: x are the plant's states, z what the law remembers."""
+    """A law whose switches can be asked beside a row of a run: x are the plant's states, z what the law remembers.
+
+    users       whether the law is the user's own: what those of this library remember beyond a limit is known
+    """
+
+    users: bool
 
     def margins(self, run: Run) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(rows of a run (N,), least and largest margins there (k, N))."""
@@ -74,10 +102,8 @@ class Switching(Protocol):
         """(x, z) at a row of a run."""
         ...
 
-    def ask(
-        self, run: Run, row: int, points: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """(least, largest margins (k, N), commands (m, N), memory after (p, N)) at points (x, z) × N, else as in this row."""
+    def ask(self, run: Run, row: int, points: np.ndarray) -> Beside:
+        """What is there at points (x, z) × N, else as in this row."""
         ...
 
     def shown(self, run: Run, row: int, points: np.ndarray) -> Mapping[str, np.ndarray]:
@@ -100,17 +126,21 @@ class Expression:
             ca.vertcat(*(ca.SX.sym(n) for n in traced.live)) if traced.live else ca.SX(0, 1),
             ca.SX.sym("c", traced.flow.size1_in(3)),
         ]
-        commands, memory = _law(loop, traced, self.symbols)
-        self.switches = list(_switches([*commands, *memory]))
+        jump = None if loop.period is None else traced.jump(*self.symbols)
+        commands, memory = _law(loop, traced, self.symbols, jump)
+        flow = _flow(loop, traced, self.symbols, jump)
+        self.switches = list(switches_in([*flow, *commands, *memory]))
         margins = [a - b for _, a, b in self.switches]
-        parts = [ca.vertcat(*part) if part else ca.SX(0, 1) for part in (margins, commands, memory)]
+        told = (margins, commands, memory, flow)
+        parts = [ca.vertcat(*part) if part else ca.SX(0, 1) for part in told]
         self.function = ca.Function("switches", self.symbols, [ca.densify(p) for p in parts])
         self.n_plant = len(loop.plant.states)
+        self.users = not own(type(innermost(loop.controller)))
 
     def margins(self, run: Run) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         rows = np.unique(np.linspace(0, len(run.log.time) - 1, MOST).astype(int))
         x = np.array([run.log.array(n)[rows] for n in names(run.loop.states)])
-        margins, _, _ = self._asked(run, rows, x)
+        margins, *_ = self._asked(run, rows, x)
         return rows, margins, margins
 
     def remembers(self, run: Run) -> bool:
@@ -129,12 +159,10 @@ class Expression:
         x = np.array([run.log.array(n)[row] for n in names(run.loop.states)])
         return x[: self.n_plant], x[self.n_plant :]
 
-    def ask(
-        self, run: Run, row: int, points: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    def ask(self, run: Run, row: int, points: np.ndarray) -> Beside:
         rows = np.full(points.shape[1], row)
-        margins, commands, memory = self._asked(run, rows, self._placed(run, rows, points))
-        return margins, margins, commands, memory
+        margins, *rest = self._asked(run, rows, self._placed(run, rows, points))
+        return Beside(margins, margins, *rest)
 
     def shown(self, run: Run, row: int, points: np.ndarray) -> Mapping[str, np.ndarray]:
         rows = np.full(points.shape[1], row)
@@ -150,7 +178,8 @@ class Expression:
 
     def _asked(self, run: Run, rows: np.ndarray, x: np.ndarray) -> tuple:
         found = self._mapped(self.function, run, rows, x)
-        return tuple(np.array(part, float).reshape(part.shape) for part in found)
+        margins, *rest = (np.array(part, float).reshape(part.shape) for part in found)
+        return sided(margins, self.switches), *rest
 
     def _mapped(self, f: ca.Function, run: Run, rows: np.ndarray, x: np.ndarray) -> Any:
         t = run.log.time[rows]
@@ -160,11 +189,7 @@ class Expression:
         kind, a, b = self.switches[k]
         c = ca.DM(self.traced.constants(run.loop))
         a, b = ca.substitute([a, b], [self.symbols[3]], [c])
-        if kind in ALONE:
-            return f"the {ALONE[kind]} {_shown(a)}"
-        if PAIRS[kind] in ("<", "<="):
-            return f"{_shown(a)} {PAIRS[kind]} {_shown(b)}"
-        return f"the {PAIRS[kind]} {_shown(a)} and {_shown(b)}"
+        return shown(kind, a, b)
 
 
 _made: dict[Traced, Expression] = {}
@@ -181,23 +206,33 @@ def of_expression(run: Run) -> Expression | None:
     return found if found.switches else None
 
 
-def _law(loop: ClosedLoop, traced: Traced, symbols: list[ca.SX]) -> tuple[list, list]:
+def _law(
+    loop: ClosedLoop, traced: Traced, symbols: list[ca.SX], jump: ca.SX | None
+) -> tuple[list, list]:
     """(commands, and what wrappers hold of them; what the law remembers) after a sample, or in continuous time at an instant."""
     n = len(loop.plant.states)
     remembered = set(names(innermost(loop.controller).states))
     kept = names(loop.states)[n:]
-    if loop.period is None:
+    if jump is None:
         log = traced.log(*symbols)
         listed = names(loop.monitors)
         commands = [log[listed.index(name)] for name in names(loop.controller.commands)]
         flow = traced.flow(*symbols)
         return commands, [flow[n + i] for i in range(len(kept))]
-    jump = traced.jump(*symbols)
     rows = {name: jump[n + i] for i, name in enumerate(kept)}
     return (
         [row for name, row in rows.items() if name not in remembered],
         [row for name, row in rows.items() if name in remembered],
     )
+
+
+def _flow(loop: ClosedLoop, traced: Traced, symbols: list[ca.SX], jump: ca.SX | None) -> list:
+    """Rates of the states of a plant of the user's own, under what the law commands there; none of a plant of this library."""
+    if own(type(loop.plant)):
+        return []
+    t, x, w, c = symbols
+    after = x if jump is None else jump[: len(loop.states)]
+    return ca.vertsplit(traced.flow(t, after, w, c)[: len(loop.plant.states)])
 
 
 def _of_wrappers(controller: Any) -> set[str]:
@@ -209,31 +244,3 @@ def _of_wrappers(controller: Any) -> set[str]:
             found |= set(names(controller.states)) - set(names(inside.states))
         controller = inside
     return found
-
-
-def _switches(expressions: Sequence[ca.SX]) -> Iterator[tuple[int, ca.SX, ca.SX]]:
-    """(operation, the two values it compares) of every switch in these expressions; a sign compares with 0."""
-    waiting = list(expressions)
-    known: set[int] = set()
-    while waiting:
-        node = waiting.pop()
-        if node.element_hash() in known:
-            continue
-        known.add(node.element_hash())
-        parts = [node.dep(i) for i in range(node.n_dep())]
-        waiting += parts
-        op = node.op() if parts else None
-        if op in PAIRS:
-            yield op, parts[0], parts[1]
-        elif op in ALONE:
-            yield op, parts[0], ca.SX(0)
-
-
-def _shown(e: ca.SX) -> str:
-    """An expression as it stands, or of a long one what it depends on."""
-    if e.is_constant():
-        return f"{float(e):.4g}"
-    text = str(e)
-    if len(text) <= WIDTH and "@" not in text:
-        return text
-    return f"what follows from {', '.join(dict.fromkeys(v.name() for v in ca.symvar(e)))}"

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from workbench.contract.errors import InputError
 from workbench.verification.practical.called_switches import of_called
+from workbench.verification.practical.own_plant import on_own_plant
 from workbench.verification.practical.switches import Extent, Switching, of_expression
 from workbench.verification.run import Run
 
 
 def switches_of(run: Run) -> Switching | None:
-    """Those of this run's law; None where it has none that can be asked."""
-    return of_called(run) if run.loop.hosted else of_expression(run)
+    """Those of this run's law, and of a plant of the user's own; None where there are none that can be asked."""
+    if not run.loop.hosted:
+        return of_expression(run)
+    law = of_called(run)
+    return None if law is None else on_own_plant(run, law)
 
 
 def extent_of(run: Run) -> Extent | None:

@@ -4,11 +4,12 @@ A run shows what a loop does until its end. What depends on time beyond its refe
 
     g(t) = (f(t, x), f(t, x + δ) − f(t, x))      x, w and r held at what they were at an instant of the run
 
-is evaluated at many instants within the run, and at many after it, up to a day and to a thousand times its length. Where a value
-leaves the range that it had within the run, nothing that the run showed is said of then: undecided. What repeats (a sine in the
-law, a pump seen piston by piston) stays in its range, and so does what ends within the run (a soft start). f is the flow and the
-jump of a traced loop, the flow of a plant on floats and the step of a law called from Python (`called_clock`). A plant that
-has no flow, an FMU by co-simulation, is run on (`run_on`).
+is evaluated at many instants within the run, and at many after it, up to a day and to a thousand times its length; behind every
+instant, too, at which a comparison with time changes its side (`crossings`). Where a value leaves the range that it had within the
+run, nothing that the run showed is said of then: undecided. What repeats (a sine in the law, a pump seen piston by piston) stays in
+its range, and so does what ends within the run (a soft start). f is the flow and the jump of a traced loop, the flow and the
+outputs of a plant beside a law called from Python, and the step of such a law (`called_clock`). A plant that has no flow, an FMU by
+co-simulation, is run on (`run_on`).
 
 A number that a law counts up sample by sample, whatever it measures, is a clock as well, and is set on together with time. So are
 numbers of its memory that run on at the end of its run (`traced_memory`, `called_clock`).
@@ -16,14 +17,18 @@ numbers of its memory that run on at the end of its run (`traced_memory`, `calle
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
 
+import casadi as ca
 import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.system import names
 from workbench.numerics.calculus import Traced, trace
 from workbench.verification.practical.called_clock import of_called
+from workbench.verification.practical.crossings import crossings
+from workbench.verification.practical.graph import of_time
 from workbench.verification.practical.run_on import of_run_on
 from workbench.verification.practical.stray import moved, straight, stray
 from workbench.verification.practical.traced_memory import of_memory
@@ -61,38 +66,65 @@ def of_traced(run: Run) -> str:
     clocks = _clocks(run, maps[-1])
     if not clocks and not any(f.jac_sparsity(0, 0).nnz() for f in maps):
         return ""
-    answers = (_traced_answer(run, traced, maps, clocks, row) for row in _rows(run))
-    return _first(run, answers, names(loop.states))
+    margins = of_time(traced, maps, list(clocks))
+    asked = (_Traced(run, traced, maps, clocks, margins, row) for row in _rows(run))
+    return _first(run, asked, names(loop.states))
 
 
-def _first(run: Run, answers: Iterable[Callable], what: Sequence[str]) -> str:
+class _Asked(Protocol):
+    """What is asked at any time, everything else held, and the margins of its comparisons with time."""
+
+    def __call__(self, t: float) -> np.ndarray: ...
+
+    def margins(self, times: np.ndarray) -> np.ndarray: ...
+
+
+def _first(run: Run, asked: Iterable[_Asked], what: Sequence[str]) -> str:
     """What `stray` says of the first of these that leaves its range."""
-    found = (stray(answer, run.scenario.length(), what) for answer in answers)
+    length = run.scenario.length()
+    found = (stray(one, length, what, also=crossings(one.margins, length)) for one in asked)
     return next(filter(None, found), "")
 
 
-def _traced_answer(run: Run, traced: Traced, maps: Sequence, clocks: Mapping, row: int) -> Callable:
+class _Traced:
     """g(t) of a loop that is an expression, everything else as in this row."""
-    n = len(run.loop.states)
-    x = np.array([run.log.array(s.name)[row] for s in run.loop.states])
-    w = run.demand.at(run.log.time[[row]])[0]
-    off = moved(run)
-    constants = traced.constants(run.loop)
-    others = [i for i in range(n) if i not in clocks]
 
-    def at(t: float, x: np.ndarray) -> np.ndarray:
-        for i, (begin, rate) in clocks.items():
+    def __init__(
+        self,
+        run: Run,
+        traced: Traced,
+        maps: Sequence,
+        clocks: Mapping,
+        margins: ca.Function | None,
+        row: int,
+    ):
+        self.maps, self.clocks, self.compared = maps, clocks, margins
+        self.n = len(run.loop.states)
+        self.x = np.array([run.log.array(s.name)[row] for s in run.loop.states])
+        self.w = run.demand.at(run.log.time[[row]])[0]
+        self.off = moved(run)
+        self.constants = traced.constants(run.loop)
+
+    def __call__(self, t: float) -> np.ndarray:
+        here = self._at(t, self.x.copy())
+        return np.concatenate([here, self._at(t, self.x + self.off) - here])
+
+    def margins(self, times: np.ndarray) -> np.ndarray:
+        """Those of its comparisons that know the time, (k, N)."""
+        if self.compared is None:
+            return np.zeros((0, len(times)))
+        x = np.repeat(self.x[:, None], len(times), axis=1)
+        for i, (begin, rate) in self.clocks.items():
+            x[i] = begin + rate * times
+        return np.array(self.compared(times[None, :], x, self.w, self.constants))
+
+    def _at(self, t: float, x: np.ndarray) -> np.ndarray:
+        for i, (begin, rate) in self.clocks.items():
             x[i] = begin + rate * t
-        found = [np.array(f(t, x, w, constants)).ravel()[:n] for f in maps]
-        kept = np.zeros((len(maps), n))
-        kept[:, others] = np.array(found)[:, others]
+        found = [np.array(f(t, x, self.w, self.constants)).ravel()[: self.n] for f in self.maps]
+        kept = np.array(found)
+        kept[:, list(self.clocks)] = 0.0
         return kept.ravel()
-
-    def answer(t: float) -> np.ndarray:
-        here = at(t, x.copy())
-        return np.concatenate([here, at(t, x + off) - here])
-
-    return answer
 
 
 def _clocks(run: Run, step) -> dict[int, tuple[float, float]]:
@@ -110,29 +142,49 @@ def _clocks(run: Run, step) -> dict[int, tuple[float, float]]:
 
 
 def of_plant(run: Run) -> str:
-    """Of a plant beside a law called from Python: its flow, where it has one."""
+    """Of a plant beside a law called from Python: its flow and what is measured of it, where it has a flow."""
+    plant = run.loop.plant
+    what = [*names(plant.states), *names(plant.outputs)]
     try:
-        return _first(
-            run, (_plant_answer(run, row) for row in _rows(run)), names(run.loop.plant.states)
-        )
+        traced = None if plant.on_floats else trace(plant, names(plant.inputs))
+        return _first(run, (_Plant(run, traced, row) for row in _rows(run)), what)
     except InputError:  # no flow that could be asked
         return of_run_on(run)
 
 
-def _plant_answer(run: Run, row: int) -> Callable:
+class _Plant:
     """g(t) of the plant, its commands as in this row."""
+
+    def __init__(self, run: Run, traced: Traced | None, row: int):
+        self.plant = run.loop.plant
+        self.x = np.array([run.log.array(s.name)[row] for s in self.plant.states])
+        self.u = inputs_at(run, row)
+        self.off = moved(run)[: len(self.x)]
+        self.traced = traced
+        self.compared = None if traced is None else of_time(traced, [traced.flow], [])
+
+    def __call__(self, t: float) -> np.ndarray:
+        here = self._at(t, self.x)
+        return np.concatenate([here, self._at(t, self.x + self.off) - here])
+
+    def margins(self, times: np.ndarray) -> np.ndarray:
+        """Those of its comparisons that know the time, (k, N)."""
+        if self.traced is None or self.compared is None:
+            return np.zeros((0, len(times)))
+        constants = self.traced.constants(self.plant)
+        return np.array(self.compared(times[None, :], self.x, self.u, constants))
+
+    def _at(self, t: float, x: np.ndarray) -> np.ndarray:
+        flow = self.plant.rhs(t, x.tolist(), self.u)
+        return np.array([*flow, *self.plant.out(t, x.tolist())], float)
+
+
+def inputs_at(run: Run, row: int) -> list[float]:
+    """Every input of the plant at a row of a run whose law is called from Python; what no law commands is at its default."""
     plant = run.loop.plant
-    x = np.array([run.log.array(s.name)[row] for s in plant.states])
     commanded = {c: float(run.log.array(c)[row]) for c in names(run.loop.controller.commands)}
     given = {**plant.defaults(), **commanded}
-    u = [float(given.get(s.name, 0.0)) for s in plant.inputs]
-    off = moved(run)[: len(x)]
-
-    def answer(t: float) -> np.ndarray:
-        here = np.array(plant.rhs(t, list(x), u), float)
-        return np.concatenate([here, np.array(plant.rhs(t, list(x + off), u), float) - here])
-
-    return answer
+    return [float(given.get(s.name, 0.0)) for s in plant.inputs]
 
 
 def _rows(run: Run) -> Iterable[int]:

@@ -34,12 +34,10 @@ def turns(run: Run, spread: float, law: Switching) -> list[Edge]:
     """The nearest turns of every command, one a move."""
     x, z = law.at(run, 0)
     origin = np.concatenate([x, z])
-    moves = of_plant(run, spread, law)
-    if moves.shape[1] != len(origin):  # what the law remembers changes its shape
-        return []
+    moves = of_plant(run, spread, len(origin))
     shares = np.array([0.0, *np.geomspace(1.0 / FAR, 1.0, STEPS)])
     points = origin[:, None, None] + moves.T[:, :, None] * shares
-    commands = law.ask(run, 0, points.reshape(len(origin), -1))[2]
+    commands = law.ask(run, 0, points.reshape(len(origin), -1)).commands
     commands = commands.reshape(len(commands), len(moves), len(shares))
     largest = np.nanmax(np.abs(commands), axis=2, initial=0.0)
     free = possible(run, law, 0, points)
@@ -50,7 +48,7 @@ def turns(run: Run, spread: float, law: Switching) -> list[Edge]:
             k = turn.first(free[d])
             if k:
                 edge = _between(run, law, origin, move, j, turn, k)
-                found.append((shares[k], Edge(None, edge * move[: len(x)], turn.change(k), False)))
+                found.append((shares[k], Edge(None, edge * move[: len(x)], turn.change(k))))
                 break
     found.sort(key=lambda one: one[0])
     return [edge for _, edge in found[:MOST]]
@@ -86,12 +84,12 @@ class _Turn:
     def change(self, k: int) -> str:
         """What the law does at place k, in words."""
         if np.isnan(self.U[k]):
-            return "fails"
+            return "the law fails"
         before = float(np.nanmax(self.side * self.U[self.begin : k], initial=0.0))
         return (
-            "commands less, or the other way"
+            "the law commands less, or the other way"
             if self.side * self.U[k] < before
-            else "has far larger gains"
+            else "the law has far larger gains"
         )
 
 
@@ -100,10 +98,10 @@ def _between(
 ) -> float:
     """The share of a move at which command j turns, between places k − 1 and k."""
     inside, outside = float(turn.shares[k - 1]), float(turn.shares[k])
-    u = law.ask(run, 0, origin[:, None])[2][j, 0]
+    u = law.ask(run, 0, origin[:, None]).commands[j, 0]
     for _ in range(ROUNDS):
         shares = np.linspace(inside, outside, PARTS + 2)
-        asked = law.ask(run, 0, origin[:, None] + move[:, None] * shares[1:-1])[2][j] - u
+        asked = law.ask(run, 0, origin[:, None] + move[:, None] * shares[1:-1]).commands[j] - u
         odd = [turn.odd(k, U, share) for U, share in zip(asked, shares[1:-1])]
         first = int(np.argmax([*odd, True])) + 1
         inside, outside = float(shares[first - 1]), float(shares[first])

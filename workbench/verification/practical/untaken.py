@@ -1,10 +1,11 @@
-"""Branches of a law that no run took: a latch, a relay with hysteresis, gains of another zone, just beyond what other starts reach.
+"""Branches that no run took: a latch, a relay with hysteresis, gains of another zone, just beyond what other starts reach.
 
-A switch of the law of which runs took one side alone is followed until its other side begins, if that is in reach (`edges`). What
-the law commands and remembers may go on there as it came: limits of a command, of an integral or of a rate are of this kind, and
-nothing is to be seen there. Any other branch is gone to: the loop is started beyond it, and comes back as from other starts, or
-the verdict is undecided; where it does not come back from just before the edge either, the edge is not what keeps it away. No
-start shows a branch to which only what the law remembers may lead; it is undecided.
+A switch of the law, or of a plant of the user's own, of which runs took one side alone is followed until its other side begins, if
+that is in reach (`edges`). What the law commands and remembers, and how such a plant moves, may go on there as it came: limits of a
+command, of an integral or of a rate are of this kind, and nothing is to be seen there. Any other branch is gone to: the loop is
+started beyond it, and comes back as from other starts, or the verdict is undecided; where it does not come back from just before
+the edge either, the edge is not what keeps it away. No start shows a branch to which only what the law remembers may lead; it is
+undecided.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 from workbench.contract.system import names
 from workbench.run.start import start_state
 from workbench.verification.practical.disturbed import Outcome, longest, undisturbed
-from workbench.verification.practical.edges import Edge, along_memory, outwards
+from workbench.verification.practical.edges import COMMANDS, Edge, along_memory, outwards
 from workbench.verification.practical.returning import BACK, Return
 from workbench.verification.practical.starts import Start, scenario_from, stands
 from workbench.verification.practical.switches import Extent, Switching, together
@@ -35,7 +36,7 @@ BEYOND = (
     1.1,
     1.7,
     3.0,
-)  # likewise, where runs begin: at a jump until one has seen what is beyond it
+)  # likewise, where runs begin: at a jump of a command until one has seen what is beyond it; what is remembered may add up
 JUST = 1.01  # likewise, where the machine cannot be any further: at the end of a stroke
 WAY = tuple(k / 12 for k in range(1, 13))  # shares of a move at which the machine has to stand, too
 SAME = 0.01  # of a move: places that are no further apart are one
@@ -100,7 +101,7 @@ class _Search:
                 return self._kept_away(edge, start, outcome)
             self.starts.append(start)
             self.seen = _seen([self.seen, outcome.compared])
-            if edge.jumps and self._took(outcome, edge.switch):
+            if edge.change == COMMANDS and self._took(outcome, edge.switch):
                 return ""
         return ""
 
@@ -120,7 +121,7 @@ class _Search:
         now = outcome.compared
         if now is None or k is None:
             return False
-        return bool(now.low[k] < 0 if self.at_first.low[k] > 0 else now.high[k] > 0)
+        return bool(now.low[k] < 0 if self.at_first.side(k) > 0 else now.high[k] > 0)
 
     def _is_back(self, outcome: Outcome) -> bool:
         """Whether every signal comes back as near as it does from other starts, from however far."""
@@ -179,10 +180,12 @@ class _Search:
     def _told(self, edge: Edge, why: str) -> str:
         if edge.switch is None:
             place = self._start(edge.move).words
-            return f"no run came as far as {place}, where the law {edge.change}; {why}; {MEND}"
+            return f"no run came as far as {place}, where {edge.change}; {why}; {MEND}"
         near = f"they came as near as {abs(self.at_first.nearest(edge.switch)):.3g}"
         compared = self.law.words(edge.switch, self.run)
-        return f"no run took the other side of {compared} ({near}), where the law {edge.change}; {why}; {MEND}"
+        return (
+            f"no run took the other side of {compared} ({near}), where {edge.change}; {why}; {MEND}"
+        )
 
 
 def _share(start: Start, part: float) -> Start:

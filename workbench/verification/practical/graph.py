@@ -1,0 +1,80 @@
+"""Switches in a graph of expressions: comparisons, signs, magnitudes, the larger or the smaller of two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import casadi as ca
+import numpy as np
+
+from workbench.numerics.calculus import Traced
+
+PAIRS = {ca.OP_LT: "<", ca.OP_LE: "<=", ca.OP_FMIN: "smaller of", ca.OP_FMAX: "larger of"}
+ALONE = {ca.OP_SIGN: "sign of", ca.OP_FABS: "magnitude of"}
+TIE = float(
+    np.nextafter(0.0, 1.0)
+)  # in the place of a margin of zero, with the sign of the side that is taken there
+TIES = {ca.OP_LT: TIE, ca.OP_LE: -TIE}  # a < b is not true where both are alike, a <= b is
+WIDTH = 70  # letters of what is shown as it stands
+
+
+def switches_in(expressions: Sequence[ca.SX]) -> Iterator[tuple[int, ca.SX, ca.SX]]:
+    """(operation, the two values it compares) of every switch in these expressions; a sign compares with 0."""
+    waiting = list(expressions)
+    known: set[int] = set()
+    while waiting:
+        node = waiting.pop()
+        if node.element_hash() in known:
+            continue
+        known.add(node.element_hash())
+        parts = [node.dep(i) for i in range(node.n_dep())]
+        waiting += parts
+        op = node.op() if parts else None
+        if op in PAIRS:
+            yield op, parts[0], parts[1]
+        elif op in ALONE:
+            yield op, parts[0], ca.SX(0)
+
+
+def sided(margins: np.ndarray, switches: Sequence[tuple[int, ca.SX, ca.SX]]) -> np.ndarray:
+    """Margins (k, N) of these switches, those of comparisons that are zero with the sign of the side that is taken."""
+    ties = np.array([TIES.get(kind, 0.0) for kind, _, _ in switches]).reshape(-1, 1)
+    return np.where(margins == 0.0, ties, margins)
+
+
+def shown(kind: int, a: ca.SX, b: ca.SX) -> str:
+    """What a switch of this kind compares, in words."""
+    if kind in ALONE:
+        return f"the {ALONE[kind]} {_shown(a)}"
+    if PAIRS[kind] in ("<", "<="):
+        return f"{_shown(a)} {PAIRS[kind]} {_shown(b)}"
+    return f"the {PAIRS[kind]} {_shown(a)} and {_shown(b)}"
+
+
+def _shown(e: ca.SX) -> str:
+    """An expression as it stands, or of a long one what it depends on."""
+    if e.is_constant():
+        return f"{float(e):.4g}"
+    text = str(e)
+    if len(text) <= WIDTH and "@" not in text:
+        return text
+    return f"what follows from {', '.join(dict.fromkeys(v.name() for v in ca.symvar(e)))}"
+
+
+def symbols_of(traced: Traced) -> list[ca.SX]:
+    """(t, x, w, c), as the functions of a trace take them."""
+    sizes = [traced.flow.size1_in(i) for i in range(4)]
+    return [ca.SX.sym(name, size) for name, size in zip("txwc", sizes)]
+
+
+def of_time(
+    traced: Traced, maps: Sequence[ca.Function], clocks: Sequence[int]
+) -> ca.Function | None:
+    """(t, x, w, c) → margins (k,) of the switches in these maps that know the time, or a state that is a clock; None for none."""
+    symbols = symbols_of(traced)
+    t, x, *_ = symbols
+    knows = ca.vertcat(t, *(x[i] for i in clocks))
+    parts = [part for f in maps for part in ca.vertsplit(f(*symbols))]
+    margins = [a - b for _, a, b in switches_in(parts)]
+    timed = [m for m in margins if ca.depends_on(m, knows)]
+    return ca.Function("margins", symbols, [ca.densify(ca.vertcat(*timed))]) if timed else None
