@@ -3,8 +3,11 @@
     Z = {G ζ + B u : |ζ_i| ≤ 1, |u| ≤ 1}         max of c e over Z = Σ_j |(c G)_j| + |c B|
 
 A linear map moves both matrices; what is added within bounds is one segment more a state. Nothing is enclosed anew, so that
-nothing wraps. Where there are too many segments, the shortest of them become one a principal axis, but for those of the start,
-which are kept (a parallelotope V; what X misses of V⁻¹ is added).
+nothing wraps. Where there are too many segments, those of the start are kept, and of the others those that lie nearly along
+another, h, are taken to it. What they have across is enclosed in one segment a principal axis (a parallelotope V; what X misses
+of V⁻¹ is added):
+
+    g_jζ_j = α_j h ζ_j + (g_j − α_j h)ζ_j,         hζ + Σ α_j h ζ_j ⊂ (1 + Σ|α_j|) hζ'
 
     fl(M G) − M G, row by row, summed over the columns   ≤ γ |M| Σ_j |G_j|,  γ = (n + 2) 2⁻⁵²
 
@@ -20,6 +23,7 @@ import numpy as np
 from .balls import ENLARGED, UNIT, Balls, norm, up
 
 MOST = 1000  # segments that are kept
+LEFT = 0.7  # of these: what merging leaves
 FLAT = 1e-24  # of the largest, squared: as long an axis is at least
 
 
@@ -52,27 +56,19 @@ class Deviations:
     def moved(self, M: np.ndarray, off: np.ndarray, added: np.ndarray) -> None:
         """e → M' e + a with |M' − M| ≤ off, |a| ≤ added."""
         lost = off + rounding(M)
-        exact = unchanged(M, off) & (added == 0)
+        moves = ~(unchanged(M, off) & (added == 0))
         most = up(added + lost @ self.reach)
-        more = np.where(exact, 0.0, most)
-        self.G = np.hstack([M @ self.G, np.diag(more)])
+        self.G = np.hstack([M @ self.G, np.diag(most)[:, moves]])
         self.B = M @ self.B
 
     def merged(self) -> None:
-        """The shortest segments as one an axis, if there are too many: H = V X H + (1 − V X) H. Kept ones stay."""
-        many = self.G.shape[1] - MOST
-        if many <= 0:
+        """Fewer segments, if there are too many: those nearly along others are taken to these. Kept ones stay."""
+        if self.G.shape[1] <= MOST:
             return
         first = self.G[:, : self.kept]
         H = self.G[:, self.kept :]
-        _, X = axes(H)
-        length = np.abs(X @ H).sum(axis=0)
-        order = np.argsort(length, kind="stable")
-        merged = many + MOST // 2
-        short = order[:merged]
-        long = np.sort(order[merged:])
-        per_axis, per_state = enclosed(H[:, short])
-        self.G = np.hstack([first, H[:, long], per_axis, per_state])
+        heads = spread_out(H, max(int(LEFT * MOST) - 2 * len(H), 1))
+        self.G = np.hstack([first, *gathered(H, heads)])
 
     def within(self, segments: np.ndarray, ball: np.ndarray, X: np.ndarray) -> float:
         """The share of V that holds what is not in the segments G and the ball beside it, segments = [G V], X = V⁻¹ or near it.
@@ -170,6 +166,49 @@ def unchanged(M: np.ndarray, off: np.ndarray) -> np.ndarray:
     single = np.count_nonzero(M, axis=1) == 1
     one = (M == 1).any(axis=1)
     return known & single & one
+
+
+def spread_out(H: np.ndarray, many: int) -> np.ndarray:
+    """Which so many segments to keep, so that what others have across the nearest of them is small: the farthest, one by one."""
+    _, X = axes(H)
+    scaled = X @ H
+    squares = (scaled**2).sum(axis=0)
+    unit = scaled / np.sqrt(positive(squares))
+    across = squares.copy()
+    found = []
+    for _ in range(min(many, H.shape[1])):
+        farthest = int(across.argmax())
+        along = unit[:, farthest] @ unit
+        across = np.minimum(across, squares * (1 - along**2))
+        across[farthest] = -1.0
+        found.append(farthest)
+    return np.sort(found)
+
+
+def gathered(H: np.ndarray, heads: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Segments whose sum holds that of H: these of them, longer, one an axis, and one a state for what was rounded."""
+    others = np.delete(H, heads, axis=1)
+    kept = H[:, heads]
+    nearest, α = shares(others, kept)
+    along = kept[:, nearest] * α
+    longer = np.ones(len(heads))
+    np.add.at(longer, nearest, np.abs(α))
+    longer = kept * up(longer)
+    lost = 4 * UNIT * (row_sums(others) + row_sums(along) + row_sums(longer))
+    some = lost > 0
+    return longer, *enclosed(np.hstack([others - along, np.diag(up(lost))[:, some]]))
+
+
+def shares(others: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(which kept segment is nearest, α) of every other one: in coordinates in which their sum is alike along all axes."""
+    _, X = axes(np.hstack([others, kept]))
+    a = X @ others
+    b = X @ kept
+    squares = positive((b**2).sum(axis=0))
+    products = (b / np.sqrt(squares)).T @ a
+    nearest = np.abs(products).argmax(axis=0)
+    chosen = products[nearest, np.arange(a.shape[1])]
+    return nearest, chosen / np.sqrt(squares[nearest])
 
 
 def enclosed(H: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
