@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .balls import ENLARGED, UNIT, Balls, norm, up
+from .balls import ENLARGED, UNIT, Balls, above_identity, norm, up
 
 MOST = 1000  # segments that are kept
 LEFT = 0.7  # of these: what merging leaves
@@ -70,28 +70,22 @@ class Deviations:
         heads = spread_out(H, max(int(LEFT * MOST) - 2 * len(H), 1))
         self.G = np.hstack([first, *gathered(H, heads)])
 
-    def within(self, segments: np.ndarray, ball: np.ndarray, X: np.ndarray) -> float:
-        """The share of V that holds what is not in the segments G and the ball beside it, segments = [G V], X = V⁻¹ or near it.
+    def within(self, G: np.ndarray, ball: np.ndarray, X: np.ndarray) -> float:
+        """The share of a ball that holds what is not in the segments G beside it, X = ball⁻¹ or near it.
 
-        e = Gζ + Bu + w,  w = (G_own − G)ζ + (B_own − B)u + Hζ',  in {Vy : |y_i| ≤ share} since V⁻¹w = (XV)⁻¹ Xw.
+        e = Gζ + w,  w = (G_own − G)ζ + Bu + Hζ',  in {ball v : |v| ≤ share} since ball⁻¹w = (X ball)⁻¹ Xw.
         """
-        n = len(self.G)
-        G = segments[:, :-n]
-        V = segments[:, -n:]
         many = min(self.kept, G.shape[1])
         shifted = self.G[:, :many] - G[:, :many]
         H = np.hstack([shifted, self.G[:, many:]])
-        round_part = self.B - ball
-        sums = row_sums(self.G) + row_sums(G)
-        sums += row_sums(self.B) + row_sums(ball)
-        far = row_sums(X @ H) + row_lengths(X @ round_part)
-        far += 2 * rounding(X) @ sums
-        η = float(off_identity(X, V).sum(axis=1).max())
-        η = η * ENLARGED
+        sums = row_sums(self.G) + row_sums(G) + row_sums(self.B)
+        lost = 2 * rounding(X) @ sums
+        with np.errstate(over="ignore", invalid="ignore"):
+            far = longest(X @ H, X @ self.B) + np.sqrt((lost**2).sum())
+        η = float(np.sqrt((off_identity(X, ball) ** 2).sum())) * ENLARGED
         if not η < 0.5:
             return np.inf
-        farthest = up(far).max()
-        return float(farthest / (1 - η) * ENLARGED)
+        return float(up(far) / (1 - η) * ENLARGED)
 
     def measured(self, X: np.ndarray) -> tuple[float, float]:
         """Bounds of |X e|: what the ball gives, and what the segments give, row by row."""
@@ -102,6 +96,28 @@ class Deviations:
         product = Balls.exact(X[None]) @ Balls.exact(self.B[None])
         round_part = norm(product)[0]
         return float(round_part), float(up(length))
+
+
+def longest(H: np.ndarray, B: np.ndarray) -> float:
+    """Bounds of |Hζ + Bu|, |ζ_j| ≤ 1, |u| ≤ 1: with any p_j > 0, P their sum, and S = Σ_j h_jh_jᵀ/p_j + BBᵀ/p_0
+
+        |Hζ + Bu|² ≤ P λ_max(S),   λ_max(S) ≤ ‖VᵀSV‖/(1 − ‖VᵀV − 1‖) by row sums, for any V
+
+    (Cauchy and Schwarz). Sums of m products are off by less than 4m 2⁻⁵² of those of their sizes, which the trace of S bounds.
+    """
+    lengths = np.sqrt((H**2).sum(axis=0))
+    p = positive(lengths)
+    whole = np.sqrt((B**2).sum())
+    S = (H / p) @ H.T + B @ B.T / positive(whole)
+    if not np.isfinite(S).all():
+        return np.inf
+    V = np.linalg.eigh(S)[1]
+    turned = row_sums(V.T @ S @ V).max()
+    rounded = 4 * UNIT * len(S) * (H.shape[1] + 4 * len(S)) * np.trace(S)
+    η = float(above_identity(V))
+    if not η < 0.5:
+        return np.inf
+    return float(np.sqrt((lengths.sum() + whole) * (turned + rounded) / (1 - η)) * ENLARGED)
 
 
 def row_sums(M: np.ndarray) -> np.ndarray:
