@@ -80,7 +80,7 @@ class Deviations:
         H = np.hstack([shifted, self.G[:, many:]])
         sums = row_sums(self.G) + row_sums(G) + row_sums(self.B)
         lost = 2 * rounding(X) @ sums
-        with np.errstate(over="ignore", invalid="ignore"):
+        with np.errstate(all="ignore"):
             far = longest(X @ H, X @ self.B) + np.sqrt((lost**2).sum())
         η = float(np.sqrt((off_identity(X, ball) ** 2).sum())) * ENLARGED
         if not η < 0.5:
