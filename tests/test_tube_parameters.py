@@ -213,8 +213,7 @@ def test_a_row_that_is_one_entry_1_moves_without_rounding():
     Z = Deviations(np.array([[1.0, 0.2], [0.0, 0.1 + 0.2], [0.3, 0.0]]), 2, np.zeros((3, 3)))
     Z.moved(M, off, np.array([0.0, 0.0, 0.1]))
     assert (
-        Z.G[1].tolist() == [0.0, 0.1 + 0.2, 0.0, 0.0, 0.0]
-        and (np.abs(Z.G[[0, 2], 2:]).sum(1) > 0).all()
+        Z.G[1].tolist() == [0.0, 0.1 + 0.2, 0.0, 0.0] and (np.abs(Z.G[[0, 2], 2:]).sum(1) > 0).all()
     )
     Z.moved(M, off, np.array([0.0, 1e-300, 0.0]))
     assert np.abs(Z.G[1]).sum() > 0.1 + 0.2

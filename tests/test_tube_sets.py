@@ -84,41 +84,56 @@ def test_every_stage_and_state_is_held_to_its_reach(certificate):
 
 
 def test_every_set_is_held_to_its_segments(certificate):
-    """The parallelotope beside the starts' segments, or these, taken below what is needed, is refused at its sample."""
+    """The ball beside the starts' segments, or these, taken below what is needed, is refused at its sample."""
     c = certificate
-    n = c.z.shape[1]
     share = judge(c).share
     rng = np.random.default_rng(3)
     for k in rng.choice(np.flatnonzero(share > 0.5), 6, replace=False):
-        segments = c.segments.copy()
-        segments[k, :, -n:] *= 0.999 * share[k]
+        balls = c.balls.copy()
+        balls[k] *= 0.999 * share[k]
         with pytest.raises(Refused, match=f"sample {k}"):
-            judge(replace(c, segments=segments))
+            judge(replace(c, balls=balls))
         segments = c.segments.copy()
-        segments[k, :, :-n] *= 0.5
-        if segments[k, :, :-n].any():
+        segments[k] *= 0.5
+        if segments[k].any():
             with pytest.raises(Refused, match=f"sample {k}"):
                 judge(replace(c, segments=segments))
 
 
 def test_a_set_is_within_segments_and_a_ball_to_its_share():
-    """Points of a set beside those of the certificate: what is left fits into V, and by a hair not into less of it."""
+    """Points of a set beside the segments of the certificate: what is left fits into the ball, and not into much less of it."""
     rng = np.random.default_rng(4)
-    G, V = rng.normal(size=(3, 2)), rng.normal(size=(3, 3))
-    ball = 0.3 * rng.normal(size=(3, 3))
+    G, ball = rng.normal(size=(3, 2)), rng.normal(size=(3, 3))
     small = 1e-3 * rng.normal(size=(3, 12))
-    Z = Deviations(np.hstack([G + 0.01, small]), 2, ball + 1e-3)
-    X = np.linalg.inv(V)
-    share = Z.within(np.hstack([G, V]), ball, X)
+    Z = Deviations(np.hstack([G + 0.01, small]), 2, 0.02 * rng.normal(size=(3, 3)))
+    X = np.linalg.inv(ball)
+    share = Z.within(G, ball, X)
     most = 0.0
     for _ in range(2000):
         ζ, u = rng.choice([-1.0, 1.0], 14), rng.normal(size=3)
         u /= np.linalg.norm(u)
-        w = Z.G @ ζ + Z.B @ u - G @ ζ[:2] - ball @ u
-        most = max(most, np.abs(np.linalg.solve(V, w)).max())
-    assert most <= share < 1.5 * most
-    assert Z.within(np.hstack([G, 0 * V]), ball, X) == np.inf  # not its inverse
-    assert Z.within(np.hstack([0 * G, V]), 0 * ball, X) > 10 * share
+        w = Z.G @ ζ + Z.B @ u - G @ ζ[:2]
+        most = max(most, np.linalg.norm(np.linalg.solve(ball, w)))
+    assert most <= share < 2 * most
+    assert Z.within(G, 0 * ball, X) == np.inf  # not its inverse
+    assert Z.within(0 * G, ball, X) > 10 * share
+
+
+def test_the_longest_of_a_sum_of_segments_and_a_ball():
+    """Of orthogonal segments as long as each other no more than the diagonal; of many points no farther, in any units."""
+    assert zonotope.longest(np.eye(2), np.zeros((2, 2))) == pytest.approx(np.sqrt(2), rel=1e-9)
+    assert zonotope.longest(np.zeros((2, 1)), np.diag([3.0, 1.0])) >= 3.0
+    one = np.array([[3.0, 1.0], [4.0, 4.0 / 3.0]])  # both along the same line
+    assert zonotope.longest(one, np.zeros((2, 2))) == pytest.approx(5.0 + 5.0 / 3.0, rel=1e-9)
+    rng = np.random.default_rng(9)
+    for many in (1, 4, 30):
+        H, B = rng.normal(size=(3, many)), 0.3 * rng.normal(size=(3, 3))
+        ζ = rng.choice([-1.0, 1.0], (many, 4000))
+        u = rng.normal(size=(3, 4000))
+        seen = np.linalg.norm(H @ ζ + B @ (u / np.linalg.norm(u, axis=0)), axis=0).max()
+        assert seen <= zonotope.longest(H, B) < 2 * seen
+    with np.errstate(all="ignore"):
+        assert zonotope.longest(np.full((2, 2), np.inf), np.eye(2)) == np.inf
 
 
 def test_a_matrix_that_is_wrong_is_seen_in_what_is_needed(certificate, monkeypatch):
@@ -201,6 +216,6 @@ def test_segments_along_their_axes_reach_as_far_as_those_that_they_stand_for():
 def test_an_older_format_is_refused_in_words(certificate, tmp_path, capsys):
     arrays = certificate.arrays()
     path = tmp_path / "older.npz"
-    np.savez(path, **{**arrays, "format": np.array("tube-certificate-5")})
+    np.savez(path, **{**arrays, "format": np.array("tube-certificate-6")})
     assert files.main(str(path)) == 3
-    assert "format tube-certificate-5, expected tube-certificate-6" in capsys.readouterr().err
+    assert "format tube-certificate-6, expected tube-certificate-7" in capsys.readouterr().err

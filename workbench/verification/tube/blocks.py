@@ -14,7 +14,15 @@ import numpy as np
 from workbench.verification.tube.checker.data import Tube
 from workbench.verification.tube.checker.judge import Seen, sample, stages
 from workbench.verification.tube.checker.samples import Rows, begun, united, walked
-from workbench.verification.tube.checker.zonotope import Deviations, axes, reciprocal
+from workbench.verification.tube.checker.zonotope import (
+    FLAT,
+    Deviations,
+    longest,
+    positive,
+    reciprocal,
+    row_lengths,
+    row_sums,
+)
 
 FIRST = 250  # samples of a block at first; twice as many after one that took few rounds
 LONGEST = 1000
@@ -22,11 +30,10 @@ FEW = 5
 ROUNDS = 40
 MORE = 1.01  # times what was needed is taken for granted next
 LEAST = 1e-200  # what never moves is given this, more than the least that rounding adds
-FLOOR = (
-    1e-4  # of a state's reach: what the parallelotope beside the segments of the start has at least
-)
+FLOOR = 1e-4  # of a state's reach: what the ball beside the segments of the start has at least
+SWEEPS = 2
 BESIDE = 1.05  # times what was needed beside the segments of the start
-TURNS = 3  # rounds in which axes follow the sets; then they only grow
+TURNS = 3  # rounds in which balls follow the sets; then they only grow
 HOPELESS = 30.0  # times as much as is taken for granted
 
 
@@ -58,7 +65,7 @@ def filled(c: Tube, reach: np.ndarray, linear: np.ndarray, held: np.ndarray, cou
 
 
 def foretold(c: Tube, nodes: np.ndarray, Z: Deviations, linear: np.ndarray) -> None:
-    """Segments of a block's nodes as the linear loop moves them."""
+    """What holds the sets of a block's nodes as the linear loop moves them."""
     Z = Deviations(Z.G, Z.kept, Z.B)
     nothing = np.zeros(linear.shape[1:])
     for k in nodes:
@@ -67,24 +74,40 @@ def foretold(c: Tube, nodes: np.ndarray, Z: Deviations, linear: np.ndarray) -> N
 
 
 def fitted(Z: Deviations, columns: int, more: float) -> tuple[np.ndarray, np.ndarray]:
-    """([G V], B) of a set, as the certificate has them: V along the principal axes of what is beside the starts' segments."""
+    """(G, B) of a set, as the certificate has them: an ellipsoid that holds what is beside the starts' segments."""
     n = len(Z.G)
     found = np.zeros((n, columns))
-    many = min(Z.kept, columns - n)
+    many = min(Z.kept, columns)
     found[:, :many] = Z.G[:, :many]
     H = np.hstack([Z.G[:, many:], FLOOR * np.diag(Z.reach + LEAST)])
-    V, X = axes(H)
-    found[:, -n:] = V * (more * np.abs(X @ H).sum(axis=1))
-    return found, Z.B
+    E = ellipsoid(H, Z.B)
+    X = reciprocal(E)
+    return found, more * longest(X @ H, X @ Z.B) * E
 
 
-def grown(segments: np.ndarray, Z: Deviations, share: float) -> np.ndarray:
-    """[G V] with the set's own G, and V longer by what it lacked."""
-    n = len(Z.G)
-    found = BESIDE * max(share, 1.0) * segments if share > 1 else segments.copy()
-    many = min(Z.kept, segments.shape[1] - n)
+def ellipsoid(H: np.ndarray, B: np.ndarray) -> np.ndarray:
+    """E with Hζ + Bu in {Ev : |v| ≤ 1}: E Eᵀ = P (Σ h_jh_jᵀ/p_j + BBᵀ/p_0), P = Σp, p about the lengths in these axes."""
+    size = row_sums(H) + row_lengths(B)
+    scaled = H / size[:, None]
+    ball = B / size[:, None]
+    X = np.eye(len(H))
+    for _ in range(SWEEPS):
+        lengths = np.sqrt(((X @ scaled) ** 2).sum(axis=0))
+        p = positive(lengths)
+        whole = np.sqrt(((X @ ball) ** 2).sum())
+        C = (scaled / p) @ scaled.T + ball @ ball.T / positive(whole)
+        λ, U = np.linalg.eigh((lengths.sum() + whole) * C)
+        long = np.sqrt(np.maximum(λ, FLAT * λ.max()))
+        X = U.T / long[:, None]
+    return size[:, None] * U * long
+
+
+def grown(segments: np.ndarray, ball: np.ndarray, Z: Deviations, share: float) -> tuple:
+    """(G, B): the set's own G, and the ball longer by what it lacked."""
+    found = segments.copy()
+    many = min(Z.kept, segments.shape[1])
     found[:, :many] = Z.G[:, :many]
-    return found
+    return found, BESIDE * share * ball if share > 1 else ball
 
 
 def settled(c: Tube, nodes: np.ndarray, Z: Deviations, held: np.ndarray, course: dict) -> tuple:
@@ -98,30 +121,32 @@ def settled(c: Tube, nodes: np.ndarray, Z: Deviations, held: np.ndarray, course:
         if k and not (need.max(axis=(0, 1)) <= HOPELESS * taken.max(axis=(0, 1))).all():
             break
         c.reach[nodes] = np.maximum(taken, MORE * need)
-        c.segments[nodes] = fits
+        c.segments[nodes], c.balls[nodes] = fits
         others = c.splits[~np.isin(c.splits[:, 0], nodes)]
         c = replace(c, splits=np.vstack([others, crossed(rows, held, nodes)]))
     return c, None, ROUNDS
 
 
 def carried(c: Tube, rows: Rows, Z: Deviations, turns: bool) -> tuple:
-    """(reaches, shares, segments, set after it): what a block needs, (nodes, …). turns: whether axes may turn, or only grow."""
+    """(reaches, shares, (segments, balls), set after it): what a block needs. turns: whether balls may turn, or only grow."""
     Z = Deviations(Z.G, Z.kept, Z.B)
     need = np.zeros((len(rows.node), c.stages + 1, c.states))
     share = np.zeros(len(rows.node))
-    fits = c.segments[rows.node]
-    X = reciprocal(fits[..., -len(Z.G) :])
+    segments, balls = c.segments[rows.node], c.balls[rows.node]
+    X = reciprocal(balls)
     for r, k in enumerate(rows.node):
         Z.merged()
         share[r] = Z.within(c.segments[k], c.balls[k], X[r])
-        free = turns or not np.isfinite(share[r])
-        fits[r] = fitted(Z, fits.shape[-1], BESIDE)[0] if free else grown(fits[r], Z, share[r])
+        if turns or not np.isfinite(share[r]):
+            segments[r], balls[r] = fitted(Z, segments.shape[-1], BESIDE)
+        else:
+            segments[r], balls[r] = grown(segments[r], balls[r], Z, share[r])
         need[r] = stages(Z, rows, r, c.stages_of(int(c.finer[k])))
         if not np.isfinite(need[r]).all():
             need[r:] = np.inf
             break
         Z.moved(*sample(c, rows, r))
-    return need, share, fits, Z
+    return need, share, (segments, balls), Z
 
 
 def crossed(seen: Seen | Rows, held: np.ndarray, nodes: np.ndarray) -> np.ndarray:
@@ -144,19 +169,16 @@ class Fits:
         self.segments[k], self.balls[k] = fitted(Z, self.segments.shape[-1], BESIDE)
 
     def put(self, c: Tube, nodes: np.ndarray, share: np.ndarray | None = None) -> Tube:
-        """The tube with those of these nodes. share: of V that was needed: axes do not turn, but grow where that was too much."""
-        n = c.z.shape[1]
+        """The tube with those of these nodes. share: of balls that was needed: these grow where it was too much."""
         segments, balls = c.segments.copy(), c.balls.copy()
         segments[nodes], balls[nodes] = self.segments[nodes], self.balls[nodes]
         if share is not None:
             own = nodes[np.isfinite(share[nodes])]
-            segments[own, :, -n:] = longer(c, share).segments[own, :, -n:]
+            balls[own] = longer(c, share).balls[own]
         return replace(c, segments=segments, balls=balls)
 
 
 def longer(c: Tube, share: np.ndarray) -> Tube:
-    """The tube with longer parallelotopes where more than these was needed."""
+    """The tube with larger balls where more than these was needed."""
     more = np.where((share > 1) & np.isfinite(share), BESIDE * share, 1.0)
-    segments = c.segments.copy()
-    segments[..., -c.z.shape[1] :] *= more[:, None, None]
-    return replace(c, segments=segments)
+    return replace(c, balls=c.balls * more[:, None, None])

@@ -89,7 +89,7 @@ def _without_widths(K: int, n: int, read: int) -> dict:
         "R": np.eye(read),
         "σ": 1.0,
         "reach": np.zeros((K, 1, n)),
-        "segments": np.zeros((K, read, read)),
+        "segments": np.zeros((K, read, 0)),
         "balls": np.zeros((K, read, read)),
         "splits": np.zeros((0, 3)),
         "paths": np.zeros((0, 0, 0, 0)),

@@ -63,13 +63,11 @@ def tiny(question: Posed) -> Tube:
     size[c.section] = 1e-12 * question.scale
     own = size[c.section]
     moving = int((c.half > 0).sum())
-    segments = np.zeros((len(c.z), len(own), moving + len(own)))
-    segments[:, :, moving:] = np.diag(own)
     return replace(
         c,
         reach=np.broadcast_to(size, (len(c.z), c.stages + 1, c.states)),
-        segments=segments,
-        balls=np.zeros((len(c.z), len(own), len(own))),
+        segments=np.zeros((len(c.z), len(own), moving)),
+        balls=np.tile(np.diag(own), (len(c.z), 1, 1)),
     )
 
 
@@ -99,7 +97,7 @@ def widened(ready: Ready, c: Tube, held: np.ndarray, progress: Share) -> Tube | 
     nodes = every(c)
     c = fits.put(c, nodes)
     c = replace(c, reach=ROOM * seen.need + LEAST, σ=ball(seen, 0.0))
-    c.balls[:] *= c.σ
+    c.balls[laps(c)] *= c.σ
     splits = crossed(seen, held, nodes)
     c = filled(replace(c, splits=splits), seen.need, ready.linear, held, ready.course)
     progress.step()
@@ -130,7 +128,7 @@ def rounds(
             return ended(ready, c, seen, "the tube grows without end")
         nodes = np.flatnonzero(laps(c) | ~(seen.share <= 1))
         c = fits.put(c, nodes, None if k < TURNS else seen.share)
-        c.balls[:] *= needed / c.σ
+        c.balls[laps(c)] *= needed / c.σ
         c = replace(c, reach=wider(c, seen), σ=needed, splits=crossed(seen, held, every(c)))
     return ended(ready, c, seen, "the tube grows with every round")
 

@@ -4,7 +4,7 @@
     jump         x⁺ = J(t, z, w) at the sample, w the references of that sample
     flow         ẋ = f(t, x, w) from then on;  release: x⁺ once more, `lag` after the sample
     tube         node k: |z − z_k| ≤ reach[k, 0]; reach[k, s]: the same of every state, s stages of the sample later
-    segments     z − z_k = Gζ + Vy + Bu, |ζ_i|, |y_i|, |u| ≤ 1: [G V] of node k, V square; B is its `balls`
+    segments     z − z_k = Gζ + Bu, |ζ_i|, |u| ≤ 1: G of node k, ζ what the run starts with; B is its `balls`
     stages       the sample's jump, the release, `substeps` × `finer[k]` steps of the flow; later ones are the last once more
     transitions  from node i to node `after[i]` with references w_i: every node has one where the tube never ends
     R, σ         the ball |R⁻¹(z − z_i)| ≤ σ at i = after[−1], where laps begin
@@ -23,7 +23,7 @@ import numpy as np
 
 from .program import Program
 
-FORMAT = "tube-certificate-6"
+FORMAT = "tube-certificate-7"
 PROGRAMS = ("prelude", "jump", "release", "flow", "start", "out")
 WHOLE = ("section", "substeps", "finer", "after", "pairs", "codes", "left", "right", "outputs")
 PARTS = ("codes", "left", "right", "number", "outputs", "inputs")

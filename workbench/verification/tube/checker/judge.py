@@ -2,7 +2,7 @@
 
     the set at node k            Z_0 = {start(x_0 + δ) − z_0, |δ| ≤ half}
                                  Z_i = M_S Z_k ⊕ {|a| ≤ error_S + |centre − z_i| + fresh}
-    in what holds it             Z_k ⊂ {[G V]ζ + Bu : |ζ_i| ≤ 1, |u| ≤ 1}, from which forms are bounded
+    in what holds it             Z_k ⊂ {Gζ + Bu : |ζ_i| ≤ 1, |u| ≤ 1}, from which forms are bounded
     which the stages are held to max |(M_s e)_j| over Z_k + error_sj ≤ reach[k, s, j]
     where laps begin             i = after[−1]:  Z_i ⊂ {Gζ + e : |R⁻¹ e| ≤ σ}, from which one lap leads back into it,
                                  ζ the starts of what is constant, |ζ_j| ≤ 1, and e 0 in it
@@ -34,7 +34,7 @@ class Seen:
     """What came of following the sets, per node.
 
     need          the reaches that the stages need, (nodes, stages + 1, states); 0 where nothing is read
-    share         of V that each node's set needs beside G and B, (nodes,)
+    share         of its ball that each node's set needs beside G, (nodes,)
     added, defect what a sample adds to a set, and where its centre ends, (nodes, section)
     low, high     between which runs stay after every node, (nodes, states)
     enters, returns  |R⁻¹e| at most where laps begin: at first, and after a lap
@@ -62,7 +62,7 @@ def followed(c: Tube, walk: Any = walked, watch: Any = None) -> Seen:
     K, n = c.z.shape
     need = np.zeros(c.reach.shape)
     share = np.zeros(K)
-    X = reciprocal(c.segments[..., -n:])
+    X = reciprocal(c.balls)
     added = np.zeros((K, n))
     defect = np.zeros((K, n))
     low = np.full((K, c.states), np.inf)

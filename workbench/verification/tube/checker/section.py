@@ -64,7 +64,7 @@ def shapes(c: Tube, K: int, n: int) -> dict[str, tuple]:
         "section": (n,),
         "R": (n, n),
         "reach": (K, c.stages + 1, c.states),
-        "segments": (K, n, max(n, c.segments.shape[-1])),
+        "segments": (K, n, c.segments.shape[-1]),
         "balls": (K, n, n),
         "w": (K, c.w.shape[-1]),
         "slack": (c.w.shape[-1],),

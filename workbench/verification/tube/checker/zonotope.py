@@ -3,8 +3,11 @@
     Z = {G ζ + B u : |ζ_i| ≤ 1, |u| ≤ 1}         max of c e over Z = Σ_j |(c G)_j| + |c B|
 
 A linear map moves both matrices; what is added within bounds is one segment more a state. Nothing is enclosed anew, so that
-nothing wraps. Where there are too many segments, the shortest of them become one a principal axis, but for those of the start,
-which are kept (a parallelotope V; what X misses of V⁻¹ is added).
+nothing wraps. Where there are too many segments, those of the start are kept, and of the others those that lie nearly along
+another, h, are taken to it. What they have across is enclosed in one segment a principal axis (a parallelotope V; what X misses
+of V⁻¹ is added):
+
+    g_jζ_j = α_j h ζ_j + (g_j − α_j h)ζ_j,         hζ + Σ α_j h ζ_j ⊂ (1 + Σ|α_j|) hζ'
 
     fl(M G) − M G, row by row, summed over the columns   ≤ γ |M| Σ_j |G_j|,  γ = (n + 2) 2⁻⁵²
 
@@ -17,9 +20,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .balls import ENLARGED, UNIT, Balls, norm, up
+from .balls import ENLARGED, UNIT, Balls, above_identity, norm, up
 
 MOST = 1000  # segments that are kept
+LEFT = 0.7  # of these: what merging leaves
 FLAT = 1e-24  # of the largest, squared: as long an axis is at least
 
 
@@ -52,50 +56,36 @@ class Deviations:
     def moved(self, M: np.ndarray, off: np.ndarray, added: np.ndarray) -> None:
         """e → M' e + a with |M' − M| ≤ off, |a| ≤ added."""
         lost = off + rounding(M)
-        exact = unchanged(M, off) & (added == 0)
+        moves = ~(unchanged(M, off) & (added == 0))
         most = up(added + lost @ self.reach)
-        more = np.where(exact, 0.0, most)
-        self.G = np.hstack([M @ self.G, np.diag(more)])
+        self.G = np.hstack([M @ self.G, np.diag(most)[:, moves]])
         self.B = M @ self.B
 
     def merged(self) -> None:
-        """The shortest segments as one an axis, if there are too many: H = V X H + (1 − V X) H. Kept ones stay."""
-        many = self.G.shape[1] - MOST
-        if many <= 0:
+        """Fewer segments, if there are too many: those nearly along others are taken to these. Kept ones stay."""
+        if self.G.shape[1] <= MOST:
             return
         first = self.G[:, : self.kept]
         H = self.G[:, self.kept :]
-        _, X = axes(H)
-        length = np.abs(X @ H).sum(axis=0)
-        order = np.argsort(length, kind="stable")
-        merged = many + MOST // 2
-        short = order[:merged]
-        long = np.sort(order[merged:])
-        per_axis, per_state = enclosed(H[:, short])
-        self.G = np.hstack([first, H[:, long], per_axis, per_state])
+        heads = spread_out(H, max(int(LEFT * MOST) - 2 * len(H), 1))
+        self.G = np.hstack([first, *gathered(H, heads)])
 
-    def within(self, segments: np.ndarray, ball: np.ndarray, X: np.ndarray) -> float:
-        """The share of V that holds what is not in the segments G and the ball beside it, segments = [G V], X = V⁻¹ or near it.
+    def within(self, G: np.ndarray, ball: np.ndarray, X: np.ndarray) -> float:
+        """The share of a ball that holds what is not in the segments G beside it, X = ball⁻¹ or near it.
 
-        e = Gζ + Bu + w,  w = (G_own − G)ζ + (B_own − B)u + Hζ',  in {Vy : |y_i| ≤ share} since V⁻¹w = (XV)⁻¹ Xw.
+        e = Gζ + w,  w = (G_own − G)ζ + Bu + Hζ',  in {ball v : |v| ≤ share} since ball⁻¹w = (X ball)⁻¹ Xw.
         """
-        n = len(self.G)
-        G = segments[:, :-n]
-        V = segments[:, -n:]
         many = min(self.kept, G.shape[1])
         shifted = self.G[:, :many] - G[:, :many]
         H = np.hstack([shifted, self.G[:, many:]])
-        round_part = self.B - ball
-        sums = row_sums(self.G) + row_sums(G)
-        sums += row_sums(self.B) + row_sums(ball)
-        far = row_sums(X @ H) + row_lengths(X @ round_part)
-        far += 2 * rounding(X) @ sums
-        η = float(off_identity(X, V).sum(axis=1).max())
-        η = η * ENLARGED
+        sums = row_sums(self.G) + row_sums(G) + row_sums(self.B)
+        lost = 2 * rounding(X) @ sums
+        with np.errstate(all="ignore"):
+            far = longest(X @ H, X @ self.B) + np.sqrt((lost**2).sum())
+        η = float(np.sqrt((off_identity(X, ball) ** 2).sum())) * ENLARGED
         if not η < 0.5:
             return np.inf
-        farthest = up(far).max()
-        return float(farthest / (1 - η) * ENLARGED)
+        return float(up(far) / (1 - η) * ENLARGED)
 
     def measured(self, X: np.ndarray) -> tuple[float, float]:
         """Bounds of |X e|: what the ball gives, and what the segments give, row by row."""
@@ -106,6 +96,28 @@ class Deviations:
         product = Balls.exact(X[None]) @ Balls.exact(self.B[None])
         round_part = norm(product)[0]
         return float(round_part), float(up(length))
+
+
+def longest(H: np.ndarray, B: np.ndarray) -> float:
+    """Bounds of |Hζ + Bu|, |ζ_j| ≤ 1, |u| ≤ 1: with any p_j > 0, P their sum, and S = Σ_j h_jh_jᵀ/p_j + BBᵀ/p_0
+
+        |Hζ + Bu|² ≤ P λ_max(S),   λ_max(S) ≤ ‖VᵀSV‖/(1 − ‖VᵀV − 1‖) by row sums, for any V
+
+    (Cauchy and Schwarz). Sums of m products are off by less than 4m 2⁻⁵² of those of their sizes, which the trace of S bounds.
+    """
+    lengths = np.sqrt((H**2).sum(axis=0))
+    p = positive(lengths)
+    whole = np.sqrt((B**2).sum())
+    S = (H / p) @ H.T + B @ B.T / positive(whole)
+    if not np.isfinite(S).all():
+        return np.inf
+    V = np.linalg.eigh(S)[1]
+    turned = row_sums(V.T @ S @ V).max()
+    rounded = 4 * UNIT * len(S) * (H.shape[1] + 4 * len(S)) * np.trace(S)
+    η = float(above_identity(V))
+    if not η < 0.5:
+        return np.inf
+    return float(np.sqrt((lengths.sum() + whole) * (turned + rounded) / (1 - η)) * ENLARGED)
 
 
 def row_sums(M: np.ndarray) -> np.ndarray:
@@ -170,6 +182,49 @@ def unchanged(M: np.ndarray, off: np.ndarray) -> np.ndarray:
     single = np.count_nonzero(M, axis=1) == 1
     one = (M == 1).any(axis=1)
     return known & single & one
+
+
+def spread_out(H: np.ndarray, many: int) -> np.ndarray:
+    """Which so many segments to keep, so that what others have across the nearest of them is small: the farthest, one by one."""
+    _, X = axes(H)
+    scaled = X @ H
+    squares = (scaled**2).sum(axis=0)
+    unit = scaled / np.sqrt(positive(squares))
+    across = squares.copy()
+    found = []
+    for _ in range(min(many, H.shape[1])):
+        farthest = int(across.argmax())
+        along = unit[:, farthest] @ unit
+        across = np.minimum(across, squares * (1 - along**2))
+        across[farthest] = -1.0
+        found.append(farthest)
+    return np.sort(found)
+
+
+def gathered(H: np.ndarray, heads: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Segments whose sum holds that of H: these of them, longer, one an axis, and one a state for what was rounded."""
+    others = np.delete(H, heads, axis=1)
+    kept = H[:, heads]
+    nearest, α = shares(others, kept)
+    along = kept[:, nearest] * α
+    longer = np.ones(len(heads))
+    np.add.at(longer, nearest, np.abs(α))
+    longer = kept * up(longer)
+    lost = 4 * UNIT * (row_sums(others) + row_sums(along) + row_sums(longer))
+    some = lost > 0
+    return longer, *enclosed(np.hstack([others - along, np.diag(up(lost))[:, some]]))
+
+
+def shares(others: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(which kept segment is nearest, α) of every other one: in coordinates in which their sum is alike along all axes."""
+    _, X = axes(np.hstack([others, kept]))
+    a = X @ others
+    b = X @ kept
+    squares = positive((b**2).sum(axis=0))
+    products = (b / np.sqrt(squares)).T @ a
+    nearest = np.abs(products).argmax(axis=0)
+    chosen = products[nearest, np.arange(a.shape[1])]
+    return nearest, chosen / np.sqrt(squares[nearest])
 
 
 def enclosed(H: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
