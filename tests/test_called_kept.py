@@ -8,16 +8,19 @@ import pytest
 
 from workbench.contract.plain import Plain
 from workbench.verification.practical import called_kept as module
+from workbench.verification.practical import called_reach
 from workbench.verification.practical.called_kept import (
     Sink,
+    moved_on,
+    tokens,
+    without_records,
+)
+from workbench.verification.practical.called_reach import (
     functions_of,
     kept_by,
-    moved_on,
     named_by,
     of_class,
     reached,
-    tokens,
-    without_records,
 )
 
 COUNT = 3
@@ -206,7 +209,7 @@ def test_functions_that_a_law_calls_at_a_sample(monkeypatch):
     names = {one.__name__ for one in functions_of(law)}
     assert names == {"step", "answer", "helper", "inner", "<lambda>"}
     assert functions_of(helper) == [helper, inner]
-    monkeypatch.setattr(module, "FUNCTIONS", 2)
+    monkeypatch.setattr(called_reach, "FUNCTIONS", 2)
     assert len(functions_of(law)) == 2
 
 

@@ -11,15 +11,8 @@ from workbench import ClosedLoop, Controller, Hold, Sampled, Scenario, Signal, S
 from workbench.contract.wrappers import Delayed
 from workbench.numerics.calculus import trace
 from workbench.verification.practical import switches as switches_module
-from workbench.verification.practical.switches import (
-    MOST,
-    WIDTH,
-    Expression,
-    _of_wrappers,
-    _shown,
-    _switches,
-    of_expression,
-)
+from workbench.verification.practical.graph import WIDTH, _shown, switches_in
+from workbench.verification.practical.switches import MOST, Expression, _of_wrappers, of_expression
 from workbench.verification.run import run as simulated
 
 T = 0.02
@@ -156,7 +149,8 @@ def test_a_law_is_asked_beside_a_row(seen, law):
     points[1] += 0.5
     level = 2 + kept.index("z_2")
     points[level, 1] += 1.0
-    low, high, commands, memory = law.ask(seen, row, points)
+    low, high, commands, memory, flow = law.ask(seen, row, points)
+    assert flow[1] == pytest.approx([-4 * (x[1] + 0.5)] * 2)
     off = 0.1 - (x[0] + 0.2)
     assert low[e] == pytest.approx([off - 0.05] * 2) and np.array_equal(low, high)
     assert low[w] == pytest.approx([x[1] + 0.5 - 0.25, x[1] + 0.5 - 1.25])
@@ -173,7 +167,7 @@ def test_switches_in_words(seen, law):
 
 
 def switches(*expressions):
-    return [(op, str(a), str(b)) for op, a, b in _switches(expressions)]
+    return [(op, str(a), str(b)) for op, a, b in switches_in(expressions)]
 
 
 def test_switches_of_a_graph():
@@ -248,7 +242,13 @@ def test_a_law_that_remembers_nothing():
     assert not law.remembers(run)
     x, z = law.at(run, 2)
     points = np.tile(np.concatenate([x, z])[:, None], 4)
-    assert [part.shape for part in law.ask(run, 2, points)] == [(1, 4), (1, 4), (1, 4), (0, 4)]
+    assert [part.shape for part in law.ask(run, 2, points)] == [
+        (1, 4),
+        (1, 4),
+        (1, 4),
+        (0, 4),
+        (2, 4),
+    ]
 
 
 @dataclass(frozen=True)
@@ -267,7 +267,8 @@ def test_a_law_in_continuous_time_is_asked_for_its_command_and_its_rates():
     run = simulated(loop, Scenario(0.2, Hold("output", (0.1,))))
     law = of_expression(run)
     points = np.array([[0.4, -1.0], [2.0, 2.0], [0.7, 0.7], [0.2, 0.3]])
-    low, _, commands, memory = law.ask(run, 0, points)
+    low, _, commands, memory, flow = law.ask(run, 0, points)
+    assert flow == pytest.approx(np.array([commands[0] + 0.5 * points[1], -4 * points[1]]))
     assert low == pytest.approx(np.array([[-0.8, 0.6]]))
     assert commands == pytest.approx(np.array([[0.7 + 0.6 - 0.3, 0.7 + 0.9 + 1.1]]))
     assert memory == pytest.approx(np.array([[-0.3, 0.5], [-0.2, -0.3]]))

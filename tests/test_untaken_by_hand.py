@@ -7,13 +7,13 @@ import pytest
 
 from workbench.verification.practical import untaken as module
 from workbench.verification.practical.disturbed import Outcome
+from workbench.verification.practical.edges import COMMANDS as AT_ONCE
 from workbench.verification.practical.edges import GAINS, Edge
 from workbench.verification.practical.returning import BACK, Judged, Return
 from workbench.verification.practical.starts import Start
 from workbench.verification.practical.switches import Extent
 from workbench.verification.practical.untaken import MEND, WAY, _ended, _Search, untaken
 
-AT_ONCE = "commands another value at once"
 LEADS = "what the law remembers may lead there"
 START = np.array([0.5, -3.0])
 
@@ -77,8 +77,8 @@ def trying(search, *answers):
     return search
 
 
-def edge(a=1.0, b=0.0, switch=0, change=GAINS, jumps=False):
-    return Edge(switch, np.array([a, b]), change, jumps)
+def edge(a=1.0, b=0.0, switch=0, change=GAINS):
+    return Edge(switch, np.array([a, b]), change)
 
 
 # ---- where is gone to ------------------------------------------------------------------------------------------------------
@@ -94,7 +94,7 @@ def test_a_jump_is_gone_to_until_a_run_took_its_other_side(search, switch, other
     spans = [(0.2, 4.0), (-5.0, -0.3)]
     spans[switch] = other
     took = outcome(returned(), compared=extent(*spans))
-    one = edge(switch=switch, change=AT_ONCE, jumps=True)
+    one = edge(switch=switch, change=AT_ONCE)
     assert trying(search, BACK_AGAIN, took).gone_to(one) == "" and len(search.asked) == 2
     assert search.seen.low[switch] == min(spans[switch][0], SEEN.low[switch])
     assert switch not in search.seen.one_sided() and search.at_first is SEEN
@@ -107,7 +107,7 @@ def test_other_gains_are_gone_to_the_end_though_a_run_took_them(search):
 
 def test_a_law_whose_runs_say_nothing_of_its_switches(search):
     silent = outcome(returned(), compared=None)
-    jump = edge(change=AT_ONCE, jumps=True)
+    jump = edge(change=AT_ONCE)
     assert trying(search, *[silent] * 3).gone_to(jump) == "" and len(search.asked) == 3
     assert search.seen.low.tolist() == SEEN.low.tolist()
     assert not search._took(outcome(compared=extent((-1, 4), (-5, 1))), None)
@@ -125,7 +125,7 @@ def test_beyond_the_end_of_a_stroke_nothing_is_asked(search, b, count):
 def test_memory_alone_is_told_without_a_run(search):
     said = search.gone_to(edge(0.0, change=AT_ONCE))
     near = "no run took the other side of switch 0 (they came as near as 0.2)"
-    assert said == f"{near}, where the law {AT_ONCE}; {LEADS}; {MEND}"
+    assert said == f"{near}, where {AT_ONCE}; {LEADS}; {MEND}"
 
 
 # ---- what keeps it away -------------------------------------------------------------------------------------------------------
@@ -287,7 +287,7 @@ def test_the_first_edge_that_keeps_the_loop_away_is_told(monkeypatch, search):
 
 
 def test_turns_are_asked_of_laws_called_from_python(monkeypatch, search):
-    turned = [edge(3.0, switch=None, change="fails")]
+    turned = [edge(3.0, switch=None, change="the law fails")]
     assert told(monkeypatch, search, [], turned, False) == ""
     said = told(monkeypatch, search, [], turned, True, AWAY, BACK_AGAIN)
     ending = "a does not come back from a start with a +3.3"
