@@ -129,14 +129,14 @@ def test_the_largest_reach_is_that_of_a_state():
 
 
 def test_a_tube_with_next_to_no_width():
-    """1e-12 of every state's scale, of others of the smallest; segments are for what starts move, here two."""
+    """1e-12 of every state's scale, of others of the smallest; segments are those of the starts, here two, of no length."""
     scale = np.array([5.0, 3.0])
     found = tiny(SimpleNamespace(tube=tube(), scale=scale))
     assert found.reach.shape == (NODES, STAGES + 1, STATES)
     assert found.reach[2, 1] == pytest.approx([3e-12, 5e-12, 3e-12], rel=1e-9)
-    assert found.segments.shape == (NODES, 2, 4) and not found.segments[:, :, :2].any()
-    assert found.segments[3, :, 2:] == pytest.approx(np.diag([5e-12, 3e-12]), rel=1e-9)
-    assert found.balls.shape == (NODES, 2, 2) and not found.balls.any()
+    assert found.segments.shape == (NODES, 2, 2) and not found.segments.any()
+    assert found.balls.shape == (NODES, 2, 2)
+    assert found.balls[3] == pytest.approx(np.diag([5e-12, 3e-12]), rel=1e-9)
 
 
 # ---- when the rounds end -------------------------------------------------------------------------------------------------------
@@ -173,7 +173,8 @@ def test_the_ball_of_laps_grows_to_what_enters_and_with_it_what_it_holds(monkeyp
     searched(ready, tube(first_lap), first=ROUNDS - 2)
     one, two = ready.tubes
     assert (one.σ, two.σ) == (2.0, 3.0)
-    assert two.balls == pytest.approx(1.5 * np.ones((NODES, 2, 2)))
+    grown = np.where(np.arange(NODES) >= first_lap, 1.5, 1.0)
+    assert two.balls == pytest.approx(np.broadcast_to(grown[:, None, None], (NODES, 2, 2)))
 
 
 def test_axes_of_nodes_that_did_not_fit_or_repeat_are_taken_anew(monkeypatch):
@@ -237,7 +238,7 @@ def test_without_laps_a_tube_stays_as_it_is():
 
 @pytest.mark.parametrize("more", [{"failed": 2}, {"enters": 2.5}, {"returns": 2.5}])
 def test_what_is_not_borne_out_with_less_is_tried_three_times(more):
-    """Up to what is needed then, and no further than what sufficed; V is longer where more of it was needed."""
+    """Up to what is needed then, and no further than what sufficed; a ball is larger where more of it was needed."""
     share = np.array([0.5, 2.0, np.inf, 1.0])
     ready = Followed(seen(0.7, share=share, **more))
     c, first = tube(1), seen(0.5)
@@ -247,8 +248,8 @@ def test_what_is_not_borne_out_with_less_is_tried_three_times(more):
     one, two = ready.tubes[:2]
     assert one.reach == pytest.approx(np.full(one.reach.shape, 0.505))
     assert two.reach == pytest.approx(np.full(one.reach.shape, 0.707))
-    assert two.segments[1, :, -2:] == pytest.approx(2.1 * np.ones((2, 2)))
-    assert (two.segments[[0, 2, 3]] == 1.0).all() and (two.segments[1, :, 0] == 1.0).all()
+    assert two.balls[1] == pytest.approx(2.1 * np.ones((2, 2)))
+    assert (two.balls[[0, 2, 3]] == 1.0).all() and (two.segments == 1.0).all()
     wide = Followed(seen(3.0, **more), seen())
     assert settled(c, first, wide).tube.reach == pytest.approx(c.reach)
     again = Followed(seen(0.1, **more), seen())
@@ -282,7 +283,8 @@ def test_a_tube_begins_a_little_above_what_the_linear_loop_reaches(monkeypatch):
         "linear",
         "course",
     )
-    assert told["c"].σ == 5.0 and (told["c"].balls == 5.0).all() and found.σ == 105.0
+    assert told["c"].σ == 5.0 and found.σ == 105.0
+    assert (told["c"].balls[1:] == 5.0).all() and (told["c"].balls[0] == 1.0).all()
     assert sorted(map(tuple, told["c"].splits)) == [(k, 1, 0.0) for k in range(NODES)]
     assert steps == 2 and [one.σ for one in ready.tubes] == [2.0, 1.0]
     zero, told, _, _ = first_round(monkeypatch, seen(7.0), seen(0.0))

@@ -122,7 +122,7 @@ def test_certificates(change):
         ("reach", (K, 10, STATES)),
         ("reach", (K, 9, 3)),
         ("reach", (2, 9, STATES)),
-        ("segments", (K, 3, 2)),
+        ("segments", (K, 2, 2)),
         ("segments", (2, 3, 5)),
         ("balls", (K, 3, 2)),
         ("w", (2, 2)),

@@ -192,7 +192,10 @@ def test_finer_steps_from_some_nodes_hold_them_and_leave_the_others_as_they_are(
     seen = followed(replace(fine, reach=reach))
     own = finer > 1
     assert seen.failed is None and np.isfinite(seen.need).all()
-    assert (seen.defect[own] <= before.defect[own] + 1e-13).all()
+    its_own = 1e-11  # what the steps of the run miss, however it is enclosed
+    assert (seen.defect[own] <= before.defect[own] + its_own).all()
+    less = np.median(seen.defect[own], axis=0) < 0.1 * np.median(before.defect[own], axis=0)
+    assert less[:2].all()
     assert (seen.need[~own, -1] == seen.need[~own, c.stages]).all()
     assert (seen.need[own, -1] != seen.need[own, c.stages]).any()
     reach[np.argmax(own), -2] = 0.5 * seen.need[np.argmax(own), -2]
