@@ -183,11 +183,12 @@ def test_the_mean_of_several_sides_is_as_far_off_as_the_farthest_of_them():
 
 def test_finer_steps_from_some_nodes_hold_them_and_leave_the_others_as_they_are(certificate):
     """Their samples end where they did, and less is added to them; a fault in one of the finer steps is seen."""
-    c = certificate
-    finer = np.where(np.arange(len(c.z)) % 7 == 3, 3, 1)
+    c = replace(certificate, finer=np.ones_like(certificate.finer))
+    widest = 1.1 * certificate.reach.max(axis=1, keepdims=True)
+    c = replace(c, reach=np.repeat(widest, c.stages + 1, axis=1))
     before = followed(c)
+    finer = np.where(np.arange(len(c.z)) % 7 == 3, 3, 1)
     fine = replace(c, finer=finer)
-    widest = 1.1 * c.reach.max(axis=1, keepdims=True)
     reach = np.repeat(widest, fine.stages + 1, axis=1)
     seen = followed(replace(fine, reach=reach))
     own = finer > 1
