@@ -93,14 +93,16 @@ def weighs(question: Posed, seen: Rows, rough: np.ndarray) -> bool:
     M = seen.M[:, -1, question.tube.section]
     E = begun(question.tube).G
     far = np.abs(E).sum(axis=1)
-    for Mk in M:
-        E = Mk @ E
-        far = np.maximum(far, np.abs(E).sum(axis=1))
+    with np.errstate(all="ignore"):
+        for Mk in M:
+            E = Mk @ E
+            far = np.maximum(far, np.abs(E).sum(axis=1))
     left = np.zeros(len(far))
     whole = np.eye(len(far))
-    for k in range(len(M) - 1, -1, -1):
-        left += np.abs(whole) @ seen.defect[k] * rough[k]
-        whole = whole @ M[k]
+    with np.errstate(all="ignore"):
+        for k in range(len(M) - 1, -1, -1):
+            left += np.abs(whole) @ seen.defect[k] * rough[k]
+            whole = whole @ M[k]
     return bool((~(left <= WEIGHS * far))[far > NOTHING * question.scale].any())
 
 
