@@ -147,8 +147,9 @@ class Lap:
         ends = []
         for r in np.flatnonzero(ones.node == len(self.c.z) - 1):
             after = Deviations(Z.G, Z.kept, Z.B)
-            after.moved(*sample(self.c, ones, r))
-            ends.append(self.size(after, np.arange(len(self.own))))
+            with np.errstate(all="ignore"):  # of a sample that nothing bounds
+                after.moved(*sample(self.c, ones, r))
+                ends.append(self.size(after, np.arange(len(self.own))))
         ball, whole = np.max(ends, axis=0)
         self.sizes = (self.sizes[0], whole, ball / self.c.σ)
 
