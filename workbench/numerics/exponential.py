@@ -38,7 +38,7 @@ import casadi as ca
 
 WEIGHTS = ("α", "β", "γ", "δ", "ε", "ζ", "η", "θ")  # order in which `weights` returns them
 GENTLE = 0.05  # |λ h| of a block up to which the classical method does as well
-SHORT = 2e-3  # s
+SHORT = 2e-3  # s: the longest step that may be classical where blocks are stiff at other times
 BALANCED = 6  # products with GENTLE + |Z| that make the vector which shows it
 DOUBLINGS = 40  # most of them: ‖Z‖ up to 10¹²
 TERMS = 12  # of the series of φ_3, a multiple of 3: what is left out at ‖z‖ = ½ is 10⁻¹⁵ of it
