@@ -168,7 +168,12 @@ def _searching_verbs(verb: Verb) -> None:
     case_argument(p)
     probability_options(p)
     p = verb("check", "repeat the inequalities of a tube's certificate, with arithmetic of its own")
-    p.add_argument("file", metavar="FILE", help="certificate (.npz) that the claim tube wrote")
+    p.add_argument(
+        "file",
+        metavar="FILE",
+        nargs="+",
+        help="certificate (.npz) that the claim tube wrote; of several, what they prove together",
+    )
     _quiet(p, "print nothing; the exit code is the answer: 0 proved, 1 refused, 3 no certificate")
 
 

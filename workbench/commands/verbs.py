@@ -225,7 +225,7 @@ def do_sensitivity(options, arguments) -> int:
 def do_check(options, arguments) -> int:
     from workbench.verification.tube.checker.file import main
 
-    return main(options.file, options.quiet)
+    return main(*options.file, quiet=options.quiet)
 
 
 def do_probability(options, arguments) -> int:

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from workbench.contract.errors import InputError
-from workbench.sweep.outcome import DIED, Outcome, outcome
+from workbench.run.processes import DIED
+from workbench.sweep.outcome import Outcome, outcome
 
 PATIENCE = 10  # s to find the scheduler
 

@@ -17,7 +17,6 @@ from workbench.contract.errors import InputError
 from workbench.contract.source_text import source_text
 from workbench.run.log import plain
 
-DIED = "the process that ran it died"
 _ONE = threading.Lock()  # a worker with several threads runs one case at a time: linear algebra and tracing are not all thread-safe
 
 

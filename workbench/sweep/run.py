@@ -8,10 +8,11 @@ from contextlib import closing, nullcontext
 from typing import Any
 
 from workbench.contract.errors import InputError
+from workbench.run.processes import cores
 from workbench.sweep.cluster import check_address, on_cluster
 from workbench.sweep.grid import Grid
 from workbench.sweep.journal import Journal
-from workbench.sweep.local import cores, here, on_processes
+from workbench.sweep.local import here, on_processes
 from workbench.sweep.outcome import Outcome, digest, outcomes
 from workbench.sweep.table import Table, ending, tabulated
 

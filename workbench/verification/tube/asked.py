@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -112,9 +113,25 @@ def check_asked(claim: Any, loop: Any) -> None:
     """Raise InputError for a claim that names what this loop has not; messages begin with the key they are about."""
     widths(claim, loop)
     free(claim, loop)
+    check_parts(claim)
     bounds(claim, loop)
     if claim.error is not None:
         error_of(claim, loop)
+
+
+MOST_PARTS = 1000
+
+
+def check_parts(claim: Any) -> None:
+    """InputError for parts of what has no interval, or too many of them."""
+    for path, many in claim.parts.items():
+        if path not in claim.parameters:
+            raise InputError(f"parts.{path}: it has no interval", mend=f"give parameters.{path}")
+        if many < 1:
+            raise InputError(f"parts.{path}: {many}, expected a whole number from 1")
+    many = math.prod(claim.parts.values())
+    if many > MOST_PARTS:
+        raise InputError(f"parts: {many} tubes, expected no more than {MOST_PARTS}")
 
 
 def error_of(claim: Any, loop: Any) -> float:

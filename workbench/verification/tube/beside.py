@@ -25,16 +25,26 @@ CORNERS = 16
 ROWS = 800  # instants drawn
 
 
-def pictured(run: Run, c: Tube, seen: Seen, half: dict[str, float], question: Posed) -> dict:
-    """Arrays of the figure: instants, half-widths and hulls of what moves, what every sample adds, and where it is tight."""
+def taken(c: Tube, seen: Seen) -> np.ndarray:
+    """The share of every half-width that its sample adds, (nodes, states of the section)."""
+    reach = shown(c.reach[:, 0, c.section])
+    with np.errstate(all="ignore"):
+        return np.where(reach > 0, (seen.added + seen.defect) / reach, 0.0)
+
+
+def pictured(
+    run: Run, c: Tube, share: np.ndarray, half: dict[str, float], question: Posed, size: int
+) -> dict:
+    """Arrays of the figure: instants, half-widths and hulls of what moves, what every sample adds, and where it is tight.
+
+    share: what samples add, as `taken`. size: of the certificate, in bytes.
+    """
     moving = [j for j, i in enumerate(c.section) if not c.flow.still()[i]]
     starts = shares(sum(1 for value in half.values() if value) + len(question.free.numbers))
     columns = [int(c.section[j]) for j in moving]
     others = hull(run, half, question.free.numbers, starts, columns)[: len(c.z)]
     states = question.states
     reach = shown(c.reach[:, 0, c.section])
-    with np.errstate(all="ignore"):
-        share = np.where(reach > 0, (seen.added + seen.defect) / reach, 0.0)
     grown = share.max(axis=1)
     tightest = int(np.argmax(grown))
     own = [states[c.section[j]] for j in moving]
@@ -53,7 +63,7 @@ def pictured(run: Run, c: Tube, seen: Seen, half: dict[str, float], question: Po
         "size": {
             "samples": len(c.z),
             "states": len(c.section),
-            "bytes": sum(value.nbytes for value in c.arrays().values()),
+            "bytes": size,
         },
         "runs": len(starts),
     }

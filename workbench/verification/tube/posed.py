@@ -31,10 +31,17 @@ class Posed:
     free: Free = NOTHING
 
 
-def posed(run: Any, half: dict[str, float], substeps: int = 1, free: Free = NOTHING) -> Posed:
+def posed(
+    run: Any,
+    half: dict[str, float],
+    substeps: int = 1,
+    free: Free = NOTHING,
+    start: np.ndarray | None = None,
+) -> Posed:
     """The tube of a run from starts within `half` (state → half-width) of its own; InputError where it cannot be asked.
 
-    free: what else runs may differ in; its states come behind the loop's.
+    free: what else runs may differ in; its states come behind the loop's. start: the middle of the starts, which the run
+    itself begins at but for rounding; the run's own by default.
     """
     loop = noisy(run.loop, free.noises)
     check(run.loop, run)
@@ -47,7 +54,7 @@ def posed(run: Any, half: dict[str, float], substeps: int = 1, free: Free = NOTH
     times = run.log.time
     w = np.asarray(run.demand.at(times), float).reshape(len(times), -1)
     check_disturbances(programs["flow"].depends()[:, 1 + n : 1 + n + w.shape[1]], w)
-    x0 = np.array(run.demand.start, float)
+    x0 = np.array(run.demand.start if start is None else start, float)
     quiet = [0.0] * len(free.noises)
     begun = traced.start(0.0, x0, [*w[0], *quiet], traced.constants(loop))
     Z = _nominal(run, traced, np.array(begun).ravel(), own)[:, section]

@@ -1,4 +1,4 @@
-"""A certificate of a tube as a file, and its check: NumPy, nothing else. Usage: workbench check file.npz.
+"""A certificate of a tube as a file, and its check: NumPy, nothing else. Usage: workbench check file.npz …
 
 Exit 0 and what is proved, exit 1 and why it is refused, exit 3 for a file that is no certificate.
 """
@@ -32,10 +32,11 @@ def load(path: str) -> Tube:
 
 
 def digests(c: Tube) -> tuple[str, str]:
-    """SHA-256 of the loop (programs, parameters, names, sample time, lag) and of the run (references, start)."""
+    """SHA-256 of the loop (programs, the parameters that they read, names, sample time, lag) and of the run (references, start)."""
     texts = "\0".join(map(str, c.names)).encode()
     numbers = [getattr(getattr(c, name), part) for name in PROGRAMS for part in PARTS]
-    loop = [*numbers, c.parameters, c.T, c.lag, c.states]
+    read = c.prelude.depends().any(axis=0)
+    loop = [*numbers, np.where(read, c.parameters, 0.0), c.T, c.lag, c.states]
     return told(loop, texts), told([c.w, c.x0], b"")
 
 
@@ -96,25 +97,38 @@ def listed(c: Tube, half: np.ndarray) -> str:
     return ", ".join(f"{c.names[i]} ± {rounded(half[i], False)}" for i in np.flatnonzero(half))
 
 
-def main(path: str, quiet: bool = False) -> int:
-    """Check a file; what comes of it is printed unless `quiet`."""
+def main(*paths: str, quiet: bool = False) -> int:
+    """Check files, and what they prove together; what comes of it is printed unless `quiet`."""
 
     def say(text: str) -> None:
         if not quiet:
             print(text)
 
+    found = []
+    for path in paths:
+        named = f"{path}: " if len(paths) > 1 else ""
+        try:
+            c = load(path)
+            judge(c)
+        except (ValueError, OSError, TypeError, LookupError, ArithmeticError) as why:
+            print(f"{path}: {why}", file=sys.stderr)
+            return 3
+        except Refused as why:
+            say(f"{named}refused: {why}")
+            return 1
+        say(named + proved(c))
+        found.append(c)
+    if len(found) < 2:
+        return 0
+    from .cover import together
+
     try:
-        c = load(path)
-        judge(c)
-    except (ValueError, OSError, TypeError, LookupError, ArithmeticError) as why:
-        print(f"{path}: {why}", file=sys.stderr)
-        return 3
+        say(together(found))
     except Refused as why:
         say(f"refused: {why}")
         return 1
-    say(proved(c))
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:2]))
+    sys.exit(main(*sys.argv[1:]))
