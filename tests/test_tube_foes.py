@@ -10,7 +10,7 @@ import pytest
 from tests.test_tube import ASKED, asked, loop
 from workbench.verification.tube.checker import file as files
 from workbench.verification.tube.checker import interval as iv
-from workbench.verification.tube.checker import series, slope
+from workbench.verification.tube.checker import series, slope, words
 from workbench.verification.tube.checker.data import Tube
 from workbench.verification.tube.checker.interval import Interval
 from workbench.verification.tube.checker.judge import judge
@@ -294,21 +294,21 @@ def test_numbers_of_less_than_64_bits_are_computed_with_64(certificate):
 
 def test_what_is_printed_names_loop_and_run_and_never_more_than_is_proved(certificate):
     c, _, verdict = certificate
-    said = files.proved(c)
-    loop_of, run_of = files.digests(c)
+    said = words.proved(c)
+    loop_of, run_of = words.digests(c)
     assert verdict.data["digests"] == {"loop": loop_of, "run": run_of}
     assert f"of the loop {loop_of}\non the run {run_of}" in said
     gain = replace(c, parameters=np.nextafter(c.parameters, 9e9))
     renamed = replace(c, names=c.names[::-1])
     code = replace(c.jump, number=c.jump.number + 1.0)
     for other in (gain, renamed, replace(c, jump=code), replace(c, lag=1e-3)):
-        assert files.digests(other)[0] != loop_of
+        assert words.digests(other)[0] != loop_of
     for other in (replace(c, w=c.w + 1e-15), replace(c, x0=c.x0 + 1e-15)):
-        assert files.digests(other)[0] == loop_of and files.digests(other)[1] != run_of
+        assert words.digests(other)[0] == loop_of and words.digests(other)[1] != run_of
     less = replace(c, half=np.nextafter(c.half, 0.0))
-    assert "± 0.00399999" in files.proved(less) and "± 0.004 " in said
+    assert "± 0.00399999" in words.proved(less) and "± 0.004 " in said
     for v in (0.1, 1 / 3, -2 / 3, 1e-9 / 7, 12345678.9, -0.004):
-        assert float(files.rounded(v, True)) >= v >= float(files.rounded(v, False))
+        assert float(words.rounded(v, True)) >= v >= float(words.rounded(v, False))
 
 
 def test_a_file_of_odd_arrays_ends_without_a_traceback(certificate, tmp_path, capsys):

@@ -11,6 +11,7 @@ from workbench.numerics.calculus import trace
 from workbench.verification.run import run
 from workbench.verification.tube.asked import check_asked, free
 from workbench.verification.tube.checker import file as files
+from workbench.verification.tube.checker import words
 from workbench.verification.tube.checker.judge import judge
 from workbench.verification.tube.checker.section import Refused, constant
 from workbench.verification.tube.opened import noisy
@@ -107,8 +108,8 @@ def test_noise_is_read_once_and_anew_before_every_sample(loud, quiet):
     at = list(c.names).index("noise_y")
     assert c.fresh[at] == c.half[at] == 2e-4 and np.count_nonzero(c.fresh) == 1
     assert not constant(c)[at]
-    assert "moved by noise_y ± 0.0002 before every sample" in files.proved(c)
-    assert "moved by" not in files.proved(quiet[1])
+    assert "moved by noise_y ± 0.0002 before every sample" in words.proved(c)
+    assert "moved by" not in words.proved(quiet[1])
     assert (c.reach[-50:, 0, 1] > 1.5e-4).all()
 
 
@@ -193,12 +194,12 @@ def test_dead_times_that_reach_into_another_sample_or_are_far_off_are_not_held()
 
 # ---- what cannot be asked ----------------------------------------------------------------------------------------------
 def test_what_is_not_there_is_refused_by_its_key():
-    for claim, words in [
+    for claim, wanted in [
         (replace(ASKED, noise={"x": 1e-3}), "noise.x: "),
         (replace(ASKED, noise={"y": -1e-3}), "noise.y: -0.001, expected a size"),
         (replace(ASKED, delay=(0.001, 0.002)), "delay: the run has none"),
     ]:
-        with pytest.raises(InputError, match=words):
+        with pytest.raises(InputError, match=wanted):
             check_asked(claim, loop())
     for pair in ((0.0, 0.005), (0.0041, 0.005), ("1 bar", "2 bar")):
         with pytest.raises(InputError, match="delay: "):

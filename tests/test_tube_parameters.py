@@ -12,6 +12,7 @@ from workbench.verification.run import run
 from workbench.verification.tube.asked import check_asked, varied, widths
 from workbench.verification.tube.beside import other
 from workbench.verification.tube.checker import file as files
+from workbench.verification.tube.checker import words
 from workbench.verification.tube.checker.judge import Lap
 from workbench.verification.tube.checker.program import CODE
 from workbench.verification.tube.checker.section import constant
@@ -35,7 +36,7 @@ def test_a_tube_holds_for_all_times_whatever_the_numbers_are(proved):
     assert "with k between 3.9" in verdict.claim and "b between" in verdict.claim
     assert any(a.text.startswith("but for k, b") for a in verdict.assumptions)
     assert c.names[constant(c)].tolist() == ["k", "b"]
-    assert "k ± 0.0249999, b ± 0.02" in files.proved(c) and verdict.margin > 0
+    assert "k ± 0.0249999, b ± 0.02" in words.proved(c) and verdict.margin > 0
 
 
 def test_runs_of_other_numbers_stay_in_the_tube_and_fill_most_of_it(proved):
@@ -61,12 +62,12 @@ def test_runs_of_other_numbers_stay_in_the_tube_and_fill_most_of_it(proved):
 def test_numbers_of_which_one_lets_runs_go_apart_are_not_held():
     """A leak that may be negative, and one so uncertain that what it adds grows without end."""
     quick = replace(SINE, duration=0.8)
-    for bounds, words in (
+    for bounds, wanted in (
         ((-8.0, 9.0), "times these starts and bounds"),
         ((0.5, 8.0), "not closer"),
     ):
         verdict = asked(loop(), replace(ASKED, parameters={"k": bounds}), quick)
-        assert verdict.holds is None and words in verdict.worst
+        assert verdict.holds is None and wanted in verdict.worst
 
 
 def test_an_unstable_loop_is_not_held_whatever_else_is_known_to_bounds():
@@ -94,13 +95,13 @@ def test_up_to_the_end_of_a_run_runs_of_the_same_numbers_are_closer_at_the_end(t
 
 
 def test_what_cannot_be_varied_is_refused_by_its_key():
-    for parameters, words in [
+    for parameters, wanted in [
         ({"g": (1, 2)}, "parameters: the plant has no number 'g'"),
         ({"k": (5, 4)}, "parameters.k: low"),
         ({"k": (4.1, 5)}, "parameters.k: the run has 4"),
         ({"k": ("3 bar", "5 bar")}, "expected"),
     ]:
-        with pytest.raises(InputError, match=words):
+        with pytest.raises(InputError, match=wanted):
             check_asked(replace(ASKED, parameters=parameters), loop())
 
 

@@ -127,10 +127,13 @@ def test_a_file_changed_for_the_worse_gives_no_tube_that_the_checker_refuses(rea
 
 def test_only_the_latest_searches_are_kept(ready, folder, monkeypatch):
     tube = ready.question.tube
-    for part in np.linspace(0.5, 1.0, resumed.FILES + 2):
+    one = Kept(tube, 0.0)
+    one.keep(0, tube)
+    monkeypatch.setattr(resumed, "MOST_BYTES", int(3.5 * one.target.stat().st_size))
+    for part in np.linspace(0.5, 0.9, 5):
         Kept(replace(tube, half=part * tube.half), 0.0).keep(0, tube)
-    assert len(list(folder.glob("tube-*.npz"))) == resumed.FILES
-    assert len(list(folder.glob("tube-*.sha256"))) == resumed.FILES
+    assert len(list(folder.glob("tube-*.npz"))) == 3
+    assert len(list(folder.glob("tube-*.sha256"))) == 3
 
 
 # ---- what is kept, and when ---------------------------------------------------------------------------------------------------
@@ -174,16 +177,20 @@ def test_a_tube_too_large_for_the_folder_is_not_kept(kept, monkeypatch):
     assert kept.target.exists()
 
 
-def test_the_oldest_files_are_removed_with_their_seals_or_without(kept):
+def test_the_oldest_files_are_removed_with_their_seals_or_without(kept, monkeypatch):
+    """The new file of so many bytes, then others of 1,000: five fit to the byte."""
     kept.worth = 0.0
-    others = [kept.target.with_name(f"tube-{k}.npz") for k in range(resumed.FILES + 1)]
+    kept.keep(0, kept.c)
+    monkeypatch.setattr(resumed, "MOST_BYTES", 5000 + kept.target.stat().st_size)
+    others = [kept.target.with_name(f"tube-{k}.npz") for k in range(7)]
     for age, file in enumerate(others):
-        file.write_bytes(b"")
+        file.write_bytes(bytes(1000))
         os.utime(file, (1e9 - 100 * age,) * 2)
     kept.keep(0, kept.c)
     left = [file.exists() for file in (kept.target, *others)]
-    assert left == [True] * resumed.FILES + [False, False]
+    assert left == [True] * 6 + [False, False]
     gone = kept.target.with_name("tube-gone.npz")
+    assert resumed._size(gone) == 0 < resumed._size(others[0]) == 1000
     assert resumed._age(gone) == -np.inf < resumed._age(kept.target) < resumed._age(others[0])
 
 

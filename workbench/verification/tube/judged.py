@@ -17,9 +17,9 @@ from workbench.contract.errors import InputError
 from workbench.contract.units import format_quantity as say
 from workbench.verification.tube.asked import bounds, error_of, free, notes, sentence, widths
 from workbench.verification.tube.checker.data import Tube
-from workbench.verification.tube.checker.file import digests
 from workbench.verification.tube.checker.judge import Seen, distances, judge
 from workbench.verification.tube.checker.section import Refused
+from workbench.verification.tube.checker.words import digests
 from workbench.verification.tube.end import alike, closing, narrowed, pace, shown
 from workbench.verification.tube.posed import Posed, posed
 from workbench.verification.tube.progress import Share

@@ -49,18 +49,14 @@ def posed(
     own = np.array(free.values)
     n = traced.n_states + len(own)
     programs = _programs(opened(traced, free), n)
-    reads = programs["jump"].depends()[:, 1 : 1 + n].any(axis=0)
-    section = np.flatnonzero(reads)
+    section = read_by(programs["jump"], n)
     times = run.log.time
     w = np.asarray(run.demand.at(times), float).reshape(len(times), -1)
     check_disturbances(programs["flow"].depends()[:, 1 + n : 1 + n + w.shape[1]], w)
     x0 = np.array(run.demand.start if start is None else start, float)
-    quiet = [0.0] * len(free.noises)
-    begun = traced.start(0.0, x0, [*w[0], *quiet], traced.constants(loop))
+    begun = traced.start(0.0, x0, [*w[0], *np.zeros(len(free.noises))], traced.constants(loop))
     Z = _nominal(run, traced, np.array(begun).ravel(), own)[:, section]
-    known = [*names(loop.states), *free.names]
     end, keep, after, slack = ending(w, Z, times)
-    K = len(keep)
     pairs = followed(loop, run.demand.live)
     tube = Tube(
         **programs,
@@ -71,7 +67,7 @@ def posed(
         lag=float(loop.lag),
         substeps=np.array([substeps if loop.lag else 0, substeps]),
         order=ORDER,
-        **_without_widths(K, n, len(section)),
+        **_without_widths(len(keep), n, len(section)),
         z=Z[keep],
         w=w[keep],
         slack=slack,
@@ -83,10 +79,15 @@ def posed(
         high=np.full(n, np.inf),
         pairs=pairs,
         error=np.full(len(pairs), np.inf),
-        names=np.array(known),
+        names=np.array([*names(loop.states), *free.names]),
     )
     units = (*(s.unit for s in loop.states), *free.units)
-    return Posed(tube, tuple(known), units, end, scales(Z), error_unit(loop), free)
+    return Posed(tube, tuple(tube.names.tolist()), units, end, scales(Z), error_unit(loop), free)
+
+
+def read_by(jump: Any, n: int) -> np.ndarray:
+    """Which of the n states a sample reads."""
+    return np.flatnonzero(jump.depends()[:, 1 : 1 + n].any(axis=0))
 
 
 def _without_widths(K: int, n: int, read: int) -> dict:

@@ -11,6 +11,7 @@ import time
 import zipfile
 from contextlib import suppress
 from dataclasses import fields, replace
+from itertools import accumulate
 from pathlib import Path
 
 import numpy as np
@@ -18,11 +19,11 @@ import numpy as np
 from workbench.contract.as_written import text_digest
 from workbench.numerics import code_cache
 from workbench.verification.tube.checker.data import PARTS, PROGRAMS, Tube
-from workbench.verification.tube.checker.file import told
+from workbench.verification.tube.checker.words import told
 
 WORTH = 2.0  # s of processor time of a round, from which on the next one is kept
 CHANGED = ("R", "σ", "reach", "segments", "balls", "splits")  # what rounds change of a tube
-FILES = 6  # that are kept; older ones are removed
+MOST_BYTES = 1_000_000_000  # of files that are kept; older ones are removed
 PREFIX = "tube-"
 
 
@@ -78,9 +79,18 @@ def _write(target: Path, number: int, c: Tube) -> None:
         np.savez(new, number=number, **{name: np.asarray(getattr(c, name)) for name in CHANGED})
         code_cache.keep(new, target)
     files = sorted(target.parent.glob(f"{PREFIX}*.npz"), key=_age)
-    for old in files[FILES:]:
+    total = accumulate(map(_size, files))
+    for old in (file for file, bytes_so_far in zip(files, total) if bytes_so_far > MOST_BYTES):
         old.unlink(missing_ok=True)
         code_cache.seal(old).unlink(missing_ok=True)
+
+
+def _size(file: Path) -> int:
+    """Bytes of a file, 0 of one that another process has removed meanwhile."""
+    try:
+        return file.stat().st_size
+    except OSError:
+        return 0
 
 
 def _age(file: Path) -> float:

@@ -15,8 +15,8 @@ from fractions import Fraction
 import numpy as np
 
 from .data import Tube
-from .file import digests, listed, rounded
 from .section import Refused, constant
+from .words import digests, listed, rounded
 
 MOST = 1_000_000  # cells
 

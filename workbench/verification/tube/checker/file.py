@@ -5,17 +5,17 @@ Exit 0 and what is proved, exit 1 and why it is refused, exit 3 for a file that 
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sys
 import zipfile
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 import numpy as np
 
-from .data import PARTS, PROGRAMS, Tube
+from .cover import together
+from .data import Tube
 from .judge import judge
 from .section import Refused
+from .words import proved
 
 MOST_BYTES = 1_000_000_000
 
@@ -29,72 +29,6 @@ def load(path: str) -> Tube:
             return Tube.of({name: arrays[name] for name in arrays.files})
     except (zipfile.BadZipFile, EOFError, TypeError, AttributeError, IndexError) as why:
         raise ValueError(f"not a certificate: {why}") from None
-
-
-def digests(c: Tube) -> tuple[str, str]:
-    """SHA-256 of the loop (programs, the parameters that they read, names, sample time, lag) and of the run (references, start)."""
-    texts = "\0".join(map(str, c.names)).encode()
-    numbers = [getattr(getattr(c, name), part) for name in PROGRAMS for part in PARTS]
-    read = c.prelude.depends().any(axis=0)
-    loop = [*numbers, np.where(read, c.parameters, 0.0), c.T, c.lag, c.states]
-    return told(loop, texts), told([c.w, c.x0], b"")
-
-
-def told(numbers: list, texts: bytes) -> str:
-    """A digest of numbers in their order, each with its shape."""
-    h = hashlib.sha256(texts)
-    for x in map(np.asarray, numbers):
-        h.update(
-            f"|{x.shape}|".encode() + x.astype("<i8" if x.dtype.kind in "iu" else "<f8").tobytes()
-        )
-    return h.hexdigest()
-
-
-def rounded(x: float, up: bool) -> str:
-    """Six digits, not below x where `up`, not above it otherwise."""
-    text = f"{x:.6g}"
-    if float(text) == x or not np.isfinite(x) or (float(text) > x) == up:
-        return text
-    return (
-        f"{Context(6, ROUND_CEILING if up else ROUND_FLOOR).create_decimal(Decimal(float(x))):.6g}"
-    )
-
-
-def proved(c: Tube) -> str:
-    """What a certificate that was not refused proves, in words; digits are rounded to the safe side."""
-    reach = c.reach[:, 0, c.section]
-    moved = listed(c, c.half)
-    last = int(c.after[-1])
-    lap = len(c.z) - last
-    if last < 0:
-        ends = f"up to sample {len(c.z) - 1}"
-    elif lap == 1:
-        ends = "for all times, while the references stay as they are at the last sample"
-    else:
-        ends = f"for all times, while the references repeat the last {lap} samples"
-    loop, run = digests(c)
-    anew = f", moved by {listed(c, c.fresh)} before every sample," if c.fresh.any() else ""
-    lines = [
-        f"proved: every start within {moved or 'nothing'}{anew} stays in the tube, {ends}",
-        f"of the loop {loop}",
-        f"on the run {run}",
-        f"samples {len(c.z)} of {c.T:g} s; state, nominal first and last, half-width first and last, bounds between samples:",
-    ]
-    for j, i in enumerate(c.section):
-        numbers = [f"{v:.6g}" for v in (c.z[0, j], c.z[-1, j])]
-        numbers += [rounded(v, True) for v in (reach[0, j], reach[-1, j])]
-        numbers += [rounded(c.low[i], False), rounded(c.high[i], True)]
-        lines.append(f"  {c.names[i]:16s}" + " ".join(f"{v:>13s}" for v in numbers))
-    lines += [
-        f"  output {i} within {rounded(e, True)} of reference {j} at every sample"
-        for (i, j), e in zip(c.pairs, c.error)
-    ]
-    return "\n".join(lines)
-
-
-def listed(c: Tube, half: np.ndarray) -> str:
-    """Half-widths of the states that have any."""
-    return ", ".join(f"{c.names[i]} ± {rounded(half[i], False)}" for i in np.flatnonzero(half))
 
 
 def main(*paths: str, quiet: bool = False) -> int:
@@ -120,8 +54,6 @@ def main(*paths: str, quiet: bool = False) -> int:
         found.append(c)
     if len(found) < 2:
         return 0
-    from .cover import together
-
     try:
         say(together(found))
     except Refused as why:
