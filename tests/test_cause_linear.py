@@ -7,10 +7,11 @@ import pytest
 from tests.faults.builders import around, linear, user, wired
 from tests.faults.plants import Slide
 from workbench import Signal, Steps
+from workbench.verification.cause.edits import edits
 from workbench.verification.cause.linear import hardly_decays, lets_go, out_of_reach
 from workbench.verification.cause.named import jumping, likely_cause
 from workbench.verification.cause.trials import trials
-from workbench.verification.cause.wiring import edits, rewired
+from workbench.verification.cause.wiring import rewired
 from workbench.verification.run import run as simulated
 
 THIRD = {
@@ -124,6 +125,29 @@ def test_a_sensor_that_shows_a_multiple_is_named_with_its_factor(gain):
     loop, scenario, _ = wired("fourbar-pid", {"scenario/duration": "1 s"}, gains={"s": gain})
     said = rewired(simulated(loop, scenario))
     assert said.startswith(f"the measurement s times {gain:.4g}:") if gain != 1.0 else said == ""
+
+
+@pytest.mark.parametrize(
+    "base, wires, words",
+    [
+        ("fourbar-pid", {"nulls": {"s": 0.004}}, "the measurement s plus 0.004 m"),
+        ("fourbar-pid", {"nulls": {"U_ref": -0.6}}, "the command U_ref plus -0.6 V"),
+        (
+            "fourbar-pid",
+            {"gains": {"U_ref": 0.0}, "nulls": {"U_ref": 0.3}},
+            "the command U_ref does not reach the machine, which gets 0.3 V for ever:",
+        ),
+        (
+            "fourbar-vdc",
+            {"gains": {"dz_1": 0.0}},
+            "the measurement dz_1 does not reach the law, which reads 0:",
+        ),
+    ],
+)
+def test_a_null_that_is_off_and_a_wire_that_is_cut_are_named(base, wires, words):
+    """A null of the sensor and one of the valve look alike to a law without rates: both are told."""
+    loop, scenario, _ = wired(base, {"scenario/duration": "1 s"}, **wires)
+    assert words in rewired(simulated(loop, scenario))
 
 
 def test_a_command_that_reaches_two_valves_is_an_edit_of_the_wires():

@@ -20,6 +20,8 @@ from workbench.run.reference import Hold, Sine, Waypoints
 from workbench.run.steps import Steps
 from workbench.verification.cause import asked as cause_asked
 from workbench.verification.cause import badness
+from workbench.verification.cause import edits as cause_edits
+from workbench.verification.cause import fitted as cause_fitted
 from workbench.verification.cause import named as causes
 from workbench.verification.cause import removal as cause_removal
 from workbench.verification.cause import trials as cause_trials
@@ -763,6 +765,17 @@ def test_which_verdicts_are_told_the_cause(monkeypatch):
     assert causes.with_cause(run, given) == given
 
 
+@pytest.mark.parametrize("balance, violated", [(False, True), (True, False)])
+def test_a_run_whose_energy_balance_fails_went_wrong(monkeypatch, balance, violated):
+    """It went so far that nothing else decides; only where all that counts is undecided a gain far off is no cause."""
+    asked = lambda run, violated=True: Cause("gain", f"violated: {violated}")
+    monkeypatch.setattr(causes, "likely_cause", asked)
+    run = SimpleNamespace(loop=SimpleNamespace(controller=1))
+    given = [verdict("practical-stability", None), verdict("energy-balance", balance)]
+    stability, energy = causes.with_cause(run, given)
+    assert stability.worst == f"most likely cause: violated: {violated}" and energy is given[1]
+
+
 def test_a_reference_that_jumps_while_the_loop_runs():
     def asked(*times):
         steps = Steps("output", (0.0, *times), tuple(float(k) for k in range(len(times) + 1)))
@@ -968,15 +981,15 @@ def test_a_path_is_too_fast_where_the_pump_alone_is_asked_too_much():
 # ---- wires ----------------------------------------------------------------------------------------------------------------
 def test_edits_of_wires():
     """A sign, an exchange, a wire on another: each on its own wires alone."""
-    assert cause_wiring.crossed(0, 2)([1, 2, 3]) == [3, 2, 1]
-    assert cause_wiring.scaled([1], -1.0)([1, 2, 3]) == [1, -2, 3]
-    assert cause_wiring.repeated(0, 2)([1, 2, 3]) == [1, 2, 1]
+    assert cause_edits.crossed(0, 2)([1, 2, 3]) == [3, 2, 1]
+    assert cause_edits.scaled([1], -1.0)([1, 2, 3]) == [1, -2, 3]
+    assert cause_edits.repeated(0, 2)([1, 2, 3]) == [1, 2, 1]
     units = ["m", "m", "Pa", "m", "m"]
     law = SimpleNamespace(
         commands=(Signal("u"), Signal("w")),
         measured=tuple(Signal(f"y{k}", unit) for k, unit in enumerate(units)),
     )
-    found = {e.words: e for e in cause_wiring.edits(law)}
+    found = {e.words: e for e in cause_edits.edits(law)}
     y, u = [1.0, 2.0, 3.0, 4.0, 5.0], [10.0, 20.0]
     assert found["sign of the command w"].commanded(u) == [10, -20]
     assert found["sign of all commands"].commanded(u) == [-10, -20]
@@ -1009,14 +1022,14 @@ def test_the_number_that_explains_most():
         (u,) = edit.commanded([1.0])
         return abs(a - 1) + abs(b - 0.0413) + abs(c - 1) + abs(u - 1)
 
-    found = cause_wiring.fitted(law, off)
+    found = cause_fitted.fitted(law, off)
     assert found.words == "the measurement b times 0.0413"
     assert found.measured([1.0, 1.0, 1.0]) == pytest.approx([1.0, 0.0413, 1.0], rel=1e-5)
-    both = cause_wiring.fitted(
+    both = cause_fitted.fitted(
         law, lambda e: sum(abs(v - w) for v, w in zip(e.measured([1, 1, 1]), (1.1, 1.1, 1)))
     )
     assert both.words == "the measurements a, b times 1.1"
-    command = cause_wiring.fitted(law, lambda e: abs(e.commanded([1.0])[0] + 0 - 7.3))
+    command = cause_fitted.fitted(law, lambda e: abs(e.commanded([1.0])[0] + 0 - 7.3))
     assert command.words == "the command u times 7.3" and command.measured([1, 2, 3]) == [1, 2, 3]
 
 

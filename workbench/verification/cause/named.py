@@ -61,7 +61,7 @@ def with_cause(run: Run, verdicts: Sequence[Verdict]) -> list[Verdict]:
     wrong = [v for v in verdicts if v.counted and v.key not in SELF_SAID and _wrong(v)]
     if not wrong or run.loop.controller is None:
         return list(verdicts)
-    violated = any(v.holds is False for v in wrong)
+    violated = any(v.counted and v.holds is False for v in verdicts)
     find = likely_cause if violated else partial(likely_cause, violated=False)
     fast = too_fast(wrong)
     found = fast or _guess(find, run)

@@ -10,9 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from functools import partial
-from itertools import combinations
-from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -21,140 +18,13 @@ from workbench.contract.plain import Plain
 from workbench.contract.system import innermost, names
 from workbench.contract.wrappers import Delayed, Filtered, Noisy, Quantised, Sampled, Saturated
 from workbench.numerics.expressions import column, quick, symbols
+from workbench.verification.cause.edits import Edit, edits, same, stuck
+from workbench.verification.cause.fitted import biased, fitted
 
 KNOWN = (Delayed, Filtered, Noisy, Quantised, Sampled, Saturated)
 SAMPLES = 24  # logged samples at which a law is asked
+ALIKE = 1e-6  # residual below which edits explain alike: a null of a sensor and one of a valve may
 VANISHES = 0.02  # residual below which an edit explains what was seen
-FACTORS = 41  # tried between a hundredth and a hundred, before the best is refined
-CLOSE = np.linspace(0.8, 1.25, 46)  # likewise: a sensor that is nearly right
-FINE = {"xatol": 1e-7}
-UNITS = {
-    1e3: "a thousand",
-    1e-3: "a thousandth",
-    180 / math.pi: "degrees for rad",
-    math.pi / 180: "rad for degrees",
-    1e5: "Pa for bar",
-    1e-5: "bar for Pa",
-    60.0: "sixty",
-    1 / 60.0: "a sixtieth",
-}
-
-
-class Edit(NamedTuple):
-    """A fault of the wires in words, and what it does to measurements and to commands."""
-
-    words: str
-    measured: Callable
-    commanded: Callable
-
-
-def same(values):
-    """Wires as they should be."""
-    return list(values)
-
-
-def crossed(i: int, j: int) -> Callable:
-    """Wires i and j exchanged."""
-
-    def exchange(values):
-        out = list(values)
-        out[i], out[j] = out[j], out[i]
-        return out
-
-    return exchange
-
-
-def scaled(where: list[int], factor: float) -> Callable:
-    """Some wires times a factor."""
-    return lambda values: [factor * v if k in where else v for k, v in enumerate(values)]
-
-
-def edits(law) -> Iterator[Edit]:
-    """Every single fault of the wires of a law, the likelier first."""
-    commands = names(law.commands)
-    measured = names(law.measured)
-    units = [s.unit for s in law.measured]
-    for k, name in enumerate(commands):
-        yield Edit(f"sign of the command {name}", same, scaled([k], -1.0))
-    everything = list(range(len(commands)))
-    yield Edit("sign of all commands", same, scaled(everything, -1.0))
-    for i, j in combinations(everything, 2):
-        yield Edit(f"commands {commands[i]} and {commands[j]} swapped", same, crossed(i, j))
-    for i in everything:
-        for j in everything:
-            if i != j:
-                words = f"{commands[j]} gets the command {commands[i]}"
-                yield Edit(words, same, repeated(i, j))
-    for k, name in enumerate(measured):
-        yield Edit(f"sign of the measurement {name}", scaled([k], -1.0), same)
-    for i, j in combinations(range(len(measured)), 2):
-        if units[i] == units[j]:
-            yield Edit(f"measurements {measured[i]} and {measured[j]} swapped", crossed(i, j), same)
-    for unit in dict.fromkeys(units):
-        where = [k for k, own in enumerate(units) if own == unit]
-        listed = ", ".join(measured[k] for k in where[:3])
-        for group, said in (
-            (where, f"{listed}{' …' if len(where) > 3 else ''}"),
-            *(([k], measured[k]) for k in where),
-        ):
-            yield from (
-                Edit(
-                    f"unit of the measurement {said}: times {factor:.4g} ({words})",
-                    scaled(group, factor),
-                    same,
-                )
-                for factor, words in UNITS.items()
-            )
-    yield from (
-        Edit(
-            f"unit of the commands: times {factor:.4g} ({words})", same, scaled(everything, factor)
-        )
-        for factor, words in UNITS.items()
-    )
-
-
-def repeated(i: int, j: int) -> Callable:
-    """Wire j carries what belongs on wire i."""
-
-    def repeat(values):
-        out = list(values)
-        out[j] = out[i]
-        return out
-
-    return repeat
-
-
-def fitted(law, residual: Callable) -> Edit:
-    """The wire times the number that explains most: a measurement, all of one unit, or a command."""
-    from scipy.optimize import minimize_scalar
-
-    measured = names(law.measured)
-    commands = names(law.commands)
-    units = [s.unit for s in law.measured]
-    groups = [([k], f"the measurement {name}", True) for k, name in enumerate(measured)]
-    groups += [([k], f"the command {name}", False) for k, name in enumerate(commands)]
-    for unit in dict.fromkeys(units):
-        where = [k for k, own in enumerate(units) if own == unit]
-        listed = ", ".join(measured[k] for k in where[:3])
-        groups.append((where, f"the measurements {listed}{' …' if len(where) > 3 else ''}", True))
-
-    def edit(group, factor: float) -> Edit:
-        where, said, sensor = group
-        wires = scaled(where, factor)
-        words = f"{said} times {factor:.4g}"
-        return Edit(words, wires, same) if sensor else Edit(words, same, wires)
-
-    def size(group, logarithm: float) -> float:
-        return residual(edit(group, 10**logarithm))
-
-    grid = np.unique(np.concatenate([np.linspace(-2.0, 2.0, FACTORS), np.log10(CLOSE)]))
-    best = []
-    for group in groups:
-        k = int(np.argmin([size(group, v) for v in grid]))
-        near = (grid[max(k - 1, 0)], grid[min(k + 1, len(grid) - 1)])
-        found = minimize_scalar(partial(size, group), bounds=near, method="bounded", options=FINE)
-        best.append((float(found.fun), edit(group, 10 ** float(found.x))))
-    return min(best, key=lambda entry: entry[0])[1]
 
 
 def between(controller) -> list:
@@ -200,15 +70,23 @@ def rewired(run) -> str:
         untouched = residual(Edit("", same, same))
         if not untouched > VANISHES:
             return ""
-        best = min(edits(law), key=residual)
+        best = min((*edits(law), *stuck(law, applied, run.loop.plant.limits())), key=residual)
+        others: list[Edit] = []
         if residual(best) >= VANISHES:
-            best = fitted(law, residual)
+            numbers = [fitted(law, residual), *biased(law, residual, _sizes(seen, applied))]
+            best, *others = sorted(numbers, key=residual)
         left = residual(best)
-    return (
-        f"{best.words}: with that undone the residual falls from {untouched:.2g} to {left:.1g}"
-        if left < VANISHES
-        else ""
-    )
+        alike = [e.words for e in others if residual(e) <= ALIKE]
+    if not left < VANISHES:
+        return ""
+    undone = f"with that undone the residual falls from {untouched:.2g} to {left:.1g}"
+    return "; or ".join([f"{best.words}: {undone}", *alike[:2]])
+
+
+def _sizes(seen: list, applied: np.ndarray) -> list[float]:
+    """The largest values that measurements and commands had at the samples."""
+    measured = np.abs([y for _, _, y, _ in seen]).max(axis=0)
+    return [*measured.tolist(), *np.abs(applied).max(axis=0).tolist()]
 
 
 def traced(law) -> Callable:
