@@ -667,7 +667,7 @@ def saying(said, run):
 def likely(monkeypatch, **found):
     """The cause found where each of the searches says this."""
     searches = "another_clock rewired lets_go out_of_reach removal feedback hardly_decays"
-    for name in (*searches.split(), "largest_term", "jumping", "at_limits", "unfilled"):
+    for name in (*searches.split(), "altered", "largest_term", "jumping", "at_limits", "unfilled"):
         monkeypatch.setattr(causes, name, partial(saying, found.get(name)))
     monkeypatch.setattr(causes, "has_ledger", lambda loop: found.get("ledger", False))
     return causes.likely_cause(SimpleNamespace(loop=None))
@@ -694,6 +694,10 @@ SLOWER = Cause("reference", "slower", 0.9)
         ({"removal": HEALS, "hardly_decays": "s"}, HEALS),
         ({"removal": SLOWER, "hardly_decays": "s"}, Cause("mode", "s")),
         ({"removal": SLOWER}, SLOWER),
+        ({"removal": SLOWER, "altered": "a", "hardly_decays": "s"}, Cause("mode", "s")),
+        ({"removal": SLOWER, "altered": "a"}, Cause("wiring", "a")),
+        ({"altered": "a", "largest_term": 1}, Cause("wiring", "a")),
+        ({"removal": HEALS, "altered": "a"}, HEALS),
         ({"hardly_decays": "s"}, Cause("mode", "s")),
         ({"largest_term": 1, "jumping": 2, "at_limits": 3}, 2),
         ({"largest_term": 1, "jumping": 2, "unfilled": 4}, 2),

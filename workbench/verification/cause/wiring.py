@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
 
 from workbench.contract.plain import Plain
 from workbench.contract.system import innermost, names
+from workbench.contract.units import format_quantity as say
 from workbench.contract.wrappers import Delayed, Filtered, Noisy, Quantised, Sampled, Saturated
 from workbench.numerics.expressions import column, quick, symbols
 from workbench.verification.cause.edits import Edit, edits, same, stuck
@@ -23,6 +25,7 @@ from workbench.verification.cause.fitted import biased, fitted
 
 KNOWN = (Delayed, Filtered, Noisy, Quantised, Sampled, Saturated)
 SAMPLES = 24  # logged samples at which a law is asked
+UNTOUCHED = Edit("", same, same)
 ALIKE = 1e-6  # residual below which edits explain alike: a null of a sensor and one of a valve may
 VANISHES = 0.02  # residual below which an edit explains what was seen
 
@@ -49,44 +52,87 @@ def misplaced(run) -> str:
     return innermost(run.loop.controller).misplaced
 
 
+@dataclass(frozen=True, eq=False)
+class Heard:
+    """What a law would command at logged samples, and what its controller does command there.
+
+    seen (t, z, y, r) of every sample;  ask: the law;  applied: commands of the controller, one row a sample
+    """
+
+    seen: list
+    ask: Callable
+    applied: np.ndarray
+
+    def off(self, edit: Edit) -> np.ndarray:
+        """By how much the commands differ with an edit of the wires, as shares of the largest: one row a sample."""
+        own = np.array([edit.commanded(u) for u in self.asked(edit)], float)
+        size = np.abs(self.applied).max(axis=0)
+        size = np.where(size > 0, size, np.abs(own).max(axis=0))
+        return np.abs(self.applied - own) / np.maximum(size, 1e-300)
+
+    def asked(self, edit: Edit) -> list:
+        """What the law commands at every sample with an edit of what it measures."""
+        return [self.ask(t, z, edit.measured(y), r) for t, z, y, r in self.seen]
+
+    def residual(self, edit: Edit) -> float:
+        """The largest of these differences."""
+        found = self.off(edit)
+        return float(np.nanmax(found)) if np.isfinite(found).any() else math.inf
+
+    @property
+    def sizes(self) -> list[float]:
+        """The largest values that measurements and commands had at the samples."""
+        measured = np.abs([y for _, _, y, _ in self.seen]).max(axis=0)
+        return [*measured.tolist(), *np.abs(self.applied).max(axis=0).tolist()]
+
+
+def heard(run) -> Heard | None:
+    """Of a controller with a wrapper that this file does not know; None for others, and where that changes nothing."""
+    law = innermost(run.loop.controller)
+    if isinstance(law, Plain) or not between(run.loop.controller):
+        return None
+    seen = list(samples(run))
+    whole = traced(instant(run.loop.controller))
+    found = Heard(seen, traced(law), np.array([whole(*sample) for sample in seen], float))
+    with np.errstate(all="ignore"):
+        return found if found.residual(UNTOUCHED) > VANISHES else None
+
+
 def rewired(run) -> str:
     """What a wrapper nobody knows has done to the wires, in words; empty where nothing, or nothing that a single edit explains."""
-    law = innermost(run.loop.controller)
-    whole = instant(run.loop.controller)
-    if isinstance(law, Plain) or not between(run.loop.controller):
+    found = heard(run)
+    if found is None:
         return ""
-    seen = list(samples(run))
-    ask = traced(law)
-    ask_whole = traced(whole)
-    applied = np.array([ask_whole(t, z, y, r) for t, z, y, r in seen], float)
-
-    def residual(edit: Edit) -> float:
-        own = [edit.commanded(ask(t, z, edit.measured(y), r)) for t, z, y, r in seen]
-        difference = np.abs(applied - np.array(own, float))
-        size = np.maximum(np.abs(applied).max(axis=0), 1e-300)
-        return float(np.nanmax(difference / size)) if np.isfinite(difference).any() else math.inf
-
+    law = innermost(run.loop.controller)
     with np.errstate(all="ignore"):
-        untouched = residual(Edit("", same, same))
-        if not untouched > VANISHES:
-            return ""
-        best = min((*edits(law), *stuck(law, applied, run.loop.plant.limits())), key=residual)
+        untouched = found.residual(UNTOUCHED)
+        single = (*edits(law), *stuck(law, found.applied, run.loop.plant.limits()))
+        best = min(single, key=found.residual)
         others: list[Edit] = []
-        if residual(best) >= VANISHES:
-            numbers = [fitted(law, residual), *biased(law, residual, _sizes(seen, applied))]
-            best, *others = sorted(numbers, key=residual)
-        left = residual(best)
-        alike = [e.words for e in others if residual(e) <= ALIKE]
+        if found.residual(best) >= VANISHES:
+            numbers = [fitted(law, found.residual), *biased(law, found.residual, found.sizes)]
+            best, *others = sorted(numbers, key=found.residual)
+        left = found.residual(best)
+        alike = [e.words for e in others if found.residual(e) <= ALIKE]
     if not left < VANISHES:
         return ""
     undone = f"with that undone the residual falls from {untouched:.2g} to {left:.1g}"
     return "; or ".join([f"{best.words}: {undone}", *alike[:2]])
 
 
-def _sizes(seen: list, applied: np.ndarray) -> list[float]:
-    """The largest values that measurements and commands had at the samples."""
-    measured = np.abs([y for _, _, y, _ in seen]).max(axis=0)
-    return [*measured.tolist(), *np.abs(applied).max(axis=0).tolist()]
+def altered(run) -> str:
+    """The command that a wrapper nobody knows changes most, in words, whatever it does; empty where it changes none."""
+    found = heard(run)
+    if found is None:
+        return ""
+    off = np.nan_to_num(found.off(UNTOUCHED))
+    row, k = np.unravel_index(int(off.argmax()), off.shape)
+    command = innermost(run.loop.controller).commands[k]
+    asked = say(float(found.asked(UNTOUCHED)[row][k]), command.unit, 3)
+    given = say(float(found.applied[row, k]), command.unit, 3)
+    who = " or ".join(type(wrapper).__name__ for wrapper in between(run.loop.controller))
+    when = say(found.seen[row][0], "s", 3)
+    return f"{who}, between law and machine, changes {command.name}: at t = {when} the law asks for {asked} and it gives {given}"
 
 
 def traced(law) -> Callable:
