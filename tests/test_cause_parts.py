@@ -17,6 +17,7 @@ from workbench.contract.plain import Plain
 from workbench.contract.system import Signal
 from workbench.run.log import Log, Status
 from workbench.run.reference import Hold, Sine, Waypoints
+from workbench.run.scenario import Scenario
 from workbench.run.steps import Steps
 from workbench.verification.cause import asked as cause_asked
 from workbench.verification.cause import badness
@@ -29,7 +30,7 @@ from workbench.verification.cause import wiring as cause_wiring
 from workbench.verification.cause.around import Around
 from workbench.verification.cause.free import left_alone
 from workbench.verification.cause.gains import _one_each, _scaled, _weaker, gain_trials
-from workbench.verification.cause.machine import imperfect, wider
+from workbench.verification.cause.machine import imperfect, uneven, wider
 from workbench.verification.cause.trial import Cause, Trial, against, law_path, odd, slip
 from workbench.verification.linear.loop import LinearLaw
 from workbench.verification.practical.disturbed import Outcome
@@ -441,6 +442,15 @@ def test_what_makes_a_machine_of_ones_own_worse_is_put_to_that_of_a_better_one()
     assert all(path.startswith(("actuators.lift.", "supply.")) for path in found)
 
 
+def test_an_orifice_far_narrower_than_another_of_its_valve_is_put_to_that():
+    """A third is what areas of a piston and its rod side may differ by; what is shut for good is no orifice."""
+    orifices = {"c_ph": 3e-7, "c_th": 1e-8, "c_pr": 1.1e-7, "c_tr": 0.0}
+    numbers = {f"plant.arms.a.section.{n}": v for n, v in orifices.items()}
+    numbers |= {"plant.arms.b.section.c_ph": 1e-8, "controller.model.c_th": 1e-9}
+    known = {path: Leaf(path, value, None) for path, value in numbers.items()}
+    assert uneven(known) == {"arms.a.section.c_th": (1e-8, 3e-7)}
+
+
 def test_a_larger_valve_has_all_its_orifices_wider():
     """Valve by valve, three and ten times; nothing of the controller's, nothing that is no orifice."""
     valve = "actuators.lift.drive.cylinder.valve."
@@ -626,7 +636,28 @@ def test_a_sample_time_is_put_no_lower_than_the_delay_can_be_held(delay, shortes
 def test_a_removal_must_take_a_quarter_away(monkeypatch):
     assert weighed(monkeypatch, [trial()], [1.5]).share == 0.25
     assert weighed(monkeypatch, [trial()], [3.0]) is None
-    assert weighed(monkeypatch, [trial()], [0.0], before=0.34) is None
+    assert weighed(monkeypatch, [trial()], [0.1], before=0.34) is None
+
+
+def test_where_little_is_seen_a_removal_must_take_nearly_all_of_it_away(monkeypatch):
+    """A claim of a millimetre is violated by what is small for the machine: 0.3 of what counts as bad."""
+    half, whole, slower = trial("a", "half", 1.2), trial("b", "whole", 0.3), trial("reference", "s")
+    faint = partial(weighed, monkeypatch, before=0.3)
+    found = faint([half, whole, slower], [0.1, 0.02, 0.0])
+    assert found.words == "whole" and found.share == pytest.approx(0.28 / 0.3)
+    assert faint([half, slower], [0.1, 0.0]) is None
+    assert weighed(monkeypatch, [whole], [0.0], before=0.019) is None
+
+
+def test_a_run_that_shows_little_is_taken_where_it_shows_most(monkeypatch):
+    """None of the starts is bad enough by itself; what is no number is."""
+    monkeypatch.setattr(cause_removal, "kicked", lambda run, brief: ["left", "right"])
+    run = SimpleNamespace(loop=None, scenario=Scenario(3.0, Hold("output", (0.0,))))
+    for bad, found in (((0.1, 0.3, 0.2), (0.3, "left")), ((0.1, math.inf, 9.0), (10.0, "left"))):
+        seen = iter(bad)
+        monkeypatch.setattr(cause_removal, "_alone", lambda job, judge, seen=seen: next(seen))
+        assert cause_removal.shown(run, False) == found
+
     assert weighed(monkeypatch, [trial()], [0.0], before=0.35).share == 1.0
     assert weighed(monkeypatch, [], []) is None
 

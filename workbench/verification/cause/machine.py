@@ -13,7 +13,7 @@ u_b             bleed of it                            0
 P_hM, P_rM      reliefs of its chambers                double
 
 A supply of less than half of USUAL, which no hydraulic machine is built for, is put there (`starved`). A valve that is larger has
-all its orifices WIDER times as wide (`wider`).
+all its orifices WIDER times as wide (`wider`). An orifice below a third of the widest of its valve is put to that (`uneven`).
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ PROMPT = 500.0  # V/s
 SLACK = 5e5  # Pa
 PLENTY = 10.0
 WIDER = (3.0, 10.0)
+THIN = 3.0
 NONE = ("c_i", "c_e", "dead_band", "u_b")
 DRY = ("F_c", "F_s")
 USUAL = 100e5  # Pa
@@ -64,15 +65,29 @@ def starved(known: Mapping[str, Leaf]) -> dict[str, tuple[float, float]]:
 
 def wider(known: Mapping[str, Leaf]) -> Iterator[dict[str, tuple[float, float]]]:
     """Every valve alone, larger: path below the plant of its orifices → (value, value of the larger one)."""
-    valves: dict[str, list[str]] = {}
-    for path, leaf in known.items():
-        owner, _, name = path.removeprefix("plant.").rpartition(".")
-        if path.startswith("plant.") and name in ORIFICES and not leaf.constant:
-            valves.setdefault(owner, []).append(path)
-    for paths in valves.values():
+    for values in _valves(known):
         for factor in WIDER:
-            values = {path: float(known[path].value) for path in paths}
-            yield {p.removeprefix("plant."): (v, factor * v) for p, v in values.items()}
+            yield {path: (value, factor * value) for path, value in values.items()}
+
+
+def uneven(known: Mapping[str, Leaf]) -> dict[str, tuple[float, float]]:
+    """Path below the plant → (orifice, the widest one of its valve), where that is more than THIN times as wide."""
+    found = {}
+    for values in _valves(known):
+        widest = max(values.values())
+        found |= {path: (v, widest) for path, v in values.items() if 0 < THIN * v < widest}
+    return found
+
+
+def _valves(known: Mapping[str, Leaf]) -> Iterator[dict[str, float]]:
+    """Path below the plant → its value, of the orifices of one valve after the other."""
+    valves: dict[str, dict[str, float]] = {}
+    for path, leaf in known.items():
+        below = path.removeprefix("plant.")
+        owner, _, name = below.rpartition(".")
+        if below != path and name in ORIFICES and not leaf.constant:
+            valves.setdefault(owner, {})[below] = float(leaf.value)
+    yield from valves.values()
 
 
 def _better(path: str, value: float) -> float:
