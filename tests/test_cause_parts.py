@@ -419,6 +419,8 @@ def test_what_makes_a_machine_of_ones_own_worse_is_put_to_that_of_a_better_one()
         "plant.supply.pump.P_M": 40e5,
         "plant.supply.u_b": 0.6,
         "plant.actuators.lift.drive.P_hM": 30e5,
+        "plant.actuators.lift.drive.p_P": 45e5,
+        "plant.actuators.lift.drive.d_t": 1e-3,
         "plant.actuators.tilt.drive.cylinder.valve.frequency": 45.0,
         "controller.model.supply.p_s": 60e5,
     }
@@ -438,6 +440,8 @@ def test_what_makes_a_machine_of_ones_own_worse_is_put_to_that_of_a_better_one()
         "P_M": (40e5, 80e5),
         "u_b": (0.6, 0.0),
         "P_hM": (30e5, 60e5),
+        "p_P": (45e5, 90e5),
+        "d_t": (1e-3, 5e-3),
     }
     assert all(path.startswith(("actuators.lift.", "supply.")) for path in found)
 

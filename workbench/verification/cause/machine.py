@@ -6,11 +6,12 @@ frequency       of a valve whose spool lags            FAST, where it is slower
 slew            of a spool                             PROMPT, where it is slower
 τ               of a supply or of a circuit's spool    QUICK, where it is slower
 F_c, F_s        dry friction                           a tenth
-p_s, p_top, P_M pressure of a supply                   double
+p_s, p_top, P_M, p_P   pressure of a supply            double
 p_r             return pressure                        SLACK, where it is higher
 Q               flow of a metered machine's pump       tenfold
 u_b             bleed of it                            0
 P_hM, P_rM      reliefs of its chambers                double
+d_t             diameter of a throttle                 OPEN times as wide
 
 A supply of less than half of USUAL, which no hydraulic machine is built for, is put there (`starved`). A valve that is larger has
 all its orifices WIDER times as wide (`wider`). An orifice below a third of the widest of its valve is put to that (`uneven`).
@@ -31,11 +32,12 @@ SLACK = 5e5  # Pa
 PLENTY = 10.0
 WIDER = (3.0, 10.0)
 THIN = 3.0
+OPEN = 5.0
 NONE = ("c_i", "c_e", "dead_band", "u_b")
 DRY = ("F_c", "F_s")
 USUAL = 100e5  # Pa
-FED = ("p_s", "p_top", "P_M")
-DOUBLED = ("p_s", "p_top", "P_M", "P_hM", "P_rM")
+FED = ("p_s", "p_top", "P_M", "p_P")
+DOUBLED = (*FED, "P_hM", "P_rM")
 ORIFICES = ("c_p1", "c_n1", "c_p2", "c_n2", "c_ph", "c_pr", "c_th", "c_tr", "Q_n")
 LAGS = (".supply.τ", ".drive.τ")
 
@@ -98,6 +100,8 @@ def _better(path: str, value: float) -> float:
         return LESS * value
     if name in DOUBLED:
         return 2.0 * value
+    if name == "d_t":
+        return OPEN * value
     if path.endswith("pump.Q"):
         return PLENTY * value
     if name == "frequency":
