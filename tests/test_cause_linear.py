@@ -1,16 +1,21 @@
 """What is named where the linearised loop grows: the smallest single change with which it does not."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any, final
 
+import numpy as np
 import pytest
 
 from tests.faults.builders import around, linear, user, wired
 from tests.faults.plants import Slide
-from workbench import Signal, Steps
+from workbench import ClosedLoop, Signal, Steps
+from workbench.contract.system import innermost, rewrapped
+from workbench.contract.wrappers.around import Around
+from workbench.verification.cause.edits import edits
 from workbench.verification.cause.linear import hardly_decays, lets_go, out_of_reach
 from workbench.verification.cause.named import jumping, likely_cause
 from workbench.verification.cause.trials import trials
-from workbench.verification.cause.wiring import edits, rewired
+from workbench.verification.cause.wiring import altered, rewired
 from workbench.verification.run import run as simulated
 
 THIRD = {
@@ -124,6 +129,58 @@ def test_a_sensor_that_shows_a_multiple_is_named_with_its_factor(gain):
     loop, scenario, _ = wired("fourbar-pid", {"scenario/duration": "1 s"}, gains={"s": gain})
     said = rewired(simulated(loop, scenario))
     assert said.startswith(f"the measurement s times {gain:.4g}:") if gain != 1.0 else said == ""
+
+
+@pytest.mark.parametrize(
+    "base, wires, words",
+    [
+        ("fourbar-pid", {"nulls": {"s": 0.004}}, "the measurement s plus 0.004 m"),
+        ("fourbar-pid", {"nulls": {"U_ref": -0.6}}, "the command U_ref plus -0.6 V"),
+        (
+            "fourbar-pid",
+            {"gains": {"U_ref": 0.0}, "nulls": {"U_ref": 0.3}},
+            "the command U_ref does not reach the machine, which gets 0.3 V for ever:",
+        ),
+        (
+            "fourbar-vdc",
+            {"gains": {"dz_1": 0.0}},
+            "the measurement dz_1 does not reach the law, which reads 0:",
+        ),
+    ],
+)
+def test_a_null_that_is_off_and_a_wire_that_is_cut_are_named(base, wires, words):
+    """A null of the sensor and one of the valve look alike to a law without rates: both are told."""
+    loop, scenario, _ = wired(base, {"scenario/duration": "1 s"}, **wires)
+    assert words in rewired(simulated(loop, scenario))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Shut(Around):
+    """A valve that opens to one side alone, up to a number; nobody but the user knows it."""
+
+    inner: Any
+    up_to: float
+
+    def command(self, t, z, y, r):
+        return [np.minimum(np.maximum(u, 0.0), self.up_to) for u in self.inner.command(t, z, y, r)]
+
+    def step_at(self, T_s, t, z, y, r):
+        memory, commands = self.inner.step_at(T_s, t, z, y, r)
+        return memory, [np.minimum(np.maximum(u, 0.0), self.up_to) for u in commands]
+
+
+@pytest.mark.parametrize("shut", [True, False])
+def test_a_wrapper_that_changes_a_command_somehow_is_named_with_what_it_does(shut):
+    """A valve that opens to one side alone; wires as they should be change nothing."""
+    loop, scenario, _ = wired("fourbar-pid", {"scenario/duration": "2 s"})
+    if shut:
+        law = Shut(innermost(loop.controller), 9.0)
+        loop = ClosedLoop(loop.plant, rewrapped(loop.controller, law))
+    run = simulated(loop, scenario)
+    said = altered(run)
+    assert ("Shut, between law and machine, changes U_ref: at t = " in said) is shut
+    assert said.endswith(" and it gives 0 V") is shut and rewired(run) == ""
 
 
 def test_a_command_that_reaches_two_valves_is_an_edit_of_the_wires():

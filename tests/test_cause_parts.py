@@ -17,9 +17,12 @@ from workbench.contract.plain import Plain
 from workbench.contract.system import Signal
 from workbench.run.log import Log, Status
 from workbench.run.reference import Hold, Sine, Waypoints
+from workbench.run.scenario import Scenario
 from workbench.run.steps import Steps
 from workbench.verification.cause import asked as cause_asked
 from workbench.verification.cause import badness
+from workbench.verification.cause import edits as cause_edits
+from workbench.verification.cause import fitted as cause_fitted
 from workbench.verification.cause import named as causes
 from workbench.verification.cause import removal as cause_removal
 from workbench.verification.cause import trials as cause_trials
@@ -27,7 +30,7 @@ from workbench.verification.cause import wiring as cause_wiring
 from workbench.verification.cause.around import Around
 from workbench.verification.cause.free import left_alone
 from workbench.verification.cause.gains import _one_each, _scaled, _weaker, gain_trials
-from workbench.verification.cause.machine import imperfect, wider
+from workbench.verification.cause.machine import imperfect, uneven, wider
 from workbench.verification.cause.trial import Cause, Trial, against, law_path, odd, slip
 from workbench.verification.linear.loop import LinearLaw
 from workbench.verification.practical.disturbed import Outcome
@@ -416,6 +419,8 @@ def test_what_makes_a_machine_of_ones_own_worse_is_put_to_that_of_a_better_one()
         "plant.supply.pump.P_M": 40e5,
         "plant.supply.u_b": 0.6,
         "plant.actuators.lift.drive.P_hM": 30e5,
+        "plant.actuators.lift.drive.p_P": 45e5,
+        "plant.actuators.lift.drive.d_t": 1e-3,
         "plant.actuators.tilt.drive.cylinder.valve.frequency": 45.0,
         "controller.model.supply.p_s": 60e5,
     }
@@ -435,8 +440,19 @@ def test_what_makes_a_machine_of_ones_own_worse_is_put_to_that_of_a_better_one()
         "P_M": (40e5, 80e5),
         "u_b": (0.6, 0.0),
         "P_hM": (30e5, 60e5),
+        "p_P": (45e5, 90e5),
+        "d_t": (1e-3, 5e-3),
     }
     assert all(path.startswith(("actuators.lift.", "supply.")) for path in found)
+
+
+def test_an_orifice_far_narrower_than_another_of_its_valve_is_put_to_that():
+    """A third is what areas of a piston and its rod side may differ by; what is shut for good is no orifice."""
+    orifices = {"c_ph": 3e-7, "c_th": 1e-8, "c_pr": 1.1e-7, "c_tr": 0.0}
+    numbers = {f"plant.arms.a.section.{n}": v for n, v in orifices.items()}
+    numbers |= {"plant.arms.b.section.c_ph": 1e-8, "controller.model.c_th": 1e-9}
+    known = {path: Leaf(path, value, None) for path, value in numbers.items()}
+    assert uneven(known) == {"arms.a.section.c_th": (1e-8, 3e-7)}
 
 
 def test_a_larger_valve_has_all_its_orifices_wider():
@@ -624,7 +640,28 @@ def test_a_sample_time_is_put_no_lower_than_the_delay_can_be_held(delay, shortes
 def test_a_removal_must_take_a_quarter_away(monkeypatch):
     assert weighed(monkeypatch, [trial()], [1.5]).share == 0.25
     assert weighed(monkeypatch, [trial()], [3.0]) is None
-    assert weighed(monkeypatch, [trial()], [0.0], before=0.34) is None
+    assert weighed(monkeypatch, [trial()], [0.1], before=0.34) is None
+
+
+def test_where_little_is_seen_a_removal_must_take_nearly_all_of_it_away(monkeypatch):
+    """A claim of a millimetre is violated by what is small for the machine: 0.3 of what counts as bad."""
+    half, whole, slower = trial("a", "half", 1.2), trial("b", "whole", 0.3), trial("reference", "s")
+    faint = partial(weighed, monkeypatch, before=0.3)
+    found = faint([half, whole, slower], [0.1, 0.02, 0.0])
+    assert found.words == "whole" and found.share == pytest.approx(0.28 / 0.3)
+    assert faint([half, slower], [0.1, 0.0]) is None
+    assert weighed(monkeypatch, [whole], [0.0], before=0.019) is None
+
+
+def test_a_run_that_shows_little_is_taken_where_it_shows_most(monkeypatch):
+    """None of the starts is bad enough by itself; what is no number is."""
+    monkeypatch.setattr(cause_removal, "kicked", lambda run, brief: ["left", "right"])
+    run = SimpleNamespace(loop=None, scenario=Scenario(3.0, Hold("output", (0.0,))))
+    for bad, found in (((0.1, 0.3, 0.2), (0.3, "left")), ((0.1, math.inf, 9.0), (10.0, "left"))):
+        seen = iter(bad)
+        monkeypatch.setattr(cause_removal, "_alone", lambda job, judge, seen=seen: next(seen))
+        assert cause_removal.shown(run, False) == found
+
     assert weighed(monkeypatch, [trial()], [0.0], before=0.35).share == 1.0
     assert weighed(monkeypatch, [], []) is None
 
@@ -665,7 +702,7 @@ def saying(said, run):
 def likely(monkeypatch, **found):
     """The cause found where each of the searches says this."""
     searches = "another_clock rewired lets_go out_of_reach removal feedback hardly_decays"
-    for name in (*searches.split(), "largest_term", "jumping", "at_limits", "unfilled"):
+    for name in (*searches.split(), "altered", "largest_term", "jumping", "at_limits", "unfilled"):
         monkeypatch.setattr(causes, name, partial(saying, found.get(name)))
     monkeypatch.setattr(causes, "has_ledger", lambda loop: found.get("ledger", False))
     return causes.likely_cause(SimpleNamespace(loop=None))
@@ -692,6 +729,10 @@ SLOWER = Cause("reference", "slower", 0.9)
         ({"removal": HEALS, "hardly_decays": "s"}, HEALS),
         ({"removal": SLOWER, "hardly_decays": "s"}, Cause("mode", "s")),
         ({"removal": SLOWER}, SLOWER),
+        ({"removal": SLOWER, "altered": "a", "hardly_decays": "s"}, Cause("mode", "s")),
+        ({"removal": SLOWER, "altered": "a"}, Cause("wiring", "a")),
+        ({"altered": "a", "largest_term": 1}, Cause("wiring", "a")),
+        ({"removal": HEALS, "altered": "a"}, HEALS),
         ({"hardly_decays": "s"}, Cause("mode", "s")),
         ({"largest_term": 1, "jumping": 2, "at_limits": 3}, 2),
         ({"largest_term": 1, "jumping": 2, "unfilled": 4}, 2),
@@ -761,6 +802,17 @@ def test_which_verdicts_are_told_the_cause(monkeypatch):
 
     monkeypatch.setattr(causes, "likely_cause", fails)
     assert causes.with_cause(run, given) == given
+
+
+@pytest.mark.parametrize("balance, violated", [(False, True), (True, False)])
+def test_a_run_whose_energy_balance_fails_went_wrong(monkeypatch, balance, violated):
+    """It went so far that nothing else decides; only where all that counts is undecided a gain far off is no cause."""
+    asked = lambda run, violated=True: Cause("gain", f"violated: {violated}")
+    monkeypatch.setattr(causes, "likely_cause", asked)
+    run = SimpleNamespace(loop=SimpleNamespace(controller=1))
+    given = [verdict("practical-stability", None), verdict("energy-balance", balance)]
+    stability, energy = causes.with_cause(run, given)
+    assert stability.worst == f"most likely cause: violated: {violated}" and energy is given[1]
 
 
 def test_a_reference_that_jumps_while_the_loop_runs():
@@ -968,15 +1020,15 @@ def test_a_path_is_too_fast_where_the_pump_alone_is_asked_too_much():
 # ---- wires ----------------------------------------------------------------------------------------------------------------
 def test_edits_of_wires():
     """A sign, an exchange, a wire on another: each on its own wires alone."""
-    assert cause_wiring.crossed(0, 2)([1, 2, 3]) == [3, 2, 1]
-    assert cause_wiring.scaled([1], -1.0)([1, 2, 3]) == [1, -2, 3]
-    assert cause_wiring.repeated(0, 2)([1, 2, 3]) == [1, 2, 1]
+    assert cause_edits.crossed(0, 2)([1, 2, 3]) == [3, 2, 1]
+    assert cause_edits.scaled([1], -1.0)([1, 2, 3]) == [1, -2, 3]
+    assert cause_edits.repeated(0, 2)([1, 2, 3]) == [1, 2, 1]
     units = ["m", "m", "Pa", "m", "m"]
     law = SimpleNamespace(
         commands=(Signal("u"), Signal("w")),
         measured=tuple(Signal(f"y{k}", unit) for k, unit in enumerate(units)),
     )
-    found = {e.words: e for e in cause_wiring.edits(law)}
+    found = {e.words: e for e in cause_edits.edits(law)}
     y, u = [1.0, 2.0, 3.0, 4.0, 5.0], [10.0, 20.0]
     assert found["sign of the command w"].commanded(u) == [10, -20]
     assert found["sign of all commands"].commanded(u) == [-10, -20]
@@ -1009,14 +1061,14 @@ def test_the_number_that_explains_most():
         (u,) = edit.commanded([1.0])
         return abs(a - 1) + abs(b - 0.0413) + abs(c - 1) + abs(u - 1)
 
-    found = cause_wiring.fitted(law, off)
+    found = cause_fitted.fitted(law, off)
     assert found.words == "the measurement b times 0.0413"
     assert found.measured([1.0, 1.0, 1.0]) == pytest.approx([1.0, 0.0413, 1.0], rel=1e-5)
-    both = cause_wiring.fitted(
+    both = cause_fitted.fitted(
         law, lambda e: sum(abs(v - w) for v, w in zip(e.measured([1, 1, 1]), (1.1, 1.1, 1)))
     )
     assert both.words == "the measurements a, b times 1.1"
-    command = cause_wiring.fitted(law, lambda e: abs(e.commanded([1.0])[0] + 0 - 7.3))
+    command = cause_fitted.fitted(law, lambda e: abs(e.commanded([1.0])[0] + 0 - 7.3))
     assert command.words == "the command u times 7.3" and command.measured([1, 2, 3]) == [1, 2, 3]
 
 

@@ -44,9 +44,9 @@ from workbench.verification import run_claims, verify
 from workbench.verification.hypotheses import check_hypotheses
 from workbench.verification.ledger import balance as ledger
 from workbench.verification.ledger.claims import check_identity, check_inequality, check_power_flows
+from workbench.verification.observed.chatter import range_used, smoothed, swinging
 from workbench.verification.observed.energy_claims import check_energy, resting_on
 from workbench.verification.observed.machine import check_machine_limits
-from workbench.verification.observed.oscillation import range_used, smoothed, swinging
 from workbench.verification.observed.requirements import check_pressures, check_tracking
 from workbench.verification.observed.settled import check_settled
 from workbench.verification.observed.shares import check_saturation

@@ -174,7 +174,14 @@ def test_what_grows_on_the_way_alone_is_contained_where_all_came_back():
 
 # ---- what the held loop shows, by hand ----------------------------------------------------------------------------------
 def shown(
-    monkeypatch, *motions, growth=0.5, longest=30.0, status=None, states=("y",), settles=True
+    monkeypatch,
+    *motions,
+    growth=0.5,
+    longest=30.0,
+    status=None,
+    states=("y",),
+    settles=True,
+    held=None,
 ):
     """What is said of a mode that grows at rest, of a run of 4 s whose held loop moves like this; asked: what was run."""
     asked = []
@@ -183,6 +190,7 @@ def shown(
     )
     seen = SimpleNamespace(log=log)
     monkeypatch.setattr(contained, "comes_to_rest", lambda run: settles)
+    monkeypatch.setattr(contained, "held_from_its_start", lambda run: held)
     monkeypatch.setattr(contained, "scenario_from", lambda run, start, base: (start, base))
     monkeypatch.setattr(
         contained, "simulated", lambda loop, scenario: asked.append(scenario) or seen
@@ -238,9 +246,17 @@ def test_what_takes_longer_to_grow_than_is_allowed_is_not_seen(monkeypatch, long
     assert shown(monkeypatch, motion("a", 0.0, "still"), growth=1.3, longest=1.0)[0].holds is True
 
 
-def test_a_reference_that_never_rests_shows_nothing(monkeypatch):
+def test_a_reference_that_never_rests_shows_nothing_where_the_loop_cannot_be_held(monkeypatch):
     found, asked, _ = shown(monkeypatch, settles=False)
     assert found.holds is None and "never rests" in found.words and not asked
+
+
+@pytest.mark.parametrize("word, holds", [("still", True), ("restless", False), ("moving", None)])
+def test_a_reference_that_never_rests_is_held_where_it_ends(monkeypatch, word, holds):
+    there = Scenario(4.0, Hold("output", (0.7,)))
+    found, asked, _ = shown(monkeypatch, motion("a", 0.4, word), settles=False, held=there)
+    assert found.holds is holds
+    assert asked[0][1].reference == there.reference and asked[0][1].length() == pytest.approx(14.0)
 
 
 def test_a_mode_of_memory_alone_is_looked_for_there(monkeypatch):

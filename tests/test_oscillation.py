@@ -9,7 +9,7 @@ from scipy.signal import savgol_coeffs, savgol_filter
 from workbench.contract.system import Signal
 from workbench.run.log import Log, Status
 from workbench.run.reference import Hold, Sine, Waypoints
-from workbench.verification.observed import commanded
+from workbench.verification.observed import chatter, commanded
 from workbench.verification.observed import oscillation as osc
 
 STEP = 2e-3
@@ -62,29 +62,29 @@ def test_smoothing_is_that_of_savitzky_and_golay(step):
     n = {2e-3: 125, 0.011: 23, 0.03: 9, 0.2: 5}[step]
     t = step * np.arange(400)
     u = np.sin(3 * t) + 0.2 * np.cos(70 * t) + t
-    np.testing.assert_allclose(osc.smoothed(u, step), savgol_filter(u, n, 3), atol=1e-10)
+    np.testing.assert_allclose(chatter.smoothed(u, step), savgol_filter(u, n, 3), atol=1e-10)
     cubic = 0.3 - 0.7 * t + 0.2 * t**2 - 0.01 * t**3
-    np.testing.assert_allclose(osc.smoothed(cubic, step), cubic, atol=1e-8)
+    np.testing.assert_allclose(chatter.smoothed(cubic, step), cubic, atol=1e-8)
 
 
 def test_a_record_shorter_than_the_window_is_left_alone():
     u = np.random.default_rng(1).normal(size=124)
-    assert osc.smoothed(u, 2e-3) is u
-    assert len(osc.smoothed(np.append(u, 0.3), 2e-3)) == 125
+    assert chatter.smoothed(u, 2e-3) is u
+    assert len(chatter.smoothed(np.append(u, 0.3), 2e-3)) == 125
 
 
 def test_the_range_a_command_uses():
     """Half of what its smooth part goes through; at least a tenth of half the range it may have."""
     slow = wave(3.0, 0.5)
-    assert osc.range_used(slow, -np.inf, np.inf) == pytest.approx(3.0, rel=1e-4)
-    assert osc.range_used(slow, -10.0, 10.0) == pytest.approx(3.0, rel=1e-4)
-    assert osc.range_used(0.1 * slow, -10.0, 14.0) == pytest.approx(1.2)
-    assert osc.range_used(0 * slow, -10.0, 10.0) == pytest.approx(1.0)
+    assert chatter.range_used(slow, -np.inf, np.inf) == pytest.approx(3.0, rel=1e-4)
+    assert chatter.range_used(slow, -10.0, 10.0) == pytest.approx(3.0, rel=1e-4)
+    assert chatter.range_used(0.1 * slow, -10.0, 14.0) == pytest.approx(1.2)
+    assert chatter.range_used(0 * slow, -10.0, 10.0) == pytest.approx(1.0)
 
 
 def test_ranges_are_the_plants_own():
     run = ran({"u_1": (-10.0, 8.0)}, u_1=0.0, u_2=0.0)
-    assert osc.ranges_of_commands(run) == {"u_1": (-10.0, 8.0), "u_2": (-np.inf, np.inf)}
+    assert chatter.ranges_of_commands(run) == {"u_1": (-10.0, 8.0), "u_2": (-np.inf, np.inf)}
 
 
 def left(frequency):
@@ -130,9 +130,9 @@ def test_a_command_that_follows_a_fast_sine_does_not_chatter(way):
     sine = Sine("output", (0.0,), (1.0,), 7.0)
     driven = {"reference": sine} if way == "reference" else {"disturbances": {"F": sine}}
     u = wave(0.5, 0.4) + wave(1.0, 7.0, 0.3) + wave(0.2, 14.0)
-    assert osc.chatters(ran(u_1=u, **driven))["u_1"].share < 1e-6
-    assert osc.chatters(ran(u_1=u))["u_1"].share > 0.5
-    shaken = osc.chatters(ran(u_1=u + wave(0.3, 31.0), **driven))["u_1"]
+    assert chatter.chatters(ran(u_1=u, **driven))["u_1"].share < 1e-6
+    assert chatter.chatters(ran(u_1=u))["u_1"].share > 0.5
+    shaken = chatter.chatters(ran(u_1=u + wave(0.3, 31.0), **driven))["u_1"]
     assert shaken.share > 0.05 and shaken.frequency == pytest.approx(31.0, rel=0.02)
 
 
@@ -142,6 +142,14 @@ def test_what_a_limit_cuts_off_is_no_chatter():
     assert osc.oscillation(ran({"u_1": (-10.0, 10.0)}, u_1=u), 1e-3, 0.05) is None
     assert osc.oscillation(ran({"u_1": (-10.0, 30.0)}, u_1=u), 1e-3, 0.01)[0] == "u_1"
     assert osc.oscillation(ran({"u_1": (-10.0, 30.0)}, u_1=-u), 1e-3, 0.01) is None
+
+
+@pytest.mark.parametrize("amplitude, found", [(2e-14, False), (1e-11, False), (1e-9, True)])
+def test_rounding_of_a_command_that_stands_is_no_chatter(amplitude, found):
+    """A loop at rest uses no range of its command: 5 % of a thousand-millionth of the command itself is told from rounding."""
+    u = 0.3 + wave(amplitude, 40.0)
+    seen = osc.oscillation(ran(u_1=u, q_1=0.0), 1e-3, 0.05)
+    assert (seen is not None) is found
 
 
 def test_chatter_of_the_first_half_does_not_count():
@@ -155,13 +163,13 @@ def test_a_window_swings_with_five_changes_of_side():
     """Half a second each; values within a quarter of the largest are on neither side."""
     half = TIME[:250]
     many, few = np.sign(np.sin(2 * np.pi * 6 * half)), np.sign(np.sin(2 * np.pi * 1.9 * half))
-    assert osc.swinging(np.r_[many, few], STEP)[:250].any()
-    assert not osc.swinging(np.r_[many, few], STEP)[250:].any()
+    assert chatter.swinging(np.r_[many, few], STEP)[:250].any()
+    assert not chatter.swinging(np.r_[many, few], STEP)[250:].any()
     small = np.where(np.arange(250) == 3, 1.0, 0.24 * many)
-    assert not osc.swinging(small, STEP).any()
-    assert osc.swinging(np.where(np.arange(250) == 3, 1.0, 0.26 * many), STEP).any()
+    assert not chatter.swinging(small, STEP).any()
+    assert chatter.swinging(np.where(np.arange(250) == 3, 1.0, 0.26 * many), STEP).any()
     # The last window is shorter, and asked for its share: half of it, half as many changes.
-    assert osc.swinging(np.r_[few, many[40:165]], STEP)[250:].any()
+    assert chatter.swinging(np.r_[few, many[40:165]], STEP)[250:].any()
 
 
 # ---- outputs --------------------------------------------------------------------------------------------------------------

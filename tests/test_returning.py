@@ -202,6 +202,16 @@ def test_what_grows_decides_before_what_stays():
     assert worst_of([stays, grows]) is grows and worst_of([replace(grows, moved=False)]) is None
 
 
+def test_what_only_moves_late_weighs_more_than_what_stays():
+    """Nothing of it was off in the first half, behind a dead band: no share of that can be left."""
+    time = np.linspace(0.0, 4.0, 400)
+    late = returned(time, np.where(time > 3.0, 0.2, 0.0))
+    assert late.largest == 0.0 and late.word == "growing"
+    weight = severity(replace(late, word="staying"))
+    assert weight > severity(returned(time, np.ones(400)))
+    assert worst_of([late, returned(time, np.exp(-3 * time))]) is late
+
+
 # ---- loops ------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     "rate, turning, holds",

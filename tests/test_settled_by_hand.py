@@ -6,9 +6,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from workbench.run.reference import Sine
+from workbench.run.scenario import Scenario
 from workbench.run.steps import Steps
+from workbench.verification.observed import at_rest as resting
 from workbench.verification.observed import settled as module
-from workbench.verification.observed.settled import Rest, _rest, comes_to_rest, noisy, plain, rests
+from workbench.verification.observed.settled import Rest, _rest, noisy, plain, rests
 from workbench.verification.run_claims import Settled
 from workbench.verification.verdict import Verdict
 
@@ -258,8 +261,23 @@ def test_a_loop_can_be_held_where_nothing_drives_it_on(
     pushes = {} if push is None else {"F": parts.get(push, push), "G": 1.0}
     scenario = SimpleNamespace(reference=parts.get(reference), disturbances=pushes)
     demand = SimpleNamespace(reference="r" if demanded else None)
-    monkeypatch.setattr(module, "driven", lambda run: on)
-    assert bool(comes_to_rest(SimpleNamespace(scenario=scenario, demand=demand))) is rest
+    monkeypatch.setattr(resting, "driven", lambda run: on)
+    given = SimpleNamespace(scenario=scenario, demand=demand)
+    assert bool(resting.comes_to_rest(given)) is rest
+
+
+@pytest.mark.parametrize("on, held", [(False, True), (True, False)])
+def test_a_reference_that_goes_on_is_held_where_it_is_at_the_end(monkeypatch, on, held):
+    """After three quarters of its period a sine of 0.3 about 0.1 is at −0.2; what else drives the loop holds nothing."""
+    sine = Sine("output", (0.1,), (0.3,), 0.5, ramp=0.0)
+    scenario = Scenario(1.5, sine, offset={"y": 0.02})
+    log = SimpleNamespace(time=np.array([0.0, 1.5]))
+    monkeypatch.setattr(resting, "driven", lambda run: on)
+    run = SimpleNamespace(scenario=scenario, demand=SimpleNamespace(reference=sine), log=log)
+    found = resting.held_from_its_start(run)
+    assert (found is not None) is held
+    there = resting.held_there(run)
+    assert there.reference.point == pytest.approx((-0.2,)) and there.offset == {"y": 0.02}
 
 
 def test_noise_and_converters_keep_a_loop_from_standing_still():

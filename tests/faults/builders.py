@@ -75,25 +75,28 @@ class StateFeedback(Controller):
 @dataclass(frozen=True, eq=False)
 class Wired(Around):
     """A law whose wires are crossed: `sensors` says which measured signal reaches which terminal, `valves` likewise, `flipped`
-    lists signals whose sign is turned."""
+    lists signals whose sign is turned, `gains` what they are multiplied with, `nulls` what is added to them."""
 
     inner: Any
     sensors: tuple[tuple[str, str], ...] = ()
     valves: tuple[tuple[str, str], ...] = ()
     flipped: tuple[str, ...] = ()
     gains: tuple[tuple[str, float], ...] = ()
+    nulls: tuple[tuple[str, float], ...] = ()
 
     def _read(self, y):
-        names = [s.name for s in self.measured]
-        at, taken, gains = dict(zip(names, y)), dict(self.sensors), dict(self.gains)
-        signs = {n: -1.0 if n in self.flipped else 1.0 for n in names}
-        return [gains.get(n, 1.0) * signs[n] * at[taken.get(n, n)] for n in names]
+        return self._carried([s.name for s in self.measured], y, dict(self.sensors))
 
     def _drive(self, u):
-        names = [s.name for s in self.commands]
-        at, taken, gains = dict(zip(names, u)), dict(self.valves), dict(self.gains)
-        signs = {n: -1.0 if n in self.flipped else 1.0 for n in names}
-        return [gains.get(n, 1.0) * signs[n] * at[taken.get(n, n)] for n in names]
+        return self._carried([s.name for s in self.commands], u, dict(self.valves))
+
+    def _carried(self, names, values, taken):
+        at = dict(zip(names, values))
+        return [self._factor(n) * at[taken.get(n, n)] + dict(self.nulls).get(n, 0.0) for n in names]
+
+    def _factor(self, name):
+        sign = -1.0 if name in self.flipped else 1.0
+        return sign * dict(self.gains).get(name, 1.0)
 
     def start(self, t, z, y, r):
         return self.inner.start(t, z, self._read(y), r)
@@ -119,13 +122,13 @@ def wired(
     valves: Mapping[str, str] = {},
     flipped: Sequence[str] = (),
     gains: Mapping[str, float] = {},
+    nulls: Mapping[str, float] = {},
 ):
     """A base whose law stands behind crossed wires."""
     case = loads(json.dumps(case_of(base, edit), ensure_ascii=False), f"{base}.yaml")
     law = innermost(case.controller)
-    crossed = Wired(
-        law, tuple(sensors.items()), tuple(valves.items()), tuple(flipped), tuple(gains.items())
-    )
+    wires = (tuple(kind.items()) for kind in (gains, nulls))
+    crossed = Wired(law, tuple(sensors.items()), tuple(valves.items()), tuple(flipped), *wires)
     loop = ClosedLoop(case.plant, rewrapped(case.controller, crossed))
     return loop, case.scenario, case.claims
 

@@ -11,6 +11,7 @@ Asked only where a counted claim is violated, or practical stability undecided; 
                out), the same scenario is run again, shorter; how much better it goes is weighed with how odd the number was
                (`cause.trials`, `cause.removal`)
     modes      what hardly decays in the linearised loop
+    between    a wrapper that nobody knows and that changes what the law commands, whatever it does (`cause.wiring`)
     supply     a cylinder that its supply fills more slowly than its load empties it (`cause.filling`)
     ledger     the named perturbation that is the largest share of what v lives on
 
@@ -37,7 +38,7 @@ from workbench.verification.cause.linear import WITHIN, hardly_decays, lets_go, 
 from workbench.verification.cause.removal import HELPS, removal
 from workbench.verification.cause.trial import Cause
 from workbench.verification.cause.trials import another_clock
-from workbench.verification.cause.wiring import misplaced, rewired
+from workbench.verification.cause.wiring import altered, misplaced, rewired
 from workbench.verification.ledger.balance import has_ledger
 from workbench.verification.ledger.claims import outside, readable
 from workbench.verification.run import Run
@@ -61,7 +62,7 @@ def with_cause(run: Run, verdicts: Sequence[Verdict]) -> list[Verdict]:
     wrong = [v for v in verdicts if v.counted and v.key not in SELF_SAID and _wrong(v)]
     if not wrong or run.loop.controller is None:
         return list(verdicts)
-    violated = any(v.holds is False for v in wrong)
+    violated = any(v.counted and v.holds is False for v in verdicts)
     find = likely_cause if violated else partial(likely_cause, violated=False)
     fast = too_fast(wrong)
     found = fast or _guess(find, run)
@@ -161,6 +162,9 @@ def likely_cause(run: Run, violated: bool = True) -> Cause | None:
         slow = _guess(hardly_decays, run)
         if slow:
             return Cause("mode", slow)
+        between = _guess(altered, run)
+        if between:
+            return Cause("wiring", between)
     return (
         found
         or jumping(run)

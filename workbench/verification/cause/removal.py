@@ -28,6 +28,8 @@ HOSTED = 6  # trials of a loop whose law is called from Python, where a run take
 LONGEST = 6.0  # s of a trial's run
 HOSTED_SAMPLES = 1500  # of a trial's run, for a law called from Python
 SOUND = 0.35  # badness below which a run shows no fault
+FAINT = 0.02  # likewise, where a removal takes CLEARLY all of it away: a claim may ask for less than is small
+CLEARLY = 0.9  # share of the badness
 HELPS = 0.25  # least share of the badness that a removal must take away
 PARTLY = (
     0.15  # likewise, of one that is told where nothing else is found: the error is a third then
@@ -42,7 +44,7 @@ def removal(run: Run) -> Cause | None:
     hosted = run.loop.hosted
     tried = _ranked(run, trials(run))[: HOSTED if hosted else MOST]
     before, scenario = shown(run, hosted)
-    if not tried or before < SOUND:
+    if not tried or before < FAINT:
         return None
     large = large_error(run, scenario)
     jobs = [(trial.on(run.loop), replace(scenario, **trial.scenario)) for trial in tried]
@@ -51,6 +53,11 @@ def removal(run: Run) -> Cause | None:
         for trial, after in zip(tried, _judged(jobs, partial(badness, large=large)))
     ]
     weights = [share * (0.2 + trial.oddness) for share, trial in zip(shares, tried)]
+    if before < SOUND:
+        clear = [_heals(trial, share) for trial, share in zip(tried, shares)]
+        weights = [weight if heals else 0.0 for weight, heals in zip(weights, clear)]
+        if not any(clear):
+            return None
     best = int(np.argmax(weights))
     if shares[best] < HELPS:
         return _in_part(tried[best], shares[best])
@@ -61,6 +68,11 @@ def removal(run: Run) -> Cause | None:
         alike.sort(key=lambda k: -weights[k])
         told |= dict.fromkeys(tried[k].told(True) for k in alike)
     return Cause(tried[best].kind, "; or ".join(list(told)[:3]), shares[best])
+
+
+def _heals(trial: Trial, share: float) -> bool:
+    """Whether a removal takes next to everything away; any loop follows a slower path better."""
+    return share >= CLEARLY and trial.kind != "reference"
 
 
 def _in_part(trial: Trial, share: float) -> Cause | None:
@@ -94,11 +106,13 @@ def shown(run: Run, hosted: bool) -> tuple[float, Scenario]:
     """
     longest = HOSTED_SAMPLES * float(run.loop.period or 1e-3) if hosted else LONGEST
     brief = replace(run.scenario, duration=min(run.scenario.length(), longest), log_period=None)
+    found: list[tuple[float, Scenario]] = []
     for scenario in (brief, *kicked(run, brief)):
         bad = _alone((run.loop, scenario), badness)
+        found.append((bad if math.isfinite(bad) else 10.0, scenario))
         if bad >= SOUND:
-            return (bad if math.isfinite(bad) else 10.0), scenario
-    return bad, scenario
+            return found[-1]
+    return max(found, key=lambda one: one[0])
 
 
 def large_error(run: Run, scenario: Scenario) -> float:

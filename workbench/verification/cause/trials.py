@@ -20,7 +20,7 @@ from workbench.contract.system import System, innermost
 from workbench.contract.wrappers import Delayed
 from workbench.verification.cause.asked import scenario_trials
 from workbench.verification.cause.gains import gain_trials
-from workbench.verification.cause.machine import imperfect, starved, wider
+from workbench.verification.cause.machine import imperfect, starved, uneven, wider
 from workbench.verification.cause.trial import Trial, against, law_path, odd, own_path
 
 USUAL_SAMPLE = 1e-3  # s
@@ -222,6 +222,7 @@ def _better(loop, known) -> Iterator[Trial]:
     whose = "that of a better machine"
     yield from _put_right(loop, known, imperfect(known), whose, 0.5)
     yield from _put_right(loop, known, starved(known), "what machines are fed with", 0.9)
+    yield from _put_right(loop, known, uneven(known), "the widest of its valve", 0.7)
     for larger in wider(known):  # a larger valve makes good for much, and is odd in nothing
         yield from _put_right(loop, known, larger, whose, 0.0, together=True)
 

@@ -10,151 +10,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from functools import partial
-from itertools import combinations
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import casadi as ca
 import numpy as np
 
 from workbench.contract.plain import Plain
 from workbench.contract.system import innermost, names
+from workbench.contract.units import format_quantity as say
 from workbench.contract.wrappers import Delayed, Filtered, Noisy, Quantised, Sampled, Saturated
 from workbench.numerics.expressions import column, quick, symbols
+from workbench.verification.cause.edits import Edit, edits, same, stuck
+from workbench.verification.cause.fitted import biased, fitted
 
 KNOWN = (Delayed, Filtered, Noisy, Quantised, Sampled, Saturated)
 SAMPLES = 24  # logged samples at which a law is asked
+UNTOUCHED = Edit("", same, same)
+ALIKE = 1e-6  # residual below which edits explain alike: a null of a sensor and one of a valve may
 VANISHES = 0.02  # residual below which an edit explains what was seen
-FACTORS = 41  # tried between a hundredth and a hundred, before the best is refined
-CLOSE = np.linspace(0.8, 1.25, 46)  # likewise: a sensor that is nearly right
-FINE = {"xatol": 1e-7}
-UNITS = {
-    1e3: "a thousand",
-    1e-3: "a thousandth",
-    180 / math.pi: "degrees for rad",
-    math.pi / 180: "rad for degrees",
-    1e5: "Pa for bar",
-    1e-5: "bar for Pa",
-    60.0: "sixty",
-    1 / 60.0: "a sixtieth",
-}
-
-
-class Edit(NamedTuple):
-    """A fault of the wires in words, and what it does to measurements and to commands."""
-
-    words: str
-    measured: Callable
-    commanded: Callable
-
-
-def same(values):
-    """Wires as they should be."""
-    return list(values)
-
-
-def crossed(i: int, j: int) -> Callable:
-    """Wires i and j exchanged."""
-
-    def exchange(values):
-        out = list(values)
-        out[i], out[j] = out[j], out[i]
-        return out
-
-    return exchange
-
-
-def scaled(where: list[int], factor: float) -> Callable:
-    """Some wires times a factor."""
-    return lambda values: [factor * v if k in where else v for k, v in enumerate(values)]
-
-
-def edits(law) -> Iterator[Edit]:
-    """Every single fault of the wires of a law, the likelier first."""
-    commands = names(law.commands)
-    measured = names(law.measured)
-    units = [s.unit for s in law.measured]
-    for k, name in enumerate(commands):
-        yield Edit(f"sign of the command {name}", same, scaled([k], -1.0))
-    everything = list(range(len(commands)))
-    yield Edit("sign of all commands", same, scaled(everything, -1.0))
-    for i, j in combinations(everything, 2):
-        yield Edit(f"commands {commands[i]} and {commands[j]} swapped", same, crossed(i, j))
-    for i in everything:
-        for j in everything:
-            if i != j:
-                words = f"{commands[j]} gets the command {commands[i]}"
-                yield Edit(words, same, repeated(i, j))
-    for k, name in enumerate(measured):
-        yield Edit(f"sign of the measurement {name}", scaled([k], -1.0), same)
-    for i, j in combinations(range(len(measured)), 2):
-        if units[i] == units[j]:
-            yield Edit(f"measurements {measured[i]} and {measured[j]} swapped", crossed(i, j), same)
-    for unit in dict.fromkeys(units):
-        where = [k for k, own in enumerate(units) if own == unit]
-        listed = ", ".join(measured[k] for k in where[:3])
-        for group, said in (
-            (where, f"{listed}{' …' if len(where) > 3 else ''}"),
-            *(([k], measured[k]) for k in where),
-        ):
-            yield from (
-                Edit(
-                    f"unit of the measurement {said}: times {factor:.4g} ({words})",
-                    scaled(group, factor),
-                    same,
-                )
-                for factor, words in UNITS.items()
-            )
-    yield from (
-        Edit(
-            f"unit of the commands: times {factor:.4g} ({words})", same, scaled(everything, factor)
-        )
-        for factor, words in UNITS.items()
-    )
-
-
-def repeated(i: int, j: int) -> Callable:
-    """Wire j carries what belongs on wire i."""
-
-    def repeat(values):
-        out = list(values)
-        out[j] = out[i]
-        return out
-
-    return repeat
-
-
-def fitted(law, residual: Callable) -> Edit:
-    """The wire times the number that explains most: a measurement, all of one unit, or a command."""
-    from scipy.optimize import minimize_scalar
-
-    measured = names(law.measured)
-    commands = names(law.commands)
-    units = [s.unit for s in law.measured]
-    groups = [([k], f"the measurement {name}", True) for k, name in enumerate(measured)]
-    groups += [([k], f"the command {name}", False) for k, name in enumerate(commands)]
-    for unit in dict.fromkeys(units):
-        where = [k for k, own in enumerate(units) if own == unit]
-        listed = ", ".join(measured[k] for k in where[:3])
-        groups.append((where, f"the measurements {listed}{' …' if len(where) > 3 else ''}", True))
-
-    def edit(group, factor: float) -> Edit:
-        where, said, sensor = group
-        wires = scaled(where, factor)
-        words = f"{said} times {factor:.4g}"
-        return Edit(words, wires, same) if sensor else Edit(words, same, wires)
-
-    def size(group, logarithm: float) -> float:
-        return residual(edit(group, 10**logarithm))
-
-    grid = np.unique(np.concatenate([np.linspace(-2.0, 2.0, FACTORS), np.log10(CLOSE)]))
-    best = []
-    for group in groups:
-        k = int(np.argmin([size(group, v) for v in grid]))
-        near = (grid[max(k - 1, 0)], grid[min(k + 1, len(grid) - 1)])
-        found = minimize_scalar(partial(size, group), bounds=near, method="bounded", options=FINE)
-        best.append((float(found.fun), edit(group, 10 ** float(found.x))))
-    return min(best, key=lambda entry: entry[0])[1]
 
 
 def between(controller) -> list:
@@ -179,36 +52,87 @@ def misplaced(run) -> str:
     return innermost(run.loop.controller).misplaced
 
 
+@dataclass(frozen=True, eq=False)
+class Heard:
+    """What a law would command at logged samples, and what its controller does command there.
+
+    seen (t, z, y, r) of every sample;  ask: the law;  applied: commands of the controller, one row a sample
+    """
+
+    seen: list
+    ask: Callable
+    applied: np.ndarray
+
+    def off(self, edit: Edit) -> np.ndarray:
+        """By how much the commands differ with an edit of the wires, as shares of the largest: one row a sample."""
+        own = np.array([edit.commanded(u) for u in self.asked(edit)], float)
+        size = np.abs(self.applied).max(axis=0)
+        size = np.where(size > 0, size, np.abs(own).max(axis=0))
+        return np.abs(self.applied - own) / np.maximum(size, 1e-300)
+
+    def asked(self, edit: Edit) -> list:
+        """What the law commands at every sample with an edit of what it measures."""
+        return [self.ask(t, z, edit.measured(y), r) for t, z, y, r in self.seen]
+
+    def residual(self, edit: Edit) -> float:
+        """The largest of these differences."""
+        found = self.off(edit)
+        return float(np.nanmax(found)) if np.isfinite(found).any() else math.inf
+
+    @property
+    def sizes(self) -> list[float]:
+        """The largest values that measurements and commands had at the samples."""
+        measured = np.abs([y for _, _, y, _ in self.seen]).max(axis=0)
+        return [*measured.tolist(), *np.abs(self.applied).max(axis=0).tolist()]
+
+
+def heard(run) -> Heard | None:
+    """Of a controller with a wrapper that this file does not know; None for others, and where that changes nothing."""
+    law = innermost(run.loop.controller)
+    if isinstance(law, Plain) or not between(run.loop.controller):
+        return None
+    seen = list(samples(run))
+    whole = traced(instant(run.loop.controller))
+    found = Heard(seen, traced(law), np.array([whole(*sample) for sample in seen], float))
+    with np.errstate(all="ignore"):
+        return found if found.residual(UNTOUCHED) > VANISHES else None
+
+
 def rewired(run) -> str:
     """What a wrapper nobody knows has done to the wires, in words; empty where nothing, or nothing that a single edit explains."""
-    law = innermost(run.loop.controller)
-    whole = instant(run.loop.controller)
-    if isinstance(law, Plain) or not between(run.loop.controller):
+    found = heard(run)
+    if found is None:
         return ""
-    seen = list(samples(run))
-    ask = traced(law)
-    ask_whole = traced(whole)
-    applied = np.array([ask_whole(t, z, y, r) for t, z, y, r in seen], float)
-
-    def residual(edit: Edit) -> float:
-        own = [edit.commanded(ask(t, z, edit.measured(y), r)) for t, z, y, r in seen]
-        difference = np.abs(applied - np.array(own, float))
-        size = np.maximum(np.abs(applied).max(axis=0), 1e-300)
-        return float(np.nanmax(difference / size)) if np.isfinite(difference).any() else math.inf
-
+    law = innermost(run.loop.controller)
     with np.errstate(all="ignore"):
-        untouched = residual(Edit("", same, same))
-        if not untouched > VANISHES:
-            return ""
-        best = min(edits(law), key=residual)
-        if residual(best) >= VANISHES:
-            best = fitted(law, residual)
-        left = residual(best)
-    return (
-        f"{best.words}: with that undone the residual falls from {untouched:.2g} to {left:.1g}"
-        if left < VANISHES
-        else ""
-    )
+        untouched = found.residual(UNTOUCHED)
+        single = (*edits(law), *stuck(law, found.applied, run.loop.plant.limits()))
+        best = min(single, key=found.residual)
+        others: list[Edit] = []
+        if found.residual(best) >= VANISHES:
+            numbers = [fitted(law, found.residual), *biased(law, found.residual, found.sizes)]
+            best, *others = sorted(numbers, key=found.residual)
+        left = found.residual(best)
+        alike = [e.words for e in others if found.residual(e) <= ALIKE]
+    if not left < VANISHES:
+        return ""
+    undone = f"with that undone the residual falls from {untouched:.2g} to {left:.1g}"
+    return "; or ".join([f"{best.words}: {undone}", *alike[:2]])
+
+
+def altered(run) -> str:
+    """The command that a wrapper nobody knows changes most, in words, whatever it does; empty where it changes none."""
+    found = heard(run)
+    if found is None:
+        return ""
+    off = np.nan_to_num(found.off(UNTOUCHED))
+    row, k = np.unravel_index(int(off.argmax()), off.shape)
+    command = innermost(run.loop.controller).commands[k]
+    asked = say(float(found.asked(UNTOUCHED)[row][k]), command.unit, 3)
+    given = say(float(found.applied[row, k]), command.unit, 3)
+    who = " or ".join(type(wrapper).__name__ for wrapper in between(run.loop.controller))
+    when = say(found.seen[row][0], "s", 3)
+    return f"{who}, between law and machine, changes {command.name}: at t = {when} the law asks for {asked} and it gives {given}"
 
 
 def traced(law) -> Callable:

@@ -15,7 +15,6 @@ from workbench.contract.system import innermost, names
 from workbench.contract.units import format_quantity as say
 from workbench.numerics.calculus import trace
 from workbench.run.demand import Demand
-from workbench.run.reference import Hold
 from workbench.run.start import start_state
 from workbench.verification.ledger.ends import coarse
 from workbench.verification.linear.called_law import Asked, asked_of
@@ -25,6 +24,7 @@ from workbench.verification.linear.loop import TURNS, Point, closed
 from workbench.verification.linear.modes import Place, modes_of
 from workbench.verification.linear.smooth import smooth
 from workbench.verification.linear.step_matrix import Matrices
+from workbench.verification.observed.at_rest import held_there
 from workbench.verification.run import Run
 from workbench.verification.run import run as simulated
 
@@ -155,12 +155,10 @@ class TracedPoints:
 
     def come_to_rest(self) -> list[Place]:
         """At rest where the reference ends, which another run holds from its start on; nothing where that does not rest."""
-        reference = self.run.demand.reference
-        if reference is None or not self.log.status.completed:
+        scenario = held_there(self.run)
+        if scenario is None or not self.log.status.completed:
             return []
-        (end,) = reference.sample(self.log.time[[-1]], 0)[0]
-        hold = Hold(reference.space, tuple(map(float, end)))
-        held = simulated(self.run.loop, replace(self.run.scenario, reference=hold))
+        held = simulated(self.run.loop, scenario)
         return type(self)(held).resting("held where the path ends")
 
     def resting(self, where: str) -> list[Place]:

@@ -23,13 +23,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from workbench.contract.capabilities import Varies, ends
 from workbench.contract.errors import InputError
 from workbench.contract.units import format_quantity as say
 from workbench.run.limit_cycle import FEWEST, limit_cycle
+from workbench.verification.observed.at_rest import comes_to_rest
 from workbench.verification.observed.oscillation import beside, pace, small
 from workbench.verification.observed.requirements import diverged, joint_errors, size_of
-from workbench.verification.observed.response import Swings, driven, swings
+from workbench.verification.observed.response import Swings, swings
 from workbench.verification.observed.settled_picture import courses
 from workbench.verification.practical.disturbed import undisturbed
 from workbench.verification.run import Run
@@ -193,17 +193,6 @@ def _longest(claim, run: Run) -> float:
 
 
 RANK = {"still": 0, "decaying": 1, "creeping": 2, "restless": 3}
-
-
-def comes_to_rest(run: Run) -> bool:
-    """True where the reference ends, so that the loop can be held there, and nothing else drives it on, time itself included."""
-    reference = run.scenario.reference
-    pushed = any(
-        isinstance(value, Varies) and not np.isfinite(ends(value))
-        for value in run.scenario.disturbances.values()
-    )
-    stops = reference is None or np.isfinite(ends(reference))
-    return stops and not pushed and run.demand.reference is not None and not driven(run)
 
 
 def held(run: Run, duration: float) -> Run:

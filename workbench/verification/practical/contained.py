@@ -15,8 +15,10 @@ import numpy as np
 
 from workbench.contract.system import names
 from workbench.contract.units import format_quantity as say
+from workbench.run.scenario import Scenario
 from workbench.verification.linear.modes import Mode, Modes
-from workbench.verification.observed.settled import comes_to_rest, rests
+from workbench.verification.observed.at_rest import comes_to_rest, held_from_its_start
+from workbench.verification.observed.settled import rests
 from workbench.verification.practical.returning import GROWING
 from workbench.verification.practical.starts import Start, scenario_from
 from workbench.verification.run import Run
@@ -72,11 +74,11 @@ def _held(run: Run, mode: Mode, start: Start, floor: float, longest: float) -> C
         return Contained(
             None, f"{said}; too slow to be seen within {say(max(longest, length), 's', 3)}"
         )
-    if not comes_to_rest(run):
+    scenario = _held_scenario(run)
+    if scenario is None:
         return Contained(
             None, f"{said}; the reference never rests, so nothing shows whether it is contained"
         )
-    scenario = replace(run.scenario, reference=run.demand.reference or run.scenario.reference)
     end = scenario_from(run, start, replace(scenario, duration=length + wanted))
     seen = simulated(run.loop, end)
     if not seen.log.status.completed:
@@ -93,6 +95,13 @@ def _held(run: Run, mode: Mode, start: Start, floor: float, longest: float) -> C
     unit = seen.log.signal(widest.name).unit
     cycle = f"{said}; held there, {widest.name} swings by {say(0.5 * widest.width, unit, 3)}"
     return Contained(False if widest.word == "restless" else None, cycle)
+
+
+def _held_scenario(run: Run) -> Scenario | None:
+    """The scenario that comes to rest where the path ends; where the path never does, it is held there from the start on."""
+    if comes_to_rest(run):
+        return replace(run.scenario, reference=run.demand.reference or run.scenario.reference)
+    return held_from_its_start(run)
 
 
 def _in_memory(run: Run, mode: Mode) -> tuple[str, ...]:

@@ -191,7 +191,12 @@ def severity(one: Return | None) -> tuple[float, float]:
         return (-2.0, 0.0)
     if one.lenient:
         return (-1.0, one.last)
-    return (ORDER[one.word], one.after if one.word == "back" else one.last / one.largest)
+    return (ORDER[one.word], one.after if one.word == "back" else _share_left(one))
+
+
+def _share_left(one: Return) -> float:
+    """What is left of the largest distance of the first half; inf of a signal that only moved later."""
+    return one.last / one.largest if one.largest > 0 else np.inf
 
 
 def worst_of(found: list[Return]) -> Return | None:
