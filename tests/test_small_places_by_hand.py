@@ -9,7 +9,11 @@ from test_four_bar import ODD
 
 from controllers.vdc.servo_cylinder import ServoValvePart
 from plants import machine_files
+from plants.components.friction import Frictionless, LuGre
 from plants.drives.compressible_rod import CompressibleRod
+from plants.ieha.told import Told
+from plants.metered.arms_names import MeteredArmsNames
+from plants.multibody import pins
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Body, Pin
 from workbench.contract.errors import InputError
@@ -20,7 +24,7 @@ from workbench.verification.search.direction import Direction
 from workbench.verification.search.of_plant import Number
 
 
-# ---- plants --------------------------------------------------------------------------------------------------------------
+# ---- plants -------------------------------------------------------------------------------------
 def test_a_four_bar_shows_its_cylinder_its_states_and_the_cranks_angle_from_the_vertical():
     x = [0.7, -0.3, 4e6, 2e6, 0.1, 0.2]
     found = ODD.out(0.0, x)
@@ -67,7 +71,42 @@ def test_a_body_that_turns_as_it_likes_has_no_tool_to_follow():
     assert not Mechanism((ball,), tcp=Pin("ball", (0.1, 0.0, 0.0))).has_tool
 
 
-# ---- files of machines -----------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("turns", [-2, -1, 0, 1, 3])
+def test_an_arm_turns_between_the_two_lines_through_its_cylinders_joint(turns):
+    """dead + k π around where it starts, dead the angle of the cylinder's joint as the arm sees it; a motor half a turn."""
+    dead = 0.3 + np.arctan2(0.5, -0.2)
+    arm = SimpleNamespace(
+        turns=False, θ_0=dead + (turns + 0.25) * np.pi, α=0.3, r_bx=-0.2, r_by=0.5
+    )
+    motor = SimpleNamespace(turns=True, θ_0=0.7)
+    found = MeteredArmsNames.joint_range(SimpleNamespace(arms=(arm, motor)))
+    assert found[0] == pytest.approx((dead + turns * np.pi, dead + (turns + 1) * np.pi))
+    assert found[1] == pytest.approx((0.7 - np.pi, 0.7 + np.pi))
+
+
+@pytest.mark.parametrize(
+    "N, turning, pulse",
+    [(5, True, np.pi / 40), (6, True, 2 * np.pi / 48), (5, False, 0.0), (6, False, 0.0)],
+)
+def test_from_one_piston_to_the_next(N, turning, pulse):
+    """ω = 8 rad/s: an even number of pistons changes ports two at a time."""
+    pump = SimpleNamespace(N=N, ω=8.0)
+    found = Told.pulse.fget(SimpleNamespace(turning=turning, pump=pump))
+    assert found == pytest.approx(pulse, rel=1e-12, abs=0.0)
+
+
+def test_a_cylinder_rubs_that_has_a_law_of_friction():
+    assert Told.rubs.fget(SimpleNamespace(friction=LuGre())) is True
+    assert Told.rubs.fget(SimpleNamespace(friction=Frictionless())) is False
+
+
+def test_two_pins_of_like_names_are_named():
+    assert pins._nearest("pin_4", ["pin_1", "pin_2", "pin_3"]).count("pin_") == 2
+    assert pins._nearest("pin_4", ["pin_1", "eye"]) == "did you mean pin_1?"
+    assert pins._nearest("tooth", ["pin_1", "eye"]) == ""
+
+
+# ---- files of machines --------------------------------------------------------------------------
 def test_two_machines_of_like_names_are_named(monkeypatch):
     monkeypatch.setattr(machine_files, "machines", lambda: ("crane-1", "crane-2", "crane-3"))
     with pytest.raises(InputError) as refused:
@@ -87,7 +126,7 @@ def test_what_a_machines_file_has_beside_its_plant_is_named(tmp_path):
     assert list(machine_files.machine_sections(path)) == ["plant", "sources"]
 
 
-# ---- a law's hypotheses ----------------------------------------------------------------------------------------------------
+# ---- a law's hypotheses -------------------------------------------------------------------------
 @pytest.mark.parametrize("lag, met", [("ideal", True), ("first", False), ("second", False)])
 def test_a_valve_that_lags_is_a_hypothesis_not_met(monkeypatch, lag, met):
     valve = SimpleNamespace(lag=lag, frequency=25.0)
@@ -105,7 +144,7 @@ def test_a_valve_that_lags_is_a_hypothesis_not_met(monkeypatch, lag, met):
     assert last.worst == order.get(lag, "")
 
 
-# ---- claims ------------------------------------------------------------------------------------------------------------------
+# ---- claims -------------------------------------------------------------------------------------
 def account(lows, highs, drawn=0.0, open_for=4):
     """Ten intervals of 0.2 s; one suction check draws `drawn` m³/s at the first instants; pressures (low, high) of two sides."""
     t = np.linspace(1.0, 3.0, 11)

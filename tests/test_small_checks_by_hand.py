@@ -1,0 +1,274 @@
+"""Small places of checks, from numbers written down: a tube's search, signals of sentences, paths of effects, hidden modes."""
+
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import pytest
+from test_predictive_by_hand import NONE, B
+
+from workbench.contract.errors import InputError
+from workbench.verification.cause import badness
+from workbench.verification.linear.hidden import hidden_modes
+from workbench.verification.practical.crossings import crossings
+from workbench.verification.predictive.ingredients import TerminalIngredients
+from workbench.verification.predictive.local import unconstrained
+from workbench.verification.rigorous import motion_text
+from workbench.verification.sensitivity import morris
+from workbench.verification.temporal import signals
+from workbench.verification.tube import paths, search
+
+
+# ---- the search for a tube ----------------------------------------------------------------------
+@dataclass(frozen=True)
+class Question:
+    """As much of a posed question as the search looks at."""
+
+    tube: Any
+    scale: Any = 1.0
+
+
+@dataclass(frozen=True)
+class Loop:
+    """Three nodes in two moving states and a constant one, of which the last two repeat."""
+
+    z: np.ndarray
+    after: Any = (1, 2, 1)
+    section: Any = ...
+    T: float = 0.1
+
+
+M = np.array([[[0.5, 0.2], [-0.1, 0.8]], [[0.9, -0.3], [0.4, 0.2]], [[0.1, 0.6], [-0.7, 0.3]]])
+BESIDE = np.array([[1.0, -2.0], [0.5, 3.0], [-4.0, 0.25]])
+
+
+def run_on(z, nodes):
+    """Samples of z⁺ = M_k z + c_k in the states that move, exactly."""
+    ends = np.array([[*(M[k] @ z[k, :2] + BESIDE[k]), z[k, 2]] for k in nodes])
+    slopes = np.zeros((len(nodes), 1, 3, 3))
+    slopes[:, 0, :2, :2] = M[nodes]
+    slopes[:, 0, 2, 2] = 1.0
+    return SimpleNamespace(node=nodes, M=slopes, centre=ends)
+
+
+@pytest.fixture
+def by_hand(monkeypatch):
+    monkeypatch.setattr(search, "constant", lambda c: np.array([False, False, True]))
+    monkeypatch.setattr(search, "tiny", lambda question: question.tube)
+    monkeypatch.setattr(search, "samples", lambda c, nodes: run_on(c.z, nodes))
+
+
+def test_a_step_of_newton_closes_a_linear_lap(by_hand, monkeypatch):
+    """Nodes before the lap and states that stay are left where they are."""
+    monkeypatch.setattr(search, "NEWTON", 1)
+    z = np.array([[0.3, -0.2, 7.0], [1.0, 2.0, 7.0], [-1.0, 0.5, 7.0]])
+    found = search.closed(Question(Loop(z, np.array((1, 2, 1))))).tube.z
+    assert found[0] == pytest.approx(z[0]) and (found[:, 2] == 7.0).all()
+    for k, after in ((1, 2), (2, 1)):
+        assert M[k] @ found[k, :2] + BESIDE[k] == pytest.approx(found[after, :2], rel=1e-12)
+
+
+def test_a_run_that_does_not_repeat_is_left_alone(by_hand):
+    question = Question(Loop(np.zeros((3, 3)), after=(1, 2, -1)))
+    assert search.closed(question) is question
+
+
+@pytest.mark.parametrize("λ, why", [(0.0, True), (-1.0, True), (np.nan, True), (2.0, False)])
+def test_runs_that_do_not_come_closer_are_told_at_the_last_node(by_hand, monkeypatch, λ, why):
+    linear = np.zeros((3, 3, 3))
+    linear[:, :2, :2] = M
+    monkeypatch.setattr(search, "matrices", lambda question, seen: linear)
+    monkeypatch.setattr(search, "rate", lambda each, after, T: λ if (each == M).all() else None)
+    monkeypatch.setattr(search, "sized", lambda ready, σ, progress: (ready.rate, σ))
+    found = search.tried(Question(Loop(np.zeros((3, 3)))), None, {}, None)
+    if why:
+        assert (found.failed, found.why) == (2, "runs side by side do not come closer")
+    else:
+        assert found == (2.0, 1.0)
+
+
+def test_a_matrix_that_is_not_finite_is_told_at_its_node(by_hand, monkeypatch):
+    linear = np.zeros((3, 3, 3))
+    linear[1:, 0, 1] = np.inf
+    monkeypatch.setattr(search, "matrices", lambda question, seen: linear)
+    monkeypatch.setattr(search, "unbounded", lambda c: "unbounded")
+    found = search.tried(Question(Loop(np.zeros((3, 3)))), None, {}, None)
+    assert (found.failed, found.why) == (1, "unbounded")
+
+
+@pytest.mark.parametrize(
+    "missed, rough, tells",
+    [
+        ((0.49, 0.0), (True, False), False),
+        ((0.51, 0.0), (True, False), True),  # 0.4 of it are left at the end, of a width of 2
+        ((0.51, 0.0), (False, True), False),
+        ((0.0, 0.19), (True, True), False),
+        ((0.0, 0.21), (True, True), True),
+        ((0.3, 0.09), (True, True), True),
+        ((np.nan, 0.0), (True, True), True),
+    ],
+)
+def test_what_edges_miss_weighs_against_how_far_starts_get(monkeypatch, missed, rough, tells):
+    """One state, M = 0.5 and 0.4, starts ± 2 (two segments): what the first node misses shrinks by 0.4 until the end."""
+    monkeypatch.setattr(search, "begun", lambda c: SimpleNamespace(G=np.array([[1.5, -0.5]])))
+    seen = SimpleNamespace(
+        M=np.array([0.5, 0.4]).reshape(2, 1, 1, 1), defect=np.array(missed)[:, None]
+    )
+    question = Question(SimpleNamespace(section=slice(None)), np.ones(1))
+    assert search.weighs(question, seen, np.array(rough)) is tells
+
+
+def test_nodes_that_miss_far_more_than_usual_and_those_beside_them():
+    defect = np.full((8, 2), 1e-3)
+    defect[3, 1] = search.ROUGH * 1e-3 * 1.01
+    defect[6, 0] = search.ROUGH * 1e-3 * 0.99
+    rough = search.roughly(Question(None, np.zeros(2)), SimpleNamespace(defect=defect))
+    assert rough.tolist() == [False, False, True, True, True, False, False, False]
+
+
+# ---- polynomials near the run -------------------------------------------------------------------
+def test_a_sweep_solves_a_linear_flow_forwards_slow_and_backwards_fast():
+    """ẋ = r(t) slow; ẏ = −a y + b z + ρ, ż = −b y − a z + q fast: every coefficient satisfies its own row, in any coordinates."""
+    a, b, p = -30.0, 7.0, 3
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(3, 3))
+    Λ = np.array([[0.0, 0.0, 0.0], [0.0, a, b], [0.0, -b, a]])
+    T = np.linalg.inv(X)
+    r = rng.normal(size=(p + 1, 3))  # of the flow in the frame's coordinates, a row a power of time
+    frame = SimpleNamespace(
+        slow=1, X=X[None], T=SimpleNamespace(mid=T[None]),
+        a=np.full((1, 2), a), b=np.array([[b, -b]]), mate=np.array([[1, 0]]),
+    )  # fmt: skip
+    x = rng.normal(size=(1, 3))
+    C = rng.normal(size=(1, p + 1, 3))
+
+    def flow(C):
+        return np.array([[T @ (Λ @ (X @ C[0, j]) + r[j]) for j in range(p + 1)]])
+
+    W = (X @ paths.swept(C, flow(C), frame, x)[0].T).T
+    assert W[0, 0] == pytest.approx(X[0] @ x[0])
+    assert W[1:, 0] == pytest.approx([r[j, 0] / (j + 1) for j in range(p)])
+    for j in range(p + 1):
+        left = (j + 1) * W[j + 1, 1:] if j < p else np.zeros(2)
+        assert left == pytest.approx(Λ[1:, 1:] @ W[j, 1:] + r[j, 1:], abs=1e-9)
+
+
+# ---- signals of sentences -----------------------------------------------------------------------
+def test_an_error_of_the_tool_is_desired_minus_actual():
+    fine = SimpleNamespace(
+        demand=SimpleNamespace(desired_tool=lambda t: np.outer(t, [1.0, 2.0, 3.0])),
+        log=SimpleNamespace(time=np.array([1.0, 2.0]), array=lambda name: np.array([0.25, 0.5])),
+    )
+    assert signals._tool(fine, 1).tolist() == [1.75, 3.5]
+    fine.demand.desired_tool = lambda t: None
+    assert signals._tool(fine, 1) is None
+
+
+def stored(monkeypatch, ledger=True, rows=3):
+    monkeypatch.setattr(signals, "has_ledger", lambda loop: ledger)
+    fine = SimpleNamespace(log=SimpleNamespace(time=np.array([0.0, 0.1, 0.2, 0.3])))
+    return signals.storage(
+        SimpleNamespace(
+            loop=None,
+            fine=fine,
+            log=SimpleNamespace(time=np.arange(rows)),
+            storage=(np.array([0.0, 0.1, 0.1, 0.3]), [4.0, 1.0, 3.0, 2.0]),
+        )
+    )
+
+
+def test_a_function_that_samples_make_jump_is_its_largest_since_the_step_before(monkeypatch):
+    assert stored(monkeypatch).tolist() == [4.0, 3.0, 3.0, 2.0]
+    assert stored(monkeypatch, rows=2) is not None
+    assert stored(monkeypatch, rows=1) is None and stored(monkeypatch, ledger=False) is None
+
+
+# ---- how far numbers move a margin --------------------------------------------------------------
+def test_neighbours_of_a_path_of_effects_differ_in_one_number_by_two_thirds():
+    """On the grid 0, 1/3, 2/3, 1, every number once."""
+    points = morris.paths(5, seed=4)
+    assert points.shape == (morris.PATHS, 6, 5)
+    assert np.abs(3 * points - np.round(3 * points)).max() < 1e-12
+    assert points.min() == 0.0 and points.max() == pytest.approx(1.0)
+    steps = np.diff(points, axis=1)
+    assert (np.abs(steps) > 1e-12).sum(axis=2).tolist() == [[1] * 5] * morris.PATHS
+    assert np.abs(steps).max(axis=2) == pytest.approx(np.full((morris.PATHS, 5), 2 / 3))
+    assert (np.abs(steps).max(axis=1) > 0.5).all() and steps.min() < 0 < steps.max()
+
+
+def test_effects_of_a_plane_are_its_slopes():
+    """m = 3 a − 5 b: +10 % of a is 0.3, without a deviation; a product of two numbers has one."""
+    plane = lambda rows: [[3 * row["a"] - 5 * row["b"], row["a"] * row["b"]] for row in rows]
+    first, second = morris.effects(plane, ("a", "b"), seed=3)
+    assert [s.name for s in first] == ["a", "b"]
+    assert [s.tenth for s in first] == pytest.approx([0.3, -0.5])
+    assert [s.error for s in first] == pytest.approx([0.0, 0.0], abs=1e-12)
+    assert [s.tenth for s in second] == pytest.approx([0.1, 0.1], abs=0.011)
+    assert all(s.error > 1e-4 for s in second)
+
+
+# ---- hidden modes -------------------------------------------------------------------------------
+def test_an_integrator_that_nothing_moves_is_hidden_though_all_is_zero():
+    (found,) = hidden_modes([[0.0]], [[0.0]], [[1.0]], ("s",))
+    assert found.why == "no command moves it" and found.states == ("s",)
+    (found,) = hidden_modes([[0.0]], [[0.0]], [[0.0]], ("s",))
+    assert found.why == "no command moves it and no measurement shows it"
+    assert hidden_modes([[0.0]], [[1.0]], [[1.0]], ("s",)) == ()
+
+
+@pytest.mark.parametrize("speed", [1e-6, 1.0, 1e7])
+def test_a_mode_is_hidden_in_slow_and_fast_machines_alike(speed):
+    """Of two modes that are mixed by a turn of 0.7 rad the command moves one; rounding is of the size of the other."""
+    c, s = np.cos(0.7), np.sin(0.7)
+    R = np.array([[c, -s], [s, c]])
+    A = speed * R @ np.diag([-1.0, -3.0]) @ R.T
+    (found,) = hidden_modes(A, speed * R[:, :1], np.eye(2), ("p", "q"))
+    assert found.eigenvalue == pytest.approx(-3 * speed) and found.why == "no command moves it"
+    assert hidden_modes(A, speed * (R[:, :1] + 1e-3 * R[:, 1:]), np.eye(2), ("p", "q")) == ()
+
+
+# ---- others -------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "e, most",
+    [(None, 0.0), ([], 0.0), ([3.0, -4.0], 0.0), ([1.0, -5.0, 2.0], 5.0), ([1, np.inf, 2], 0.0)],
+)
+def test_a_run_of_two_rows_has_no_largest_error(e, most):
+    assert badness.largest_error(SimpleNamespace(tool_error=e and np.array(e))) == most
+
+
+@pytest.mark.parametrize("t_0", [700.3, 1234.5, 5001.7])
+def test_a_short_excursion_between_instants_of_the_grid_is_found(t_0):
+    """|t − t₀| < 0.1 ms, hours after a run of 10 s."""
+    (found,) = crossings(lambda t: (np.abs(t - t_0) - 1e-4)[None], 10.0)
+    assert abs(found - t_0) < 1e-4
+
+
+def test_moves_in_other_units_are_found_as_narrowly():
+    """A command in µV: its gain is a million times as large, its enclosure as well and no more."""
+    A = np.array([[1.1, 0.2], [0.0, 0.9]])
+    S, R, K = np.array([[0.1], [0.05]]), np.array([[0.3]]), np.array([[1.0, 0.8]])
+    usual = TerminalIngredients(
+        A, B, np.diag([2.0, 0.5]), R, np.diag([9.0, 3.0]), K, 3, S=S, **NONE
+    )
+    X = unconstrained(usual)
+    for unit in (1e-6, 1e6):
+        other = replace(usual, B=B * unit, R=R * unit**2, S=S * unit, K=K / unit)
+        found = unconstrained(other)
+        assert found is not None and found.mid * unit == pytest.approx(X.mid, rel=1e-9)
+        assert (found.rad * unit <= 10 * X.rad).all()
+
+
+def test_what_jumps_is_off_by_a_share_of_itself_and_what_stays_is_exact():
+    x, η = ca.SX.sym("x", 3), ca.SX.sym("η", 3)
+    jumped = motion_text._changed(ca.vertcat(2 * x[1], x[1], x[0] + x[2]), x, η)
+    value = ca.Function("f", [x, η], [jumped])([3.0, 5.0, 7.0], [0.1, 0.2, -0.5])
+    assert np.array(value).ravel() == pytest.approx([11.0, 5.0, 5.0])
+
+
+def test_eight_numbers_are_named_where_one_is_not_known():
+    traced = SimpleNamespace(paths=tuple(f"p{i}" for i in range(12)))
+    with pytest.raises(InputError, match="no parameter 'q'") as refused:
+        motion_text._numbers(None, traced, {}, {"q": None})
+    assert refused.value.mend == "such as p0, p1, p2, p3, p4, p5, p6, p7"

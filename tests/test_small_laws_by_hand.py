@@ -1,0 +1,155 @@
+"""Small places of laws and of what tunes them, from numbers written down: searches by runs, their tables, a force's row."""
+
+import math
+from dataclasses import fields
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from mpc_cases import drawn, small
+
+from controllers import MPC
+from controllers.gain_search import drawn as pictures
+from controllers.gain_search import shown
+from controllers.gain_search.judged import Bench
+from controllers.gain_search.point import Point
+from controllers.mpc.check import refined
+from controllers.mpc.dense import condensed
+from controllers.pid_tuning.record import _peaks
+from controllers.vdc.pure_force import PureForce
+from workbench.verification.linear.systems import LinearSystem
+
+
+# ---- searches by runs ---------------------------------------------------------------------------
+def point(error=2e-3, bears=0.02, **other):
+    return Point((0.0,), {"K": 3.0}, error, 2 * error, bears, **other)
+
+
+def asked_of(found, floor=None, ceiling=None):
+    return Bench.asked_of(SimpleNamespace(floor=floor, ceiling=ceiling), found).excess
+
+
+@pytest.mark.parametrize("share", [0.5, 1.0, 1.0 + 1e-12, 1.5, 3.0])
+def test_an_error_beyond_its_ceiling_misses_by_octaves(share):
+    excess = asked_of(point(share * 2e-3), ceiling=2e-3)
+    assert excess == pytest.approx(math.log2(share) if share > 1.1 else 0.0)
+
+
+@pytest.mark.parametrize("share", [2.0, 1.0, 1.0 - 1e-12, 0.6, 0.25])
+def test_a_delay_below_its_floor_misses_by_octaves(share):
+    excess = asked_of(point(bears=share * 0.02), floor=0.02)
+    assert excess == pytest.approx(-math.log2(share) if share < 0.9 else 0.0)
+
+
+def test_what_does_not_hold_counts_one_each_and_a_run_that_ends_is_beyond_all():
+    assert asked_of(point(violated=("a", "b"), bears=0.0), floor=0.02) == 2 + math.log2(1000)
+    assert asked_of(point(violated=("a",))) == 1.0
+    assert asked_of(point(error=math.inf)) == math.inf
+
+
+def found(**other):
+    chosen = other.pop("chosen", point(5e-5, 0.04))
+    tried = (point(), point(bears=0.0), point(3e-3, 0.5), point(violated=("x",)), chosen)
+    given = {"asked": "least error", "tried": tried, "better": True, "met": True, "unit": "m"}
+    given |= {"start": point(), "chosen": chosen, "what": "delay", "floor": None, "ceiling": None}
+    return SimpleNamespace(**given | other)
+
+
+def test_what_is_borne_and_what_is_an_error_in_words():
+    assert [shown.borne(point(bears=s)) for s in (0.0, 0.02, 2.5)] == ["none", "20 ms", "2.5 s"]
+    assert shown.size(2e-3, "m") == "2 mm" and shown.size(math.inf, "m") == "ends early"
+
+
+@pytest.mark.parametrize(
+    "better, met, violated, told",
+    [
+        (True, True, (), []),
+        (False, True, (), ["nothing better than the gains it began with was found: they stay"]),
+        (True, False, (), [shown.UNMET]),
+        (True, False, ("stable",), ["not kept: stable"]),
+        (True, True, ("stable",), ["not kept: stable"]),
+    ],
+)
+def test_what_came_of_a_search(better, met, violated, told):
+    chosen = point(violated=violated)
+    words = shown.in_words(found(better=better, met=met, chosen=chosen))
+    assert words == ["asked: least error; 5 choices of gains were run", *told]
+
+
+@pytest.mark.parametrize(
+    "error, unit, scale",
+    [
+        (9e-5, "m", (1e6, "µm")),
+        (1e-4, "m", (1e3, "mm")),
+        (2e-2, "m", (1e3, "mm")),
+        (9e-5, "rad", (1.0, "rad")),
+    ],
+)
+def test_a_handy_size_of_errors(error, unit, scale):
+    assert pictures._scale(found(chosen=point(error), unit=unit)) == scale
+
+
+def test_choices_that_bear_nothing_or_keep_not_what_was_asked_are_counted_beside_the_picture():
+    fig = pictures.figure(found(floor=0.01, ceiling=4e-3))
+    assert fig.legends[0].get_title().get_text() == "2 more bear none"
+    (ax,) = fig.axes
+    run, before, chosen = (part.get_offsets().data.tolist() for part in ax.collections)
+    assert run == [[20.0, 2000.0], [500.0, 3000.0], [40.0, 50.0]]
+    assert before == [[20.0, 2000.0]] and chosen == [[40.0, 50.0]]
+    front, least, most = (np.array(line.get_data()).tolist() for line in ax.lines)
+    assert front == [[40.0, 500.0], [50.0, 3000.0]]
+    assert least[0] == [10.0, 10.0] and most[1] == [4000.0, 4000.0]
+
+
+# ---- an MPC's solution --------------------------------------------------------------------------
+def test_a_solution_that_was_not_refined_misses_the_whole_gradient():
+    """At z = 0 and no row named the gradient is f itself: its largest part counts, as a share of the largest of f."""
+    rng = np.random.default_rng(7)
+    q = small(rng)
+    dense = condensed(q)
+    θ = drawn(rng, q)[0]
+    z, λ, residual = refined(dense, θ, np.zeros(len(dense.H) + len(dense.G)), steps=0)
+    assert not z.any() and not λ.any() and residual >= 1.0
+    assert refined(dense, θ, np.zeros(len(dense.H) + len(dense.G)), steps=4)[0].any()
+
+
+def test_one_step_of_gauss_newton_a_sample_is_usual():
+    """One linear problem a sample, begun at the one before: the real-time iteration."""
+    assert next(f.default for f in fields(MPC) if f.name == "iterations") == 1
+
+
+# ---- margins of a loop with a direct path -------------------------------------------------------
+def test_peaks_of_a_loop_that_is_a_number():
+    """L = 1/2: T = 1/3 and S = 1 − T = 2/3 at every frequency."""
+    L = LinearSystem([[0.2]], [[0.0]], [[0.0]], [[0.5]], 0.01)
+    M_s, M_t, _ = _peaks(L)
+    assert M_s == pytest.approx(2 / 3, rel=1e-5) and M_t == pytest.approx(1 / 3, rel=1e-5)
+
+
+# ---- a force without anything between -----------------------------------------------------------
+@pytest.mark.parametrize("limit, cut", [(None, 90.0), (50.0, 50.0), (200.0, 90.0)])
+def test_the_row_of_a_force(limit, cut):
+    """Power of each cause is Δẋ times the step of the force that it makes; all of them, with the model's, are what is not f_cr."""
+    part = PureForce("c", SimpleNamespace(limit=limit))
+    given = SimpleNamespace(
+        v_r=0.7, v=0.4, u=90.0, own_f_cr=70.0, steps={"rate": 75.0, "delay": 82.0}, f_c=60.0,
+        f_cr=110.0, erring=-9.0, cut="joint", lever=0.3,
+    )  # fmt: skip
+    entry = part.entry(part.drive, given)
+    wanted = {"model": -9.0, "rate": -5.0, "delay": -7.0, "saturation": 82.0 - cut}
+    wanted["drive"] = cut - 60.0
+    assert entry.perturbations == pytest.approx({k: 0.3 * v for k, v in wanted.items()})
+    assert entry.flows == pytest.approx({"joint": -0.3 * (110.0 - 60.0)})
+    assert entry.scale == pytest.approx(0.3 * (110 + 70 + 75 + 82 + cut + 60))
+    assert part.shown(part.drive, given) == pytest.approx({"lever c": 0.3, "Δẋ c": 0.3})
+    assert part.rate(part.drive) == math.inf
+
+
+def test_a_negative_command_is_cut_at_the_other_end():
+    part = PureForce("c", SimpleNamespace(limit=50.0))
+    given = SimpleNamespace(
+        v_r=0.4, v=0.7, u=-90.0, own_f_cr=-70.0, steps={}, f_c=-60.0, f_cr=-70.0, erring=0.0,
+        cut="joint", lever=0.3,
+    )  # fmt: skip
+    found = part.entry(part.drive, given).perturbations
+    assert found == pytest.approx({"model": 0.0, "saturation": -0.3 * -20.0, "drive": -0.3 * 10.0})
