@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 from types import SimpleNamespace
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -16,6 +17,8 @@ from workbench.contract.system import Signal
 from workbench.contract.wrappers import dead_time
 from workbench.run.log import Log, Status
 from workbench.verification.cause import wiring as cause_wiring
+from workbench.verification.checked import Checked
+from workbench.verification.claims import Claim
 from workbench.verification.hypotheses.signal_path import signal_path, wrappers
 from workbench.verification.ledger.balance import (
     Balance,
@@ -489,3 +492,33 @@ def test_points_tried_first_are_in_the_box_and_vary_everything():
     assert np.abs(shots).max() <= 1.5 and shots.shape[1] == 2
     size = np.abs(shots).max(axis=1)
     assert size.max() > 1.4 and size.min() < 1.5 / 32 and len(shots) >= 200 * 6
+
+
+# ---- what the judge must know of a claim --------------------------------------------------------
+LIMITS_OF_A_LOOP = {"SampleTimeLimit", "DelayLimit", "ParameterLimit"}
+ALONE = {"Tracking", "Pressures", "Saturation", "Overshoot", "MachineLimits", "Requirement"}
+ROWS_OF_A_LEDGER = {"Identity", "PowerFlows", "Hypotheses", "Inequality"}
+STEADY = {
+    "PracticalStability", "Linear", "LinearStability", "RobustStability", "MPCStability", "Sector",
+    "RegionOfAttraction", "Supplied", "Tube",
+}  # fmt: skip
+BETWEEN = {
+    "Tracking", "Pressures", "Overshoot", "EnergyBalance", "MachineLimits", "ValveLosses",
+    "NoCavitation",
+}  # fmt: skip
+KNOWN = {
+    "at_steps": BETWEEN,
+    "needs_ledger": ROWS_OF_A_LEDGER,
+    "needs_motion": {"Tracking", "EnergyBalance"},
+    "scans": LIMITS_OF_A_LOOP,
+    "says_stable": STEADY,
+    "searched": ALONE,
+    "reads_sizes": {"Tube"},
+}
+
+
+@pytest.mark.parametrize("what, claims", KNOWN.items(), ids=KNOWN)
+def test_what_the_judge_must_know_of_every_claim(what, claims):
+    """Whether it answers "Is the loop stable?", looks between samples, tries runs of its own; nothing by accident."""
+    assert {c.__name__ for c in get_args(Claim) if getattr(c, what)} == claims
+    assert getattr(Checked, what) is False and Checked.work == 1
