@@ -11,7 +11,6 @@ from mpc_cases import drawn, small
 from controllers import MPC
 from controllers.gain_search import drawn as pictures
 from controllers.gain_search import shown
-from controllers.gain_search.judged import Bench
 from controllers.gain_search.point import Point
 from controllers.mpc.check import refined
 from controllers.mpc.dense import condensed
@@ -23,28 +22,6 @@ from workbench.verification.linear.systems import LinearSystem
 # ---- searches by runs ---------------------------------------------------------------------------
 def point(error=2e-3, bears=0.02, **other):
     return Point((0.0,), {"K": 3.0}, error, 2 * error, bears, **other)
-
-
-def asked_of(found, floor=None, ceiling=None):
-    return Bench.asked_of(SimpleNamespace(floor=floor, ceiling=ceiling), found).excess
-
-
-@pytest.mark.parametrize("share", [0.5, 1.0, 1.0 + 1e-12, 1.5, 3.0])
-def test_an_error_beyond_its_ceiling_misses_by_octaves(share):
-    excess = asked_of(point(share * 2e-3), ceiling=2e-3)
-    assert excess == pytest.approx(math.log2(share) if share > 1.1 else 0.0)
-
-
-@pytest.mark.parametrize("share", [2.0, 1.0, 1.0 - 1e-12, 0.6, 0.25])
-def test_a_delay_below_its_floor_misses_by_octaves(share):
-    excess = asked_of(point(bears=share * 0.02), floor=0.02)
-    assert excess == pytest.approx(-math.log2(share) if share < 0.9 else 0.0)
-
-
-def test_what_does_not_hold_counts_one_each_and_a_run_that_ends_is_beyond_all():
-    assert asked_of(point(violated=("a", "b"), bears=0.0), floor=0.02) == 2 + math.log2(1000)
-    assert asked_of(point(violated=("a",))) == 1.0
-    assert asked_of(point(error=math.inf)) == math.inf
 
 
 def found(**other):
