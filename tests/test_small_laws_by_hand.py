@@ -6,14 +6,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from mpc_cases import drawn, small
 
 from controllers import MPC
 from controllers.gain_search import drawn as pictures
 from controllers.gain_search import shown
 from controllers.gain_search.point import Point
 from controllers.mpc.check import refined
-from controllers.mpc.dense import condensed
 from controllers.pid_tuning.record import _peaks
 from controllers.vdc.pure_force import PureForce
 from workbench.verification.linear.systems import LinearSystem
@@ -81,13 +79,14 @@ def test_choices_that_bear_nothing_or_keep_not_what_was_asked_are_counted_beside
 # ---- an MPC's solution --------------------------------------------------------------------------
 def test_a_solution_that_was_not_refined_misses_the_whole_gradient():
     """At z = 0 and no row named the gradient is f itself: its largest part counts, as a share of the largest of f."""
-    rng = np.random.default_rng(7)
-    q = small(rng)
-    dense = condensed(q)
-    θ = drawn(rng, q)[0]
-    z, λ, residual = refined(dense, θ, np.zeros(len(dense.H) + len(dense.G)), steps=0)
-    assert not z.any() and not λ.any() and residual >= 1.0
-    assert refined(dense, θ, np.zeros(len(dense.H) + len(dense.G)), steps=4)[0].any()
+    dense = SimpleNamespace(
+        H=np.diag([2.0, 4.0]), F=np.array([[1.0], [-8.0]]), c1=np.array([0.5, 0.0]),
+        G=np.zeros((0, 2)), bounds=lambda θ: (np.full(2, -50.0), np.full(2, 50.0)),
+    )  # fmt: skip
+    z, λ, residual = refined(dense, np.array([3.0]), np.zeros(2), steps=0)
+    assert not z.any() and not λ.any() and residual == 1.0
+    z, _, residual = refined(dense, np.array([3.0]), np.zeros(2))
+    assert z == pytest.approx([-1.75, 6.0]) and residual < 1e-15
 
 
 def test_one_step_of_gauss_newton_a_sample_is_usual():
