@@ -34,7 +34,7 @@ from time import perf_counter
 
 import pytest
 from mutants import ROOT, Mutant, files, mutants, mutated, suspect
-from mutation_draw import choose, test_files
+from mutation_draw import choose, nearest_files, test_files
 from mutation_reach import beside, entering, nearest, read_map, record
 from mutation_runs import KILLED, NOT_APPLIED, SURVIVED, Forks, forked, tried
 from mutation_told import LEFT, Result, equivalents, read_results, summary
@@ -68,7 +68,7 @@ class Judge:
                 continue
             done = self.done[mutant.key]
             reach = [r for r in self.reach if r.test in items and r.test not in done]
-            direct = entering(mutant, reach)
+            direct = entering(mutant, reach) + self._naming(mutant, reach)
             tests = nearest(mutant, direct or beside(mutant, reach), self.budget)
             done.update(tests)
             begun = perf_counter()
@@ -91,6 +91,14 @@ class Judge:
             )
         if self.tree is not None:
             shutil.rmtree(self.tree, ignore_errors=True)
+
+    def _naming(self, mutant: Mutant, reach: list) -> list:
+        """Of a change made as the module is imported: tests of a later stage that may read it without entering a function."""
+        if mutant.function or self.stage == 1:
+            return []
+        near = nearest_files(mutant.file, self.options.wider or self.options.nearest)
+        entered = entering(mutant, reach)
+        return [r for r in reach if r.test.startswith(tuple(near)) and r not in entered]
 
     def _asked(self, mutant: Mutant) -> bool:
         known = self.found.get(mutant.key)
