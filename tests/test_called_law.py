@@ -172,6 +172,19 @@ class Elsewhere:
         return z, [40 * e + self.K_i * 1e-9 * float(self.cell.sum)]
 
 
+class Trips:
+    """A gain that is doubled for good once there was an error, which no float remembers."""
+
+    def __init__(self):
+        self.off = Cell(False)
+
+    def step(self, t, z, y, r):
+        e = r[0] - y[0]
+        u = 2.0 * e if self.off.sum else e
+        self.off.sum = self.off.sum or e != 0.0
+        return z, [u]
+
+
 class Wound:
     """A sum behind a corner at rest."""
 
@@ -189,6 +202,7 @@ class Wound:
         (Elsewhere(float), "more than its floats"),
         (Elsewhere(int), "more than its floats"),
         (Elsewhere(np.float32), "more than its floats"),
+        (Trips(), "more than its floats"),  # at rest both gains command nothing
         (Wound(), "bent at this point of the run, and remembers"),
         (dithered, "twice alike"),
         (closed_over(), "twice alike"),

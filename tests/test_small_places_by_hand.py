@@ -9,6 +9,7 @@ from test_four_bar import ODD
 
 from controllers.vdc.servo_cylinder import ServoValvePart
 from plants import machine_files
+from plants.components import sizes
 from plants.components.friction import Frictionless, LuGre
 from plants.drives.compressible_rod import CompressibleRod
 from plants.ieha.told import Told
@@ -16,6 +17,8 @@ from plants.metered.arms_names import MeteredArmsNames
 from plants.multibody import pins
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Body, Pin
+from plants.supplies.constant import ConstantPressure
+from plants.supplies.load_sensing import LoadSensing
 from workbench.contract.errors import InputError
 from workbench.verification.observed import valve_claims
 from workbench.verification.run_claims import NoCavitation
@@ -104,6 +107,24 @@ def test_two_pins_of_like_names_are_named():
     assert pins._nearest("pin_4", ["pin_1", "pin_2", "pin_3"]).count("pin_") == 2
     assert pins._nearest("pin_4", ["pin_1", "eye"]) == "did you mean pin_1?"
     assert pins._nearest("tooth", ["pin_1", "eye"]) == ""
+
+
+def test_a_supply_gives_its_pressure_times_its_flow_and_has_a_pump_above_the_return():
+    given, lost, stored = ConstantPressure().account(
+        np.array([2e6, 3e6]), np.array([2e-3, 1e-3]), 0
+    )
+    assert given.tolist() == [4e3, 3e3] and lost == {} and stored.tolist() == [0.0, 0.0]
+    pump = LoadSensing(p_top=200e5, p_r=3e5, Q_max=1.5e-3).circuit_pump
+    assert (pump.Q, pump.P_M) == (1.5e-3, 197e5)
+
+
+def test_a_size_at_either_end_of_its_range_was_written_in_another_unit():
+    inside = {sizes.length: (1e-6, 14.9), sizes.flow: (1e-9, 0.99), sizes.pressure: (1.1e4, 9e8)}
+    ends = {sizes.length: (0.0, 15.0), sizes.flow: (0.0, 1.0), sizes.pressure: (1e4, 1e9)}
+    for bound, values in inside.items():
+        assert all(bound.admits(v) for v in values)
+        assert not any(bound.admits(v) for v in ends[bound])
+        assert not any(bound.admits(v) for v in (-1.0, 1e10))
 
 
 # ---- files of machines --------------------------------------------------------------------------

@@ -201,6 +201,14 @@ def test_what_is_long_but_flat_is_read():
     assert deep.names == ["n"]
 
 
+def test_brackets_that_are_closed_again_are_no_depth():
+    beside = "(n < 1) and " * 60
+    deep = lambda levels: "(" * levels + "n < 1" + ")" * levels
+    assert read(f"always ({beside}{deep(DEEPEST - 4)})", TABLE).names == ["n"]
+    with pytest.raises(InputError, match="levels deep"):
+        read(f"always ({beside}{deep(DEEPEST + 1)})", TABLE)
+
+
 def test_text_at_random_is_read_or_refused():
     """Words of the language in any order: an InputError or a sentence, nothing else."""
     rng = random.Random(3)
