@@ -12,6 +12,7 @@ from controllers.gain_search import drawn as pictures
 from controllers.gain_search import shown
 from controllers.gain_search.point import Point
 from controllers.mpc.check import refined
+from controllers.mpc.prepare import Prepared
 from controllers.pid_tuning.record import _peaks
 from controllers.vdc.pure_force import PureForce
 from workbench.verification.linear.systems import LinearSystem
@@ -87,6 +88,14 @@ def test_a_solution_that_was_not_refined_misses_the_whole_gradient():
     assert not z.any() and not λ.any() and residual == 1.0
     z, _, residual = refined(dense, np.array([3.0]), np.zeros(2))
     assert z == pytest.approx([-1.75, 6.0]) and residual < 1e-15
+
+
+def test_how_far_a_full_stroke_moves_each_state_of_the_plant():
+    """2 and 2 + 0.5 · 2 and 2 + 0.5 · 3; the second is not moved; the third is not of the plant."""
+    A, B = np.diag([0.5, 0.9, 0.1]), np.array([[-1.0], [0.0], [7.0]])
+    model = SimpleNamespace(A=A, B=B, n=2)
+    own = SimpleNamespace(problem=SimpleNamespace(model=model, N=3, stroke=np.array([2.0])))
+    assert Prepared.sizes.func(own) == pytest.approx([3.5, 1.0])
 
 
 def test_one_step_of_gauss_newton_a_sample_is_usual():
