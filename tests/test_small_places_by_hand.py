@@ -36,6 +36,15 @@ def test_a_four_bar_shows_its_cylinder_its_states_and_the_cranks_angle_from_the_
     )
 
 
+def test_limits_of_a_four_bar():
+    found = {limit.name: limit for limit in ODD.machine_limits()}
+    vacuum = [found[f"vacuum in {name}"] for name in ODD.pressure_names]
+    assert len(vacuum) == 2 and all((v.low, v.high) == (0.0, np.inf) for v in vacuum)
+    spool = found["spool"]
+    assert (spool.low, spool.high) == (-ODD.circuit.U_max, ODD.circuit.U_max) and spool.bearable
+    assert not any(limit.bearable for limit in vacuum)
+
+
 def test_oil_of_both_sides_stores_what_its_pressure_presses_together():
     """V P²/2β of each side, beside what the rod stores."""
     drive = CompressibleRod(ROD, β=1.3e9, V_h=7e-3, V_r=2e-3)
