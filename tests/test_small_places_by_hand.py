@@ -39,7 +39,7 @@ def test_a_four_bar_shows_its_cylinder_its_states_and_the_cranks_angle_from_the_
 def test_limits_of_a_four_bar():
     found = {limit.name: limit for limit in ODD.machine_limits()}
     vacuum = [found[f"vacuum in {name}"] for name in ODD.pressure_names]
-    assert len(vacuum) == 2 and all((v.low, v.high) == (0.0, np.inf) for v in vacuum)
+    assert len(vacuum) == 3 and all((v.low, v.high) == (0.0, np.inf) for v in vacuum)
     spool = found["spool"]
     assert (spool.low, spool.high) == (-ODD.circuit.U_max, ODD.circuit.U_max) and spool.bearable
     assert not any(limit.bearable for limit in vacuum)
