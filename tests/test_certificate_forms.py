@@ -5,8 +5,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from workbench.verification.linear.data_margin import grown
+from workbench.verification.linear.lyapunov import Certificate, falls_around, falls_in_ball
 from workbench.verification.regions.saturation import Region
 from workbench.verification.regions.sector import Sector, SectorCertificate
+from workbench.verification.rigorous.balls import Ball
 
 n, m = 3, 2
 CASES = [("circle", None), ("circle", 0.1), ("popov", None), ("jury-lee", 0.1)]
@@ -91,8 +94,6 @@ def test_the_form_of_a_region_is_the_fall_and_what_the_dead_zone_takes(T):
 @pytest.mark.parametrize("criterion, T", CASES)
 def test_no_change_of_the_data_leaves_its_bound(criterion, T):
     """All corners of a change by a hundredth: entries of the form move no farther than is said, and nearly as far."""
-    from workbench.verification.linear.data_margin import grown
-
     rng = np.random.default_rng(6)
     c = certificate(rng, criterion, T)
     s, form, change = c.loop, c.form().floats(), 0.01
@@ -143,3 +144,49 @@ def test_how_far_a_state_can_be_stretched():
     x = np.array([0.3])
     stretched = Fraction(float((unstable(P=7.0).reach(x) * x)[0]))
     assert 7 * stretched**2 <= 1
+
+
+# ---- how far a matrix may be off, exactly -----------------------------------------------------------
+ONES = np.ones((2, 2))
+SCALED = np.diag([1.0, 1e-3])  # the second state in a thousandth of its unit
+
+
+@pytest.mark.parametrize("unit", [np.eye(2), SCALED], ids=["alike", "apart"])
+@pytest.mark.parametrize("T, a, edge", [(None, -0.6, 0.3), (0.1, 0.7, 0.15), (0.1, -0.7, 0.15)])
+def test_a_radius_is_borne_up_to_the_worst_matrix_within_it(unit, T, a, edge):
+    """a 1 + Δ, |Δ| ≤ r: a + 2r < 0, or |a| + 2r < 1, whatever the units of the states."""
+    back = np.linalg.inv(unit)
+    P = back @ np.diag([3.0, 3.0]) @ back
+    for share, holds in ((0.999, True), (1.001, False)):
+        r = share * edge * np.abs(unit @ ONES @ back)
+        assert falls_in_ball(Ball.of(a * np.eye(2), r), P, T) is holds
+        assert falls_around(a * np.eye(2), r, P, T) is holds
+
+
+@pytest.mark.parametrize("T, a, fastest", [(None, -0.6, 0.6), (0.1, 0.7, 0.3), (0.1, -0.7, 0.3)])
+def test_a_rate_is_borne_up_to_that_of_the_matrix(T, a, fastest):
+    """V̇ ≤ −2 rate V, or V⁺ ≤ (1 − rate)² V."""
+    A, P = Ball.of(np.array([[a]])), np.array([[5.0]])
+    assert falls_in_ball(A, P, T, 0.999 * fastest) and not falls_in_ball(A, P, T, 1.001 * fastest)
+    assert not falls_in_ball(A, P, T, -0.1) and not falls_in_ball(A, -P, T)
+    assert not falls_in_ball(Ball.of(np.array([[0.0]])), P, 0.1, 1.0)
+    assert not falls_in_ball(Ball.of(np.array([[np.nan]])), P, T)
+
+
+def test_a_form_that_is_not_symmetric_or_not_positive_proves_nothing():
+    A = Ball.of(-np.eye(2))
+    assert falls_in_ball(A, np.array([[2.0, 0.5], [0.5, 1.0]]))
+    assert not falls_in_ball(A, np.array([[2.0, 0.5], [0.5 + 1e-15, 1.0]]))
+    assert not falls_in_ball(A, np.array([[2.0, 3.0], [3.0, 1.0]]))
+    assert not falls_around(-np.eye(2), 0 * ONES, np.array([[2.0, 3.0], [3.0, 1.0]]))
+
+
+def test_the_change_that_a_certificate_bears_is_a_share_of_every_entry():
+    """−0.6 and its change of twice 0.6 a share (S(a) = 2 |a|): up to one half; with a radius of 0.3 up to a quarter."""
+    matrix = np.array([[-0.6]])
+    own = Certificate((matrix,), np.array([[1.0]]))
+    assert own.check() and own.bears(0.499) and not own.bears(0.501)
+    wide = Certificate((matrix,), np.array([[1.0]]), radius=np.array([[0.3]]))
+    assert wide.check() and wide.bears(0.249) and not wide.bears(0.251)
+    two = Certificate((matrix, 0.5 * matrix), np.array([[1.0]]), radius=np.array([[0.3]]))
+    assert not two.check() and not two.bears(0.0)
