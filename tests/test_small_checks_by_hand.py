@@ -12,13 +12,14 @@ from test_predictive_by_hand import NONE
 from workbench.contract.errors import InputError
 from workbench.verification.cause import badness
 from workbench.verification.linear.hidden import hidden_modes
+from workbench.verification.observed import shares
 from workbench.verification.practical.crossings import crossings
 from workbench.verification.predictive.ingredients import TerminalIngredients
 from workbench.verification.predictive.local import unconstrained
 from workbench.verification.rigorous import motion_text
 from workbench.verification.sensitivity import morris
 from workbench.verification.temporal import signals
-from workbench.verification.tube import paths, search
+from workbench.verification.tube import lap, paths, search
 
 
 # ---- the search for a tube ----------------------------------------------------------------------
@@ -170,6 +171,34 @@ def test_what_a_release_puts_where_a_kink_is_turns_it_too(monkeypatch, lag, turn
         release=SimpleNamespace(depends=lambda: depends),
     )  # fmt: skip
     assert paths.turning(c).tolist() == turns
+
+
+def test_what_a_lap_adds_over_all_laps():
+    """Σ (W θ⁻¹)ⁱ C (Wᵀ θ⁻¹)ⁱ of two modes apart, θ = √0.5: 1/(1 − 0.5) and 1/(1 − 0.125)."""
+    found = lap.kept(np.diag([0.5, 0.25]), np.eye(2), 0.5)
+    assert found == pytest.approx(np.diag([2.0, 8 / 7]))
+    mixed = lap.kept(np.array([[0.5, 0.3], [0.0, 0.25]]), np.eye(2), 0.5)
+    W = np.array([[0.5, 0.3], [0.0, 0.25]]) / np.sqrt(0.5)
+    assert W @ mixed @ W.T + np.eye(2) == pytest.approx(mixed)
+
+
+def test_segments_of_no_length_add_nothing_to_an_ellipsoid():
+    G = np.array([[1.0, 0.0, 0.3], [0.0, 2.0, 0.1]])
+    found = lap.ellipsoid(np.hstack([G, np.zeros((2, 2))]))
+    assert found == pytest.approx(lap.ellipsoid(G), rel=1e-9)
+    for d in np.random.default_rng(1).normal(size=(20, 2)):  # it holds the sum of the segments
+        assert np.abs(d @ G).sum() <= np.sqrt(d @ found @ d) * (1 + 1e-9)
+
+
+# ---- limits ---------------------------------------------------------------------------------
+def test_a_limit_is_measured_by_its_width_or_by_what_is_limited():
+    limit = lambda low, high: SimpleNamespace(low=low, high=high)
+    values = np.array([0.0, -3.0, 2.0])
+    assert shares.size_of_limit(limit(-1.0, 4.0), values) == 5.0
+    assert shares.size_of_limit(limit(0.0, np.inf), values) == 3.0
+    assert shares.size_of_limit(limit(-np.inf, 7.0), values) == 7.0
+    assert shares.size_of_limit(limit(-8.0, np.inf), 0 * values) == 8.0
+    assert shares.size_of_limit(limit(0.0, np.inf), 0 * values) > 0
 
 
 # ---- signals of sentences -----------------------------------------------------------------------

@@ -14,6 +14,7 @@ from controllers.gain_search.point import Point
 from controllers.mpc.check import refined
 from controllers.mpc.prepare import Prepared
 from controllers.pid_tuning.record import _peaks
+from controllers.vdc import ledger
 from controllers.vdc.pure_force import PureForce
 from workbench.verification.linear.systems import LinearSystem
 
@@ -138,3 +139,20 @@ def test_a_negative_command_is_cut_at_the_other_end():
     )  # fmt: skip
     found = part.entry(part.drive, given).perturbations
     assert found == pytest.approx({"model": 0.0, "saturation": -0.3 * -20.0, "drive": -0.3 * 10.0})
+
+
+def test_room_of_levers_and_of_the_pump_along_a_run():
+    """A lever as a share of its longest; the pump's flow of 2 l/s as far as it is not taken, below zero beyond it."""
+    part = lambda label: SimpleNamespace(label=label, monitors=lambda q, drive: {f"own {label}": 1})
+    served = ((part("lift"), None), (part("slide"), None))
+    segments = (SimpleNamespace(slides=False), SimpleNamespace(slides=True))
+    own = SimpleNamespace(
+        plant=SimpleNamespace(labels=("lift", "slide"), segments=segments),
+        served=served,
+        _most_flow=[2e-3],
+    )
+    q = {"lever lift": np.array([-0.2, 0.4]), "pump flow": np.array([0.5e-3, 3e-3])}
+    found = ledger.MachineLedger.monitors(own, SimpleNamespace(quantities=q))
+    assert found.pop("lever arm lift") == pytest.approx([0.5, 1.0])
+    assert found.pop("pump flow") == pytest.approx([0.75, -0.5])
+    assert found == {"own lift": 1, "own slide": 1}
