@@ -10,6 +10,7 @@ from test_predictive_by_hand import NONE
 
 from workbench.contract.errors import InputError
 from workbench.verification.cause import badness
+from workbench.verification.linear import loop as loops
 from workbench.verification.linear.hidden import hidden_modes
 from workbench.verification.observed import shares
 from workbench.verification.practical.crossings import crossings
@@ -103,6 +104,17 @@ def test_a_mode_is_hidden_in_slow_and_fast_machines_alike(speed):
     (found,) = hidden_modes(A, speed * R[:, :1], np.eye(2), ("p", "q"))
     assert found.eigenvalue == pytest.approx(-3 * speed) and found.why == "no command moves it"
     assert hidden_modes(A, speed * (R[:, :1] + 1e-3 * R[:, 1:]), np.eye(2), ("p", "q")) == ()
+
+
+def test_memory_that_neither_itself_nor_a_measurement_moves_is_constant(monkeypatch):
+    """The first decays, the second is moved by a measurement, the third by another; the fourth stays; some of a row is zero."""
+    A = np.zeros((4, 4))
+    A[0, 0], A[2, 0] = -1.0, 2.0
+    B = np.zeros((4, 2))
+    B[1, 1] = 3.0
+    monkeypatch.setattr(loops, "_traced", lambda law, flows: (A, B, None, None) if flows else None)
+    law = SimpleNamespace(states=tuple(SimpleNamespace(name=n) for n in "abcd"))
+    assert loops.constant_memory(SimpleNamespace(period=None, controller=law)) == ("d",)
 
 
 # ---- others -------------------------------------------------------------------------------------
