@@ -12,7 +12,7 @@ from plants.components.spatial import Body
 from plants.crane.planar_whole import _folded, _lump, reduced
 from plants.drives import metering
 from plants.drives.contract import Line
-from plants.valve_circuits import Λ, compiled
+from plants.valve_circuits import Λ, closed, compiled
 from workbench.contract.errors import InputError
 from workbench.verification.practical.graph import sided, switches_in
 
@@ -81,8 +81,9 @@ def test_a_section_works_above_its_return():
     assert float(high.flow) != pytest.approx(float(other.flow), rel=1e-6)
 
 
-def test_many_sections_at_once_are_each_as_alone():
-    """More of them than a row has numbers, and fewer."""
+def test_many_sections_at_once_move_each_as_the_closed_form_says():
+    """More of them than a row has numbers, and fewer; out, back and at rest."""
+    seen = set()
     rng = np.random.default_rng(4)
     for M in (3, 12):
         circuits = [cases.circuit(rng) for _ in range(M)]
@@ -90,10 +91,13 @@ def test_many_sections_at_once_are_each_as_alone():
         rows = [c.rows(cases.openings(rng, int(w)))[0] for c, w in zip(circuits, ways)]
         rows = np.array([[float(e) for e in row] for row in rows])
         supply = np.array([[float(e) for e in c.supply(0.2)] for c in circuits])
-        β, f = rng.uniform(1e4, 1e6, M), rng.normal(size=M) * 1e4
+        β, f = rng.uniform(1e4, 1e6, M), rng.normal(size=M) * 3e5
         v = np.full(M, np.nan)
         compiled.scalar_all(rows, supply, β, f, v)
-        assert v.tolist() == [compiled.scalar(*each) for each in zip(rows, supply, β, f)]
+        alone = [float(closed.Λ(*each)) for each in zip(rows, supply, β, f)]
+        assert v == pytest.approx(alone, rel=1e-12, abs=1e-15)
+        seen |= set(np.sign(v))
+    assert seen == {-1.0, 0.0, 1.0}
 
 
 @pytest.mark.parametrize("β, f", [(0.0, 1.0), (-1.0, 1.0), (np.inf, 1.0), (1e5, np.nan)])
