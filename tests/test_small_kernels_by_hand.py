@@ -14,7 +14,7 @@ from plants.drives import metering
 from plants.drives.contract import Line
 from plants.valve_circuits import Λ, closed, compiled
 from workbench.contract.errors import InputError
-from workbench.verification.practical.graph import sided, switches_in
+from workbench.verification.practical.graph import of_time, sided, switches_in
 
 TURN = (0.0, -1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0)  # by 90° about z
 
@@ -123,3 +123,17 @@ def test_a_tie_is_on_the_side_that_is_taken_there():
     found = sided(margins, switches)
     assert found[:, 1].tolist() == [-2.0, 3.0, 5.0] and found[2, 0] == 0.0
     assert found[0, 0] > 0 > found[1, 0]
+
+
+def test_margins_that_know_the_time_or_a_clock():
+    """t < 3 and 2 x₁ < 7, x₁ a clock, each as left minus right; what compares x₀ alone is no margin of time."""
+    t, x, w, c = (ca.SX.sym(name, n) for name, n in (("t", 1), ("x", 2), ("w", 1), ("c", 0)))
+    turns = ca.if_else(t < 3, x[0], w) + ca.if_else(2 * x[1] < 7, 1.0, 0.0) + ca.fabs(x[0])
+    flow = ca.Function("flow", [t, x, w, c], [ca.vertcat(turns, x[0])])
+    still = ca.Function("jump", [t, x, w, c], [ca.fmin(x[0], w)])
+    traced = SimpleNamespace(flow=flow)
+    margins = of_time(traced, [flow, still], [1])
+    assert sorted(np.array(margins(2.0, [9.0, 5.0], 0.5, [])).ravel()) == [-1.0, 3.0]
+    alone = of_time(traced, [flow, still], [])
+    assert np.array(alone(4.5, [9.0, 5.0], 0.5, [])).ravel().tolist() == [1.5]
+    assert of_time(traced, [still], []) is None
