@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import casadi as ca
 import numpy as np
 import pytest
+from small import Linear, Wired
 from test_predictive_by_hand import NONE
 
 from workbench.contract.errors import InputError
@@ -115,6 +116,20 @@ def test_memory_that_neither_itself_nor_a_measurement_moves_is_constant(monkeypa
     monkeypatch.setattr(loops, "_traced", lambda law, flows: (A, B, None, None) if flows else None)
     law = SimpleNamespace(states=tuple(SimpleNamespace(name=n) for n in "abcd"))
     assert loops.constant_memory(SimpleNamespace(period=None, controller=law)) == ("d",)
+
+
+class Rooted(Wired):
+    """u = √y_0 + 2 y_1: no derivative by the one at rest, one by the other."""
+
+    def command(self, t, z, y, r):
+        return [np.sqrt(y[0]) + 2 * y[1]]
+
+
+@pytest.mark.parametrize("curved", [False, True])
+def test_one_slope_that_is_none_is_enough(curved):
+    plant = Linear(((0.0, 1.0), (0.0, 0.0)), ((0.0,), (1.0,)), ((1.0, 0.0), (0.0, 1.0)))
+    with pytest.raises(InputError, match="no derivative at rest"):
+        loops._traced(Rooted(plant), curved=curved)
 
 
 # ---- others -------------------------------------------------------------------------------------

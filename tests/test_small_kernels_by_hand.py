@@ -12,7 +12,7 @@ from plants.components.spatial import Body
 from plants.crane.planar_whole import _folded, _lump, reduced
 from plants.drives import metering
 from plants.drives.contract import Line
-from plants.valve_circuits import Λ, closed, compiled
+from plants.valve_circuits import Λ, Circuit, Openings, Pump, Section, closed, compiled, operating
 from workbench.contract.errors import InputError
 from workbench.verification.practical.graph import of_time, sided, switches_in
 
@@ -105,6 +105,17 @@ def test_a_section_without_damping_has_no_velocity(β, f):
     rng = np.random.default_rng(5)
     with pytest.raises(InputError, match="β must be greater than zero"):
         Λ(cases.circuit(rng), cases.openings(rng, 1), 0.0, [β], [f])
+
+
+def test_the_pumps_relief_is_open_where_nothing_takes_its_flow():
+    """All shut: the pump's whole flow by its relief; a bleed that takes all of it leaves the pressure below."""
+    pump = Pump(2e-3, 20e6, 1e-6)
+    one = Circuit((Section("a", 0.01, 0.006, 25e6, 24e6),), pump)
+    shut = operating(one, Openings(), 0.0, [0.0])
+    assert shut.pR is True and shut.Q_M == pytest.approx(2e-3) and shut.Q_b == 0.0
+    bled = operating(one, Openings(), 1.0, [0.0])
+    assert bled.pR is False and bled.Q_M == pytest.approx(0.0, abs=1e-12)
+    assert bled.Q_b == pytest.approx(2e-3)
 
 
 # ---- switches of a graph -------------------------------------------------------------------------

@@ -5,6 +5,7 @@ import pytest
 from test_tube_verdict_by_hand import STATES, tube
 
 from workbench.verification.tube.checker import file
+from workbench.verification.tube.checker.section import Refused
 
 
 def certificate(**other):
@@ -49,3 +50,29 @@ def test_noise_is_named_as_what_moves_a_run_anew(monkeypatch):
     monkeypatch.setattr(file, "digests", lambda c: ("aa", "bb"))
     text = file.proved(certificate(fresh=np.array([0.0, 0.0, 20.0]), half=np.zeros(3)))
     assert "within nothing, moved by p ± 20 before every sample, stays" in text
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_the_checker_ends_with_nought_where_nothing_is_refused(monkeypatch, capsys, quiet):
+    monkeypatch.setattr(file, "load", lambda path: path)
+    monkeypatch.setattr(file, "judge", lambda c: None)
+    monkeypatch.setattr(file, "proved", lambda c: f"proved of {c}")
+    assert file.main("tube.npz", quiet) == 0
+    assert capsys.readouterr().out == ("" if quiet else "proved of tube.npz\n")
+
+
+@pytest.mark.parametrize(
+    "why, code",
+    [(ValueError("torn"), 3), (OSError("torn"), 3), (LookupError("torn"), 3), (Refused("torn"), 1)],
+)
+def test_a_file_that_is_none_and_a_tube_that_is_refused_end_differently(
+    monkeypatch, capsys, why, code
+):
+    def refused(c):
+        raise why
+
+    monkeypatch.setattr(file, "load", lambda path: path)
+    monkeypatch.setattr(file, "judge", refused)
+    assert file.main("tube.npz") == code
+    told = capsys.readouterr()
+    assert "torn" in (told.out if code == 1 else told.err)
