@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from controllers import MPC
+from controllers import LQR, MPC, PID, VDC
 from controllers.gain_search import drawn as pictures
 from controllers.gain_search import shown
 from controllers.gain_search.point import Point
@@ -99,9 +99,32 @@ def test_how_far_a_full_stroke_moves_each_state_of_the_plant():
     assert Prepared.sizes.func(own) == pytest.approx([3.5, 1.0])
 
 
-def test_one_step_of_gauss_newton_a_sample_is_usual():
-    """One linear problem a sample, begun at the one before: the real-time iteration."""
-    assert next(f.default for f in fields(MPC) if f.name == "iterations") == 1
+USUAL = {
+    PID: {
+        "K_p": (40.0,), "K_i": (5.0,), "K_d": (0.0,), "τ": 0.02, "K_v": (40.0,), "K_f": (1.2e-5,),
+        "τ_p": 0.33, "u_max": 10.0, "T_t": 0.2, "δ": 0.0, "w": 0.2,
+    },
+    MPC: {
+        "Q": (1.0,), "R": (0.0,), "S": (0.0,), "N": 20, "T_s": 1e-3, "delay": 0.0,
+        "room": 0.5,  # half of every range for steady states
+        "iterations": 1,  # one linear problem a sample, begun at the one before
+        "smooth": 0.01, "w": 0.2,
+    },
+    VDC: {
+        "λ": (8.0,), "κ": 10.0, "K_I": 0.0, "βk_f": (120.0,), "k_m": (1.0,), "Kk_f": (60.0,),
+        "τ": 5e-3, "cutoff": 20.0,
+    },
+    LQR: {"T_s": 1e-3},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("law", USUAL, ids=lambda law: law.__name__)
+def test_usual_numbers_of_laws(law):
+    """What a file leaves out is what the documentation says."""
+    own = {f.name: f.default for f in fields(law)}
+    found = {name: value for name, value in own.items() if value and type(value) is tuple}
+    found |= {name: value for name, value in own.items() if type(value) in (int, float)}
+    assert found == USUAL[law]
 
 
 # ---- margins of a loop with a direct path -------------------------------------------------------

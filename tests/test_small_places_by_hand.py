@@ -14,7 +14,7 @@ from plants.components.friction import Frictionless, LuGre
 from plants.drives.compressible_rod import CompressibleRod
 from plants.ieha.told import Told
 from plants.metered.arms_names import MeteredArmsNames
-from plants.multibody import pins
+from plants.multibody import leading, pins
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Body, Pin
 from plants.supplies.constant import ConstantPressure
@@ -134,6 +134,34 @@ def test_a_size_at_either_end_of_its_range_was_written_in_another_unit():
         assert all(bound.admits(v) for v in values)
         assert not any(bound.admits(v) for v in ends[bound])
         assert not any(bound.admits(v) for v in (-1.0, 1e10))
+
+
+# ---- which rates lead ------------------------------------------------------------------------
+FREE = np.array([[0.6, 0.0], [0.59, 0.05], [0.0, 0.8], [0.0, 0.0]])  # two motions of four rates
+
+
+@pytest.mark.parametrize(
+    "order, least, chosen",
+    [
+        ((0, 1, 2, 3), 0.2, [0, 2]),  # the second shows what the first has shown
+        ((1, 0, 2, 3), 0.2, [1, 2]),
+        ((0, 1, 2, 3), 0.01, [0, 1]),
+        ((3, 2, 1, 0), 0.2, [2, 1]),
+        ((3, 0, 1), 0.2, [0]),
+    ],
+)
+def test_rates_that_lead_each_show_a_motion_of_their_own(order, least, chosen):
+    assert leading._distinct(FREE, order, least) == chosen
+
+
+def test_held_joints_lead_then_driven_ones_then_those_of_one_number():
+    kinds = ("spherical", "revolute", "revolute", "prismatic")
+    bodies = [SimpleNamespace(name=f"b{j}", hold=j == 2, joint=k) for j, k in enumerate(kinds)]
+    tree = SimpleNamespace(body_of=(0, 0, 0, 1, 2, 3), order=[0, 3, 1, 2])
+    driven = (SimpleNamespace(joint="b1"), SimpleNamespace(joint=None))
+    machine = SimpleNamespace(tree=tree, bodies=bodies, actuators=driven)
+    order = sorted(range(6), key=lambda i: leading._rank(machine, i))
+    assert order == [4, 3, 5, 0, 1, 2]
 
 
 # ---- files of machines --------------------------------------------------------------------------
