@@ -14,7 +14,9 @@ from workbench.verification.cause import badness
 from workbench.verification.linear import loop as loops
 from workbench.verification.linear.hidden import hidden_modes
 from workbench.verification.observed import shares
+from workbench.verification.practical import own_plant
 from workbench.verification.practical.crossings import crossings
+from workbench.verification.practical.edges import SMALL, _jumps
 from workbench.verification.predictive.ingredients import TerminalIngredients
 from workbench.verification.predictive.local import unconstrained
 from workbench.verification.rigorous import motion_text
@@ -130,6 +132,26 @@ def test_one_slope_that_is_none_is_enough(curved):
     plant = Linear(((0.0, 1.0), (0.0, 0.0)), ((0.0,), (1.0,)), ((1.0, 0.0), (0.0, 1.0)))
     with pytest.raises(InputError, match="no derivative at rest"):
         loops._traced(Rooted(plant), curved=curved)
+
+
+# ---- branches --------------------------------------------------------------------------------
+@pytest.mark.parametrize("step, jumps", [(0.9, False), (1.1, True)])
+@pytest.mark.parametrize("across", [1e-3, 40.0])
+def test_a_jump_is_a_share_of_what_changes_near_by(across, step, jumps):
+    """Of values that change by `across` altogether, small or large ones."""
+    jump = step * SMALL * across
+    f = 7.0 + np.array([[0.0, 0.0, jump, across], [0.0, 0.0, 0.0, 1.0]])
+    assert _jumps(f) is jumps and not _jumps(np.full((1, 4), 5.0))
+
+
+def test_what_no_law_commands_is_at_its_default():
+    """Of three inputs, the second commanded; of the others what is stated, or nothing."""
+    signals = lambda *every: tuple(SimpleNamespace(name=n) for n in every)
+    plant = SimpleNamespace(inputs=signals("load", "u", "wind"), defaults=lambda: {"load": 3.0})
+    controller = SimpleNamespace(commands=signals("u"))
+    run = SimpleNamespace(loop=SimpleNamespace(plant=plant, controller=controller))
+    found = own_plant._inputs(run, np.array([[5.0, 6.0]]))
+    assert found.tolist() == [[3.0, 3.0], [5.0, 6.0], [0.0, 0.0]]
 
 
 # ---- others -------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from plants.components.friction import Frictionless, LuGre
 from plants.drives.compressible_rod import CompressibleRod
 from plants.ieha.told import Told
 from plants.metered.arms_names import MeteredArmsNames
-from plants.multibody import leading, pins
+from plants.multibody import leading, pins, told
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Body, Pin
 from plants.supplies.constant import ConstantPressure
@@ -60,6 +60,20 @@ def two_bars(**options):
     lower = bar("lower", "ground", 2.0, 10.0)
     upper = bar("upper", "lower", 3.0, 5.0, point=(1.5, 0.0, 0.0))
     return Mechanism((lower, upper), **options)
+
+
+def test_how_far_a_cut_is_open_is_the_length_of_its_rows(monkeypatch):
+    """3 mm, 4 mm and 12 mm apart: 13 mm."""
+    rows = [SimpleNamespace(value=v) for v in (3e-3, -4e-3, 12e-3)]
+    monkeypatch.setattr(told.loops, "rows", lambda loop, motion, a, b: rows)
+    monkeypatch.setattr(told.dynamics, "bends", lambda self, z, motion: [])
+    monkeypatch.setattr(told.acting, "shown", lambda self, pulls, own, u: [])
+    made = SimpleNamespace(
+        split=lambda x: ([], [], []), closed=lambda z, rates: None, loops=("cut",), cuts=((0, 1),),
+        pulls=lambda *given: [], _following=lambda z, rates: [], tcp=None,
+    )  # fmt: skip
+    (owner,) = (c for c in vars(told).values() if isinstance(c, type) and "monitor" in vars(c))
+    assert owner.monitor(made, 0.0, [], []) == pytest.approx([13e-3])
 
 
 def test_where_a_tool_is():
