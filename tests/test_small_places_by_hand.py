@@ -45,6 +45,14 @@ def test_limits_of_a_four_bar():
     assert not any(limit.bearable for limit in vacuum)
 
 
+def test_limits_of_a_throttled_circuit():
+    *vacuum, spool = ODD.circuit.machine_limits("c", "arm")
+    assert [(v.signals, v.low, v.high) for v in vacuum] == [
+        ((name,), 0.0, np.inf) for name in ("p_1_c", "p_2_c", "p_3_c")
+    ]
+    assert (spool.signals, spool.high, spool.key) == (("U_c",), ODD.circuit.U_max, "arm.U_max")
+
+
 def test_oil_of_both_sides_stores_what_its_pressure_presses_together():
     """V P²/2β of each side, beside what the rod stores."""
     drive = CompressibleRod(ROD, β=1.3e9, V_h=7e-3, V_r=2e-3)
