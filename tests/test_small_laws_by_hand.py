@@ -10,11 +10,12 @@ import pytest
 from controllers import LQR, MPC, PID, VDC
 from controllers.gain_search import drawn as pictures
 from controllers.gain_search import shown
+from controllers.gain_search.options import ByRuns
 from controllers.gain_search.point import Point
 from controllers.mpc.check import refined
 from controllers.mpc.prepare import Prepared
 from controllers.pid_tuning.record import _peaks
-from controllers.vdc import ledger
+from controllers.vdc import forces, ledger
 from controllers.vdc.pure_force import PureForce
 from workbench.verification.linear.systems import LinearSystem
 
@@ -179,3 +180,33 @@ def test_room_of_levers_and_of_the_pump_along_a_run():
     assert found.pop("lever arm lift") == pytest.approx([0.5, 1.0])
     assert found.pop("pump flow") == pytest.approx([0.75, -0.5])
     assert found == {"own lift": 1, "own slide": 1}
+
+
+def test_the_line_of_a_pump_that_settles_while_all_rods_move_as_asked(monkeypatch):
+    """Above the return, whose pressure is none; of no supply, and of one whose pressure is a state, nothing is asked."""
+    part = lambda area: SimpleNamespace(asks=lambda drive, f, v, v_r, z, rate: (v_r, area))
+    taken = {}
+
+    def left_by(areas, speeds):
+        taken.update(areas=areas, speeds=speeds)
+        return 7e6
+
+    supply = SimpleNamespace(settles=True, left_by=left_by)
+    own = SimpleNamespace(parts=(part(2.0), part(5.0)))
+    actuators = [SimpleNamespace(drive="a"), SimpleNamespace(drive="b")]
+    plant = SimpleNamespace(supply=supply, actuators=actuators)
+    monkeypatch.setattr(forces.coordinates, "driven", lambda plant: [1, 0])
+    ask = lambda: forces.Forces.asked(own, plant, [1, 2], [0, 0], [0.1, -0.2], [[], []], [[], []])
+    line = ask()
+    assert (line.p_s, line.p_r, line.settled) == (7e6, 0.0, None)
+    assert taken == {"areas": (2.0, 5.0), "speeds": (0.1, -0.2)}
+    supply.settles = False
+    assert ask() is None
+    plant.supply = None
+    assert ask() is None
+
+
+def test_a_search_turns_whole_gains_unless_each_entry_is_asked_for():
+    usual = ByRuns()
+    assert usual.each is False and usual.free == () and usual.trade == "error"
+    assert (usual.bears, usual.error, usual.most) == (None, None, None)
