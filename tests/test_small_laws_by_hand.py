@@ -12,11 +12,13 @@ from controllers.gain_search import drawn as pictures
 from controllers.gain_search import shown
 from controllers.gain_search.options import ByRuns
 from controllers.gain_search.point import Point
+from controllers.mpc import parts
 from controllers.mpc.check import refined
 from controllers.mpc.prepare import Prepared
 from controllers.pid_tuning.record import _peaks
 from controllers.vdc import forces, ledger
 from controllers.vdc.pure_force import PureForce
+from workbench.contract.errors import InputError
 from workbench.verification.linear.systems import LinearSystem
 
 
@@ -204,6 +206,40 @@ def test_the_line_of_a_pump_that_settles_while_all_rods_move_as_asked(monkeypatc
     assert ask() is None
     plant.supply = None
     assert ask() is None
+
+
+@pytest.mark.parametrize("name", ["bears", "error", "most"])
+def test_what_a_search_is_asked_to_keep_is_above_zero(name):
+    for value in (0, -1):
+        with pytest.raises(InputError, match=f"{name}: must be greater than zero"):
+            ByRuns(**{name: value})
+    assert getattr(ByRuns(**{name: 3}), name) == 3
+
+
+@pytest.mark.parametrize("limits, S", [((10.0, 10.0), (20.0,)), ((10.0, 5.0), (20.0, 80.0))])
+def test_settings_for_a_machine_whose_pistons_follow(monkeypatch, limits, S):
+    """S is 2000 over the square of a valve's limit, one where all agree; noise and what a model misses by units."""
+    signal = lambda name, unit: SimpleNamespace(name=name, unit=unit)
+    valves = [signal("u_1", "V"), signal("u_2", "V")]
+    ranges = dict(zip(("u_1", "u_2"), limits))
+    monkeypatch.setattr(parts, "controls", lambda plant: valves)
+    monkeypatch.setattr(parts, "_range", lambda plant, name: ranges[name])
+    outputs = ("q", "rad"), ("dq", "rad/s"), ("dx", "m/s"), ("p", "Pa"), ("T", "K"), ("far", "rad")
+    states = ("q", "rad"), ("w", "m/s"), ("p", "Pa"), ("u", "V"), ("du", "V/s"), ("T", "K")
+    plant = SimpleNamespace(
+        task_names=lambda space: ["x_1"] if space == "piston" else None,
+        outputs=[signal(*one) for one in (*outputs, ("x_1", "m"))],
+        states=[signal(*one) for one in states],
+    )
+    found = parts._on_pistons(plant, 5, ("f_x",))
+    assert found["S"] == S and found["Q"] == (1e6,) and found["T_s"] == 20e-3 and found["N"] == 20
+    assert found["signals"] == ("q", "dq", "dx", "p", "x_1") and found["tracked"] == ("x_1",)
+    seen = found["observer"]
+    assert seen.σ_y == (1e-5, 1e-4, 1e-4, 1e3, 1e-5)
+    assert seen.σ_x == (1e-6, 1e-4, 1e3, 1e-3, 1e-1, 1e-6)
+    assert seen.σ_d == pytest.approx((1e-4 * limits[0], 1e-4 * limits[1], 100.0))
+    assert seen.disturbance == ("u_1", "u_2", "f_x")
+    assert found["relinearise"] is True and found["terminal"] == "none"
 
 
 def test_a_search_turns_whole_gains_unless_each_entry_is_asked_for():
