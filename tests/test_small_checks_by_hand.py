@@ -10,6 +10,7 @@ from small import Linear, Wired
 from test_predictive_by_hand import NONE
 
 from workbench.contract.errors import InputError
+from workbench.contract.units import quantity
 from workbench.verification.cause import badness
 from workbench.verification.linear import loop as loops
 from workbench.verification.linear.hidden import hidden_modes
@@ -20,8 +21,10 @@ from workbench.verification.practical.edges import SMALL, _jumps
 from workbench.verification.predictive.ingredients import TerminalIngredients
 from workbench.verification.predictive.local import unconstrained
 from workbench.verification.rigorous import motion_text
+from workbench.verification.rigorous.lifting import lift
+from workbench.verification.rigorous.motion_sample import Sample
 from workbench.verification.sensitivity import morris
-from workbench.verification.temporal import signals
+from workbench.verification.temporal import ready, signals
 
 
 # ---- limits ---------------------------------------------------------------------------------
@@ -63,6 +66,26 @@ def test_a_function_that_samples_make_jump_is_its_largest_since_the_step_before(
     assert stored(monkeypatch).tolist() == [4.0, 3.0, 3.0, 2.0]
     assert stored(monkeypatch, rows=2) is not None
     assert stored(monkeypatch, rows=1) is None and stored(monkeypatch, ledger=False) is None
+
+
+def test_numbers_are_written_so_that_they_read_back():
+    assert ready.written(1 / 3, "m") == "0.3333333333333333 m"
+    assert ready.written(1 / 3, "1") == "0.3333333333333333"
+    assert (ready.written(5e-3, "m"), ready.written(0.25, "1")) == ("5 mm", "25 %")
+    for value, unit in ((1 / 3, "rad"), (2e-3 / 3, "rad"), (0.1 + 0.2, "Pa"), (1e-7, "m/s")):
+        assert quantity(ready.written(value, unit), unit) == value
+
+
+def test_a_box_is_smooth_where_no_mark_lies_inside():
+    """Marks are the values of comparisons: x < 2 is 1 left of 2, 0 from there on, and either on a box across it."""
+    x = ca.SX.sym("x", 2)
+    edges = lift(x, ca.if_else(x[0] < 2, x[0], 5 * x[1]))
+    own = SimpleNamespace(text=SimpleNamespace(edges=edges, values=[]))
+    low = np.array([[0.0, 1.0], [1.5, 1.0], [2.5, 1.0]])
+    high = np.array([[1.0, 2.0], [2.5, 2.0], [3.0, 2.0]])
+    assert Sample._smooth(own, low, high).tolist() == [True, False, True]
+    none = SimpleNamespace(text=SimpleNamespace(edges=lift(x, x[0] * x[1]), values=[]))
+    assert Sample._smooth(none, low, high).tolist() == [True] * 3
 
 
 # ---- how far numbers move a margin --------------------------------------------------------------

@@ -14,7 +14,7 @@ from plants.components.friction import Frictionless, LuGre
 from plants.drives.compressible_rod import CompressibleRod
 from plants.ieha.told import Told
 from plants.metered.arms_names import MeteredArmsNames
-from plants.multibody import leading, pins, told
+from plants.multibody import effort, leading, pins, told
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Body, Pin
 from plants.supplies.constant import ConstantPressure
@@ -156,6 +156,26 @@ def test_a_size_at_either_end_of_its_range_was_written_in_another_unit():
         assert all(bound.admits(v) for v in values)
         assert not any(bound.admits(v) for v in ends[bound])
         assert not any(bound.admits(v) for v in (-1.0, 1e10))
+
+
+def test_what_a_motion_asks_of_pump_and_valves(monkeypatch):
+    """Rates 1, 2, 0 and −1 m/s of two rods: areas by the way they move; the fastest of each against its valve's √½."""
+    t = np.array([0.0, 1.0, 2.0, 3.0])
+    lengths = [np.array([0.0, 1.0, 2.0, 3.0]), np.array([0.0, -2.0, -4.0, -6.0])]
+    drive = lambda out, back, speed: SimpleNamespace(
+        areas=(out, back), sizes=lambda line: speed and SimpleNamespace(speed=speed)
+    )
+    drives = (drive(3.0, 2.0, 10.0), drive(1.0, 4.0, None))
+    made = SimpleNamespace(
+        actuators=[SimpleNamespace(drive=d) for d in drives], line_unloaded=None,
+        supply=SimpleNamespace(Q_max=20.0),
+    )  # fmt: skip
+    monkeypatch.setattr(effort.coordinates, "driven", lambda mechanism: [0, 1])
+    monkeypatch.setattr(effort.coordinates, "lengths", lambda mechanism, q: lengths)
+    assert effort.effort(made, t, []) == pytest.approx((3.0 * 1.0 + 4.0 * 2.0) / 20.0)
+    lengths[0] = np.array([0.0, 0.0, 12.0, 24.0])  # rates 0, 6, 12, 12
+    made.supply = None
+    assert effort.effort(made, t, []) == pytest.approx(12.0 / (np.sqrt(0.5) * 10.0))
 
 
 # ---- which rates lead ------------------------------------------------------------------------
