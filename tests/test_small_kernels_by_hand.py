@@ -81,6 +81,16 @@ def test_a_section_works_above_its_return():
     assert float(high.flow) != pytest.approx(float(other.flow), rel=1e-6)
 
 
+def test_speed_and_flow_have_no_slope_where_a_command_just_shuts_valves():
+    """Both change with the opening of other valves on either side of it."""
+    row = [3e-3, 2e-3, 210e5, 230e5, 4e-7, 0.0, 0.0, 5e-7, 0.0]
+    u = ca.SX.sym("u")
+    found = metering.metered(metering.behind(row, 2e4, 1e5, 0.01), Line(150e5, 0.0), [u])
+    slopes = ca.Function("slopes", [u], [ca.jacobian(v, u) for v in (found.speed, found.flow)])
+    assert all(np.isnan(float(v)) for v in slopes(0.0))
+    assert all(float(v) == 0.0 for at in (-0.3, 0.4) for v in slopes(at))
+
+
 def test_many_sections_at_once_move_each_as_the_closed_form_says():
     """More of them than a row has numbers, and fewer; out, back and at rest."""
     seen = set()

@@ -112,6 +112,16 @@ def test_an_arm_turns_between_the_two_lines_through_its_cylinders_joint(turns):
     assert found[1] == pytest.approx((0.7 - np.pi, 0.7 + np.pi))
 
 
+@pytest.mark.parametrize("θ, fine", [(0.5, True), (0.2, False), (0.9, False), (0.1, False)])
+def test_an_arm_at_the_end_of_its_range_points_through_its_joint(θ, fine):
+    own = SimpleNamespace(joint_names=("θ_a", "θ_b"), joint_range=lambda: [(-1.0, 1.0), (0.2, 0.9)])
+    if fine:
+        MeteredArmsNames.check_pose(own, (0.0, θ))
+    else:
+        with pytest.raises(InputError, match="θ_0: θ_b = "):
+            MeteredArmsNames.check_pose(own, (0.0, θ))
+
+
 @pytest.mark.parametrize(
     "N, turning, pulse",
     [(5, True, np.pi / 40), (6, True, 2 * np.pi / 48), (5, False, 0.0), (6, False, 0.0)],
