@@ -3,7 +3,7 @@
     python benchmarks/mutation.py --map map.jsonl                               # once: which test enters which function
     python benchmarks/mutation.py --map map.jsonl --each 3 --json out.jsonl     # three changes of each file, drawn at random
     python benchmarks/mutation.py --map map.jsonl --sample 100 --seed 3 --paths workbench/verification controllers/pid/law.py
-    python benchmarks/mutation.py --map few.jsonl --modules 10 --each 4 --nearest 4 --seed 7 --json out.jsonl   # a quick look
+    python benchmarks/mutation.py --map few.jsonl --modules 10 --each 4 --nearest 4 --wider 12 --seed 7 --json out.jsonl  # quick
     python benchmarks/mutation.py --map map.jsonl --again --budget 200 --json out.jsonl   # survivors, with more of the tests
 
 What is changed: see `mutants.py`. The tests of a change are those that enter the function it is in, the most direct and quickest
@@ -11,7 +11,10 @@ first, until their time makes up `--budget`; see `mutation_runs.py` for how they
 what Numba compiles, nobody sees entered, and each change of it would wait for the compiler. A change that the tests let pass is a
 survivor, and somebody must read it: it is a hole in the tests, or changes nothing. What changes nothing goes with the reason into
 `mutation_equivalent.yaml`. Results are kept in the JSON lines of `--json`, and a run goes on from them.
-A quick look needs no whole map: `--modules` draws modules of each folder `--nearest` maps only the test files that name them.
+A quick look needs no whole map: `--modules` draws modules of each folder, `--nearest` maps only the test files that name them.
+What survives these few files may fail others: `--wider N` tries survivors a second time, with the N nearest test files of
+their modules and every other test of the map that enters the changed function, for `--more` seconds. What fails there counts
+only if it passes without the change. Both rates are printed (`mutation_told.py`).
 """
 
 from __future__ import annotations
@@ -24,53 +27,35 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from time import perf_counter
 
 import pytest
 from mutants import ROOT, Mutant, files, mutants, mutated, suspect
-from mutation_draw import choose, test_files
+from mutation_draw import choose, nearest_files, test_files
 from mutation_reach import beside, entering, nearest, read_map, record
 from mutation_runs import KILLED, NOT_APPLIED, SURVIVED, Forks, forked, tried
-from ruamel.yaml import YAML
+from mutation_told import LEFT, Result, equivalents, read_results, summary
 
 PATHS = ("workbench/verification", "controllers", "plants")
-EQUIVALENT = Path(__file__).with_name("mutation_equivalent.yaml")
 NOT_COPIED = (".git", ".venv", "__pycache__", ".pytest_cache", ".ruff_cache")
-
-
-@dataclass(frozen=True)
-class Result:
-    """What the tests did with a change: killed, survived, or timeout (which counts as killed)."""
-
-    key: str
-    file: str
-    line: int
-    outcome: str
-    seconds: float
-    before: str
-    after: str
-    tests: int
-    suspect: str
-
-
-def equivalents() -> dict[str, str]:
-    """Why a change makes no difference, by its key."""
-    if not EQUIVALENT.exists():
-        return {}
-    groups = YAML(typ="safe").load(EQUIVALENT.read_text("utf-8")) or []
-    return {key: group["why"] for group in groups for key in group["changes"]}
 
 
 # ---- running ----------------------------------------------------------------------------------------------------------
 class Judge:
-    """Runs the tests that matter on one change after the other and keeps the results."""
+    """Runs the tests that matter on one change after the other and keeps the results.
 
-    def __init__(self, options, chosen: list[Mutant]):
+    A stage after the first tries only what those before it let pass, with other tests than `before` had, for `budget` seconds.
+    """
+
+    def __init__(self, options, chosen: list[Mutant], stage: int, budget: float, before=None):
         self.options = options
         self.chosen = chosen
+        self.stage = stage
+        self.budget = budget
+        self.done: dict[str, set[str]] = before.done if before else defaultdict(set)
         self.reach = read_map(Path(options.map))
         self.seconds = {r.test: r.seconds for r in self.reach}
         self.found = read_results(options.json)
@@ -81,9 +66,11 @@ class Judge:
         for i, mutant in enumerate(self.chosen, 1):
             if not self._asked(mutant):
                 continue
-            direct = entering(mutant, self.reach)
-            near = nearest(mutant, direct or beside(mutant, self.reach), self.options.budget)
-            tests = [t for t in near if t in items]
+            done = self.done[mutant.key]
+            reach = [r for r in self.reach if r.test in items and r.test not in done]
+            direct = entering(mutant, reach) + self._naming(mutant, reach)
+            tests = nearest(mutant, direct or beside(mutant, reach), self.budget)
+            done.update(tests)
             begun = perf_counter()
             outcome = self._outcome(session, mutant, [items[t] for t in tests], bool(direct))
             result = Result(
@@ -96,6 +83,7 @@ class Judge:
                 mutant.after,
                 len(tests),
                 suspect(mutant),
+                self.stage,
             )
             self._keep(result)
             _print(
@@ -104,28 +92,49 @@ class Judge:
         if self.tree is not None:
             shutil.rmtree(self.tree, ignore_errors=True)
 
+    def _naming(self, mutant: Mutant, reach: list) -> list:
+        """Of a change made as the module is imported: tests of a later stage that may read it without entering a function."""
+        if mutant.function or self.stage == 1:
+            return []
+        near = nearest_files(mutant.file, self.options.wider or self.options.nearest)
+        entered = entering(mutant, reach)
+        return [r for r in reach if r.test.startswith(tuple(near)) and r not in entered]
+
     def _asked(self, mutant: Mutant) -> bool:
         known = self.found.get(mutant.key)
         if mutant.key in equivalents():
             return False
-        if self.options.again:
-            return known is not None and known.outcome in ("survived", "no test", "broken")
-        return known is None
+        if self.stage == 1:
+            return known is None
+        return known is not None and known.outcome in LEFT and known.stage < self.stage
 
     def _outcome(self, session, mutant: Mutant, items: list, loaded: bool) -> str:
         if not items:
             return "no test"
-        limit = 60.0 + 6.0 * sum(self.seconds[item.nodeid] for item in items)
-        status = NOT_APPLIED
+        status = self._status(session, mutant, items, loaded)
+        if status is None:
+            return "timeout"
+        if status == SURVIVED:
+            return "survived"
+        return "killed" if status == KILLED and self._pass(session, mutant, items) else "broken"
+
+    def _status(self, session, mutant: Mutant, items: list, loaded: bool) -> int | None:
+        limit = self._limit(items)
+        status: int | None = NOT_APPLIED
         if mutant.function and loaded:
             status = forked(partial(tried, session, items, mutant), limit)
         if status == NOT_APPLIED:
             status = self._fresh(mutant, [item.nodeid for item in items], limit)
-        if status is None:
-            return "timeout"
-        if status not in (SURVIVED, KILLED):
-            return "broken"
-        return "survived" if status == SURVIVED else "killed"
+        return status
+
+    def _pass(self, session, mutant: Mutant, items: list) -> bool:
+        """Whether the tests pass without the change. Those of the first stage passed when they were mapped."""
+        if self.stage == 1:
+            return True
+        return forked(partial(tried, session, items, None), self._limit(items)) == SURVIVED
+
+    def _limit(self, items: list) -> float:
+        return 60.0 + 6.0 * sum(self.seconds[item.nodeid] for item in items)
 
     def _fresh(self, mutant: Mutant, tests: list[str], limit: float) -> int | None:
         """As `tried`, in a new process on a copy of the tree."""
@@ -178,18 +187,6 @@ def copied() -> Path:
     return into
 
 
-def read_results(path: str | None) -> dict[str, Result]:
-    """The last result of each change."""
-    if not path or not Path(path).exists():
-        return {}
-    names = {field.name for field in fields(Result)}
-    found = {}
-    for line in Path(path).read_text("utf-8").splitlines():
-        row = json.loads(line)
-        found[row["key"]] = Result(**{name: row[name] for name in names})
-    return found
-
-
 def collect(tests: list[str], work) -> int:
     """Let pytest import and collect the tests, and call work(session) with them."""
     folder = tempfile.mkdtemp(prefix="mutation-tmp-")
@@ -199,31 +196,6 @@ def collect(tests: list[str], work) -> int:
         return pytest.main([*arguments, *tests], plugins=[Forks(work)])
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-
-
-# ---- what was found ---------------------------------------------------------------------------------------------------
-def summary(found: list[Result]) -> None:
-    """Survivors, and shares of what is not equivalent by folder."""
-    known = equivalents()
-    for result in found:
-        if result.outcome in ("survived", "no test") and result.key not in known:
-            note = f"   ({result.suspect})" if result.suspect else ""
-            _print(f"\n{result.outcome.upper()} {result.file}:{result.line}{note}")
-            _print(f"  - {result.before}\n  + {result.after}")
-    _print(
-        "\nfolder  tried  killed (by time)  equivalent  survived  no test  killed of what is not equivalent"
-    )
-    for folder in (*PATHS, ""):
-        inside = [r for r in found if r.file.startswith(folder)]
-        count = defaultdict(int)
-        for r in inside:
-            count["equivalent" if r.key in known else r.outcome] += 1
-        killed = count["killed"] + count["timeout"]
-        share = 100 * killed / max(len(inside) - count["equivalent"], 1)
-        _print(
-            f"{folder or 'all'}  {len(inside)}  {killed} ({count['timeout']})  {count['equivalent']}  "
-            f"{count['survived']}  {count['no test']}  {share:.1f} %"
-        )
 
 
 def _print(text: str) -> None:
@@ -237,7 +209,7 @@ def main() -> int:
     sys.path.insert(0, str(ROOT))
     tests = options.tests or ["tests"]
     if not (options.each or options.sample or options.again or options.report):
-        return collect(tests, lambda session: record(session, Path(options.map), options.limit))
+        return mapped(tests, options)
     if options.report:
         summary(list(read_results(options.json).values()))
         return 0
@@ -248,12 +220,40 @@ def main() -> int:
         chosen = choose(options)
     if options.nearest:
         tests = test_files(chosen, options.nearest)
-        collect(tests, lambda session: record(session, Path(options.map), options.limit))
-    judge = Judge(options, chosen)
-    collect(tests, judge)
+        mapped(tests, options)
+    if options.again:
+        stage = 1 + max((r.stage for r in wanted.values()), default=0)
+        judge = Judge(options, chosen, stage, options.budget)
+        collect(tests, judge)
+    else:
+        judge = Judge(options, chosen, 1, options.budget)
+        collect(tests, judge)
+        judge = wider(options, judge) if options.wider else judge
     keys = {m.key for m in chosen}
     summary([r for r in judge.found.values() if r.key in keys])
     return 0
+
+
+def mapped(tests: list[str], options) -> int:
+    """Put into the map what these test files enter."""
+    return collect(tests, lambda session: record(session, Path(options.map), options.limit))
+
+
+def wider(options, first: Judge) -> Judge:
+    """The second stage: what survived, with more of the tests."""
+    left = [m for m in first.chosen if (r := first.found.get(m.key)) and r.outcome in LEFT]
+    near = test_files(left, options.wider)
+    mapped(near, options)
+    second = Judge(options, first.chosen, 2, options.more, first)
+    if left:
+        collect(sorted({*near, *entered_by(left, second.reach, options.more)}), second)
+    return second
+
+
+def entered_by(left: list[Mutant], reach: list, budget: float) -> set[str]:
+    """Of each change the test files of the nearest tests that enter its function."""
+    tests = {test for m in left for test in nearest(m, entering(m, reach), budget)}
+    return {file for test in tests if (ROOT / (file := test.partition("::")[0])).exists()}
 
 
 def _options() -> argparse.ArgumentParser:
@@ -267,6 +267,8 @@ def _options() -> argparse.ArgumentParser:
     add("--sample", type=int, default=0, metavar="N", help="that many changes, drawn at random")
     add("--modules", type=int, default=0, metavar="N", help="N modules of each path, at random")
     add("--nearest", type=int, default=0, metavar="N", help="only N test files of each module")
+    add("--wider", type=int, default=0, metavar="N", help="survivors again, with N test files")
+    add("--more", type=float, default=30.0, metavar="S", help="time of their tests, each")
     add("--each", type=int, default=0, metavar="N", help="that many changes of each file")
     add("--seed", type=int, default=1)
     add("--kind", action="append", help="only operator, comparison, number, sign, …")

@@ -1,7 +1,7 @@
 """Small systems and laws with known solutions."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -48,6 +48,31 @@ class Linear(System):
 
     def out(self, t, x):
         return [sum(a * b for a, b in zip(row, x)) for row in self.C]
+
+
+@dataclass(frozen=True)
+class Wired(Controller):
+    """A law that measures every output of its plant and commands every input of it."""
+
+    plant: Any
+
+    @property
+    def measured(self):
+        return self.plant.outputs
+
+    @property
+    def commands(self):
+        return self.plant.inputs
+
+
+@dataclass(frozen=True)
+class Following(Wired):
+    """Such a law that follows a reference of the first output."""
+
+    @property
+    def references(self):
+        first = self.plant.outputs[0]
+        return (Signal(f"{first.name}_d", first.unit, "wanted", "reference"),)
 
 
 @dataclass(frozen=True)

@@ -19,22 +19,41 @@ SWAY = BaseMotion(
 )
 
 
-def test_kinematics_against_central_differences(two_joint):
+TUMBLE = BaseMotion(
+    Sine("output", (0.3, -0.2, 0.5), (0.5, 0.8, 0.3), 0.3, 0.4, 1.0),
+    Sine("output", (0.4, -0.3, 0.7), (0.9, 0.6, 1.1), 0.2, 0.9, 1.5),
+)
+
+
+@pytest.mark.parametrize("motion", [SWAY, TUMBLE], ids=["sways", "tumbles"])
+def test_kinematics_against_central_differences(two_joint, motion):
     t, h = np.linspace(0.3, 6.0, 41), 1e-5
-    g, V, ω, A, α = SWAY.at(two_joint, t)
+    g, V, ω, A, α = motion.at(two_joint, t)
     R0 = np.array(two_joint.base.R).reshape(3, 3)
-    R = lambda s: rotation(*SWAY.angles.sample(s, 0)[0].T) @ R0
-    p = lambda s: SWAY.position.sample(s, 0)[0]
+    R = lambda s: rotation(*motion.angles.sample(s, 0)[0].T) @ R0
+    p = lambda s: motion.position.sample(s, 0)[0]
     skew = np.einsum("nji,njk->nik", R(t), (R(t + h) - R(t - h)) / (2 * h))
     assert np.abs(ω - np.column_stack([skew[:, 2, 1], skew[:, 0, 2], skew[:, 1, 0]])).max() < 1e-9
     assert np.abs(V - np.einsum("nji,nj->ni", R(t), (p(t + h) - p(t - h)) / (2 * h))).max() < 1e-9
-    ahead, behind = SWAY.at(two_joint, t + h), SWAY.at(two_joint, t - h)
+    ahead, behind = motion.at(two_joint, t + h), motion.at(two_joint, t - h)
     assert np.abs(A - (ahead[1] - behind[1]) / (2 * h)).max() < 1e-8
     assert np.abs(α - (ahead[2] - behind[2]) / (2 * h)).max() < 1e-8
     assert (
         np.abs(np.linalg.norm(g, axis=1) - two_joint.g).max() < 1e-12
         and np.abs(np.diff(g, axis=0)).max() > 0.01
     )
+
+
+def test_every_input_of_a_base_is_moved(two_joint):
+    given = TUMBLE.disturbances(two_joint)
+    stems = ("g_", "V_b", "ω_b", "A_b", "α_b")
+    assert list(given) == [f"{stem}{axis}" for stem in stems for axis in "xyz"]
+    t = np.array([0.7, 2.9])
+    whole = TUMBLE.at(two_joint, t)
+    for k, name in enumerate(given):
+        assert given[name].sample(t, 0)[0, :, 0] == pytest.approx(whole[k // 3, :, k % 3])
+    with pytest.raises(InputError, match="only values"):
+        given["V_bx"].sample(t, 1)
 
 
 @pytest.mark.long

@@ -11,7 +11,7 @@ from workbench import ClosedLoop, Delayed, Hold, InputError, Sampled, Scenario, 
 from workbench.contract.plain import Plain
 from workbench.interop.linear_plant import LinearPlant
 from workbench.verification import claims as C
-from workbench.verification.linear.called_law import Asked, numbers
+from workbench.verification.linear.called_law import Asked, _slope, numbers
 from workbench.verification.linear.loop import Point
 from workbench.verification.linear.modes_of_run import slowest_and_unstable
 from workbench.verification.linear.smooth import smooth
@@ -172,6 +172,19 @@ class Elsewhere:
         return z, [40 * e + self.K_i * 1e-9 * float(self.cell.sum)]
 
 
+class Trips:
+    """A gain that is doubled for good once there was an error, which no float remembers."""
+
+    def __init__(self):
+        self.off = Cell(False)
+
+    def step(self, t, z, y, r):
+        e = r[0] - y[0]
+        u = 2.0 * e if self.off.sum else e
+        self.off.sum = self.off.sum or e != 0.0
+        return z, [u]
+
+
 class Wound:
     """A sum behind a corner at rest."""
 
@@ -189,6 +202,7 @@ class Wound:
         (Elsewhere(float), "more than its floats"),
         (Elsewhere(int), "more than its floats"),
         (Elsewhere(np.float32), "more than its floats"),
+        (Trips(), "more than its floats"),  # at rest both gains command nothing
         (Wound(), "bent at this point of the run, and remembers"),
         (dithered, "twice alike"),
         (closed_over(), "twice alike"),
@@ -246,6 +260,15 @@ def test_a_corner_counts_from_a_thousandth_of_the_slope_on(bend, refused):
             matrix(run)
     else:
         assert np.abs(np.linalg.eigvals(matrix(run)[0])).max() < 1
+
+
+def test_a_corner_away_from_zero_is_one_too():
+    """5 + 2 x + |x − 1| at x = 1, where half a step off sees it half as large; a parabola there is smooth."""
+    at, h = np.array([1.0, -2.0]), np.array([0.1, 0.2])
+    with pytest.raises(InputError, match="bent"):
+        _slope(lambda x: np.array([5 + 2 * x[0] + abs(x[0] - 1)]), at, h)
+    found = _slope(lambda x: np.array([5 + 2 * x[0] ** 2, x[0] * x[1] + 7]), at, h)
+    assert found == pytest.approx(np.array([[4.0, 0.0], [-2.0, 1.0]]))
 
 
 class Softer:

@@ -4,7 +4,7 @@ import inspect
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import casadi as ca
 import control
@@ -13,10 +13,9 @@ import pytest
 
 from controllers import LQR, PID
 from plants import machine
-from tests.small import Feedback, Linear
+from tests.small import Feedback, Linear, Wired
 from workbench import (
     ClosedLoop,
-    Controller,
     Delayed,
     Hold,
     Quantised,
@@ -159,18 +158,8 @@ def test_limits_are_found_however_they_are_written():
 
 
 @dataclass(frozen=True)
-class Held(Controller):
+class Held(Wired):
     """A law with a fold of its own: u = −2y + ½|y|."""
-
-    plant: Any
-
-    @property
-    def measured(self):
-        return self.plant.outputs
-
-    @property
-    def commands(self):
-        return self.plant.inputs
 
     def command(self, t, z, y, r):
         return [-2.0 * y[0] + 0.5 * np.abs(y[0])]

@@ -81,6 +81,15 @@ def test_the_state_that_drives_another(monkeypatch, swept, driver):
     assert "abc"[may] == "c"  # no log: what it may do
 
 
+def test_two_states_are_enough_for_a_shadow(monkeypatch):
+    run = ran([[0, 1], [-1, 0]], monkeypatch, a=[0.0, 1.0], b=[0.0, 1.0])
+    run.loop.plant.states = (Signal("a"), Signal("b"))
+    data = {"P": [[4.0, 0.0], [0.0, 1.0]], "along": ["a"], "centre": [0.3, -0.2], "units": "xy"}
+    found = pictures._ellipsoid(run, verdict("region-of-attraction", **data))
+    assert (found["x"], found["y"]) == ("a", "b")
+    assert found["boundary"].max(axis=0) == pytest.approx([0.8, 0.8], abs=1e-3)
+
+
 def test_no_shadow_without_a_matrix_or_a_second_state():
     run = ran()
     assert pictures._ellipsoid(run, verdict("k")) is None

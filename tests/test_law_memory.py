@@ -5,8 +5,9 @@ from typing import Annotated
 
 import numpy as np
 import pytest
+from small import Following
 
-from workbench import ClosedLoop, Controller, Hold, Sampled, Scenario, Signal, Sine, System
+from workbench import ClosedLoop, Hold, Sampled, Scenario, Signal, Sine, System
 from workbench.contract.parameters import Unit
 from workbench.verification import claims as C
 from workbench.verification.judge import verify
@@ -48,28 +49,15 @@ class Lag(System):
 
 
 @dataclass(frozen=True)
-class Sum(Controller):
+class Sum(Following):
     """u = 10 e + z, z⁺ = z + T K e: a mode near −K/11 (1/s); its memory is called `memory`."""
 
-    plant: System
     K: Annotated[float, Unit("1/s")] = 0.1
     memory: str = "sum"
 
     @property
     def states(self):
         return (Signal(self.memory, "m", "what it remembers"),)
-
-    @property
-    def measured(self):
-        return self.plant.outputs
-
-    @property
-    def commands(self):
-        return self.plant.inputs
-
-    @property
-    def references(self):
-        return (Signal(f"{self.plant.outputs[0].name}_d", "m", "wanted", "reference"),)
 
     def step(self, t, z, y, r):
         error = r[0] - y[0]

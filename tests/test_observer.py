@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 
 from controllers import Observer
-from controllers.mpc.observer import augmented, check_observable, covariances, design, kalman
+from controllers.mpc.observer import (
+    augmented,
+    check_covariance,
+    check_observable,
+    covariances,
+    design,
+    kalman,
+)
 from workbench.contract.errors import InputError
 
 LAGS = np.array([[0.8, 0.0], [0.15, 1.0]])  # a lag into an integrator
@@ -104,3 +111,33 @@ def test_settings_are_checked():
             Observer(**({"σ_y": (1.0,), "σ_d": (1.0,)} | wrong))
     with pytest.raises(InputError, match="σ_x has 3 entries, expected 1 or 2"):
         design(LAGS, B, C, np.zeros((1, 1)), Observer(σ_y=(1.0,), σ_d=(1.0,), σ_x=(1.0, 1.0, 1.0)))
+
+
+# ---- covariances are judged as if every variance were one --------------------------------------------------------------
+SPLIT = np.array([1e-10, 3.0])  # standard deviations of what differs in size
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.7, -0.9])
+def test_a_small_variance_beside_a_large_one_is_a_covariance(correlation):
+    R = np.array([[1.0, correlation], [correlation, 1.0]])
+    check_covariance("V", SPLIT[:, None] * R * SPLIT, strict=True)
+
+
+def test_a_correlation_above_one_is_told_by_its_smallest_eigenvalue():
+    R = np.array([[1.0, 1.5], [1.5, 1.0]])
+    with pytest.raises(InputError, match=r"V: no covariance: smallest eigenvalue -0\.5 "):
+        check_covariance("V", SPLIT[:, None] * R * SPLIT)
+
+
+def test_only_a_measurement_must_have_noise_of_every_kind():
+    """A singular W is a covariance, a singular V is none; neither need M and Mᵀ differ for it."""
+    R = np.outer(SPLIT, SPLIT)
+    check_covariance("W", R)
+    check_covariance("W", np.zeros((2, 2)))
+    check_covariance("W", np.zeros((0, 0)))
+    with pytest.raises(InputError, match="expected more than 0"):
+        check_covariance("V", R, strict=True)
+    with pytest.raises(InputError, match="expected 0 or more"):
+        check_covariance("W", np.diag([1.0, -1e-6]))
+    with pytest.raises(InputError, match="no covariance"):
+        check_covariance("W", np.array([[1.0, 0.2], [0.1, 1.0]]))

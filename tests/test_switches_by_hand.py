@@ -6,8 +6,9 @@ from types import SimpleNamespace
 import casadi as ca
 import numpy as np
 import pytest
+from small import Following
 
-from workbench import ClosedLoop, Controller, Hold, Sampled, Scenario, Signal, System
+from workbench import ClosedLoop, Hold, Sampled, Scenario, Signal, System
 from workbench.contract.wrappers import Delayed
 from workbench.numerics.calculus import trace
 from workbench.verification.practical import switches as switches_module
@@ -37,25 +38,12 @@ class Two(System):
 
 
 @dataclass(frozen=True)
-class Picky(Controller):
+class Picky(Following):
     """Compares e with h and w with z_2; z_1 sums up e, z_2 stays at 0.25."""
 
-    plant: System
     h: float = 0.05
 
     states = (Signal("z_1", "m", "sum"), Signal("z_2", "m", "level"))
-
-    @property
-    def measured(self):
-        return self.plant.outputs
-
-    @property
-    def commands(self):
-        return self.plant.inputs
-
-    @property
-    def references(self):
-        return (Signal("y_d", "m", "wanted", "reference"),)
 
     def start(self, t, x0, y, r):
         return [0.0, 0.25]

@@ -201,6 +201,27 @@ def test_what_is_long_but_flat_is_read():
     assert deep.names == ["n"]
 
 
+def test_conditions_are_found_however_deep_they_lie():
+    """Of implications beside, inside and below each other, in the order of the sentence; `not` alone makes none."""
+    found = lambda text: [shape(part) for part in S.conditions(parse(text))]
+    assert found("n < 1 implies s > 2 mm") == ["<"]
+    assert found("always (n <= 1 implies eventually[0 s, 1 s] (s > 2 mm implies n >= 3))") == [
+        "<=",
+        ">",
+    ]
+    assert found("always (n < 1 and (s > 2 mm implies n >= 3))") == [">"]
+    assert found("(n < 1 implies n > 2) until (s >= 2 mm implies n < 3)") == ["<", ">="]
+    assert found("always not n < 1") == [] and found("n < 1 or s > 2 mm") == []
+
+
+def test_brackets_that_are_closed_again_are_no_depth():
+    beside = "(n < 1) and " * 60
+    deep = lambda levels: "(" * levels + "n < 1" + ")" * levels
+    assert read(f"always ({beside}{deep(DEEPEST - 4)})", TABLE).names == ["n"]
+    with pytest.raises(InputError, match="levels deep"):
+        read(f"always ({beside}{deep(DEEPEST + 1)})", TABLE)
+
+
 def test_text_at_random_is_read_or_refused():
     """Words of the language in any order: an InputError or a sentence, nothing else."""
     rng = random.Random(3)

@@ -2,13 +2,13 @@
 
 import re
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pytest
 from faults.clocks import clocked
 from faults.drifting import Drifting
 from faults.keepers import keeper
+from small import Following
 
 from workbench import ClosedLoop, Hold, InputError, Sampled, Scenario, Signal, Sine, System, verify
 from workbench.contract.plain import Plain
@@ -44,21 +44,10 @@ def judged(law, plant=PLANT, sampled=True, point=0.2):
 
 
 @dataclass(frozen=True)
-class Traced(Controller):
+class Traced(Following):
     """u = g e; g changes its sign at 300 s of time or of the law's own clock, or rises within 2 s."""
 
-    plant: Any
     how: str
-
-    @property
-    def measured(self):
-        return self.plant.outputs
-
-    @property
-    def commands(self):
-        return self.plant.inputs
-
-    references = (Signal("a_d", "1", "wanted", "reference"),)
 
     @property
     def states(self):
@@ -85,23 +74,13 @@ class Traced(Controller):
 
 
 @dataclass(frozen=True)
-class Heating(Controller):
+class Heating(Following):
     """u = g 5 e of a law whose one number runs on, as `Drifting` has it: it gives up at `at`, adapts by e², or forgets in 1 s."""
 
-    plant: Any
     how: str
     at: float
 
     states = (Signal("kept", "1", "what it remembers"),)
-    references = (Signal("a_d", "1", "wanted", "reference"),)
-
-    @property
-    def measured(self):
-        return self.plant.outputs
-
-    @property
-    def commands(self):
-        return self.plant.inputs
 
     def step_at(self, T_s, t, z, y, r):
         error = r[0] - y[0]

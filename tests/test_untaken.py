@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import numpy as np
 import pytest
+from small import Following
 from test_law_memory import Lag
 
 from workbench import ClosedLoop, Controller, Sampled, Scenario, Signal, Sine, System
@@ -53,25 +54,12 @@ def practical(law, path=PATH, duration=4.0, plant=None):
 
 
 @dataclass(frozen=True)
-class Traced(Controller):
+class Traced(Following):
     """u = 10 e, and what `answer` makes of it: a law that is an expression with one number of memory."""
 
-    plant: System
     h: Annotated[float, Unit("m")] = 0.05
 
     states = (Signal("mode", "1", "what it remembers"),)
-
-    @property
-    def measured(self):
-        return self.plant.outputs
-
-    @property
-    def commands(self):
-        return self.plant.inputs
-
-    @property
-    def references(self):
-        return (Signal("y_d", "m", "wanted", "reference"),)
 
     def step(self, t, z, y, r):
         return self.answer(z[0], r[0] - y[0], y[0], r[0])

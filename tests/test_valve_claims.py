@@ -210,7 +210,9 @@ def test_fast_lowering_with_a_starved_pump_cavitates_and_slow_lowering_does_not(
         missing = 0.024 * change["x_1"] - 0.5e-3 * 0.5
         if plant is not starved:
             missing += (plant.V_h * change["P_h_1"] + plant.V_p * change["P"]) / plant.β
-        assert drawn == pytest.approx(missing, rel=1e-3) and 0.2 < open_ < 0.5
+        assert drawn == pytest.approx(missing, rel=1e-3)
+        expands = 0.0 if plant is starved else 0.05  # s at most, before the twin's oil draws more
+        assert 0.5 - expands - r.log.time[1] < open_ < 0.5 + r.log.time[1]
         assert check_cavitation(run_claims.NoCavitation(drawn=1.05 * drawn), r).holds is True
         calm = check_cavitation(run_claims.NoCavitation(), run(plant, slow, 0.6))
         assert calm.holds is True and "stay shut" in calm.worst

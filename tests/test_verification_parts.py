@@ -1,8 +1,9 @@
 """Parts of verdicts alone, each against its answer by hand: wires, responses, hypotheses, errors, rates of v, the sample map."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from types import SimpleNamespace
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -16,6 +17,8 @@ from workbench.contract.system import Signal
 from workbench.contract.wrappers import dead_time
 from workbench.run.log import Log, Status
 from workbench.verification.cause import wiring as cause_wiring
+from workbench.verification.checked import Checked
+from workbench.verification.claims import Claim
 from workbench.verification.hypotheses.signal_path import signal_path, wrappers
 from workbench.verification.ledger.balance import (
     Balance,
@@ -489,3 +492,78 @@ def test_points_tried_first_are_in_the_box_and_vary_everything():
     assert np.abs(shots).max() <= 1.5 and shots.shape[1] == 2
     size = np.abs(shots).max(axis=1)
     assert size.max() > 1.4 and size.min() < 1.5 / 32 and len(shots) >= 200 * 6
+
+
+# ---- what the judge must know of a claim --------------------------------------------------------
+LIMITS_OF_A_LOOP = {"SampleTimeLimit", "DelayLimit", "ParameterLimit"}
+ALONE = {"Tracking", "Pressures", "Saturation", "Overshoot", "MachineLimits", "Requirement"}
+ROWS_OF_A_LEDGER = {"Identity", "PowerFlows", "Hypotheses", "Inequality"}
+STEADY = {
+    "PracticalStability", "Linear", "LinearStability", "RobustStability", "MPCStability", "Sector",
+    "RegionOfAttraction", "Supplied", "Tube",
+}  # fmt: skip
+BETWEEN = {
+    "Tracking", "Pressures", "Overshoot", "EnergyBalance", "MachineLimits", "ValveLosses",
+    "NoCavitation",
+}  # fmt: skip
+KNOWN = {
+    "at_steps": BETWEEN,
+    "needs_ledger": ROWS_OF_A_LEDGER,
+    "needs_motion": {"Tracking", "EnergyBalance"},
+    "scans": LIMITS_OF_A_LOOP,
+    "says_stable": STEADY,
+    "searched": ALONE,
+    "reads_sizes": {"Tube"},
+}
+
+
+@pytest.mark.parametrize("what, claims", KNOWN.items(), ids=KNOWN)
+def test_what_the_judge_must_know_of_every_claim(what, claims):
+    """Whether it answers "Is the loop stable?", looks between samples, tries runs of its own; nothing by accident."""
+    assert {c.__name__ for c in get_args(Claim) if getattr(c, what)} == claims
+    assert getattr(Checked, what) is False and Checked.work == 1
+
+
+# ---- usual numbers of claims --------------------------------------------------------------------
+USUAL = {
+    "Identity": {"tolerance": 1e-12},  # rounding
+    "PowerFlows": {"tolerance": 1e-12},
+    "Hypotheses": {"lever": 0.03},  # 3 cm
+    "PracticalStability": {"runs": 6, "spread": 0.02, "settle": 3.0, "longest": 30.0},
+    "Tracking": {"error": 5e-3, "settle": 3.0},  # 5 mm
+    "Pressures": {"low": 1e5},  # 1 bar
+    "Saturation": {"share": 0.01},
+    "Overshoot": {"share": 0.1},
+    "EnergyBalance": {"share": 1e-3},
+    "MachineLimits": {"share": 0.01},
+    "SampleTimeLimit": {"up_to": 40e-3, "error": 50e-3},
+    "DelayLimit": {"up_to": 20e-3, "error": 50e-3},
+    "ParameterLimit": {"to": 2.0, "error": 50e-3},
+    "Linear": {"gain": 1.5, "phase": 0.5},  # 3.5 dB, 29°
+    "Settled": {"floor": 0.1e-3, "chatter": 0.05, "longest": 30.0},
+    "RobustStability": {"budget": 4000},
+    "CostDecrease": {"floor": 1e-8},
+    "Solves": {"share": 0.0},
+    "Sector": {"low": 0.5, "high": 1.5},
+    "Supplied": {"budget": 100_000},
+    "Tube": {"substeps": 2},
+    "IncrementalPassivity": {"samples": 300, "seed": 0},
+    "UniqueVelocity": {"samples": 100, "seed": 0},
+    "ValveLosses": {"share": 1e-6},
+    "NoCavitation": {"drawn": 1e-5, "low": -0.3e5},  # 10 cm³, 0.7 bar absolute
+    "Falsify": {"budget": 200, "seed": 1, "knots": 3},
+    "Probability": {"at_most": 0.01, "confidence": 0.99, "seed": 0},
+    "Sensitivity": {"runs": 1000, "seed": 0},
+}
+INFORMS = {"Hypotheses", "Inequality", "Linear", "Unasked", "Sensitivity"}
+
+
+def test_usual_numbers_of_claims_and_which_only_inform():
+    """What a file leaves out is what the documentation says; a claim counts unless it is there to inform."""
+    found, informs = {}, set()
+    for claim in get_args(Claim):
+        usual = {f.name: f.default for f in fields(claim)}
+        informs |= set() if usual["counted"] else {claim.__name__}
+        own = {k: v for k, v in usual.items() if type(v) in (int, float)}
+        found |= {claim.__name__: own} if own else {}
+    assert found == USUAL and informs == INFORMS

@@ -104,7 +104,7 @@ def check_observable(A, B_d, C, C_d, labels=()) -> None:
     M = M / np.maximum(np.abs(M).max(axis=0), 1e-300)
     M = M / np.maximum(np.abs(M).max(axis=1, keepdims=True), 1e-300)
     s = np.linalg.svd(M, compute_uv=False)
-    if k > len(C) or len(s) < n + k or s[-1] < 1e-10 * s[0]:
+    if k > len(C) or s[-1] < 1e-10 * s[0]:
         raise InputError(
             f"the disturbances {', '.join(labels) or k} cannot be told apart from the states by what is "
             f"measured ({len(C)} outputs)",

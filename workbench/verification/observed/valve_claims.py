@@ -149,7 +149,10 @@ def check_cavitation(claim: Any, run: Run) -> Verdict:
     oil = {name: float(_finite(np.trapezoid(q, a.t))) for name, q in a.drawn.items()}
     # What would draw a thousandth of what is allowed in the whole run.
     little = 1e-3 * claim.drawn / length
-    open_ = {name: float(np.trapezoid(q > little, a.t)) for name, q in a.drawn.items()}
+    open_ = {
+        name: float(np.trapezoid(np.where(q > little, 1.0, 0.0), a.t))
+        for name, q in a.drawn.items()
+    }
     lows = {
         name: (float(low.min()), float(a.t[np.argmin(low)]), float(high.min()))
         for name, (low, high) in a.ranges.items()

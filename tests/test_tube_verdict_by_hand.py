@@ -1,0 +1,274 @@
+"""What follows from a tube that the checker accepts, and what is said of one that was not found, from numbers written down."""
+
+import math
+from functools import partial
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from workbench.verification.tube import claim as module
+from workbench.verification.tube import end, laps
+from workbench.verification.tube.lap import led
+from workbench.verification.tube.rate import rate
+from workbench.verification.verdict import Verdict
+
+STATES, UNITS = ("q", "I", "p"), ("m", "1", "Pa")
+SECTION = np.array([0, 2])
+
+
+def tube(after=(1, 2, 1), **other):
+    """Three nodes, a section of q and p, half-widths that shrink; the last two repeat."""
+    reach = np.zeros((3, 1, 3))
+    reach[:, 0, 0] = 3e-3, 2e-3, 1e-3
+    reach[:, 0, 2] = 4e4, 6e4, 5e4
+    given = {
+        "section": SECTION, "reach": reach, "after": np.array(after), "T": 0.02, "σ": 0.5,
+        "z": np.array([[0.1, 1e5], [0.2, 2e5], [0.3, 3e5]]), "half": np.array([3e-3, 0.0, 0.0]),
+        "low": np.array([0.05, -1.0, 0.5e5]), "high": np.array([0.35, 1.0, 4e5]),
+        "error": np.array([1e-3, 4e-3]), "splits": np.zeros((0, 3)),
+    }  # fmt: skip
+    return SimpleNamespace(**given | other)
+
+
+def posed(c, **other):
+    free = SimpleNamespace(names=[])
+    given = {"tube": c, "states": STATES, "units": UNITS, "ends": "period", "error_unit": "m"}
+    return SimpleNamespace(**given | {"free": free, "scale": np.array([0.2, 2e5])} | other)
+
+
+# ---- laps and rates ---------------------------------------------------------------------------------------
+def test_a_lap_is_measured_in_the_size_of_the_ball_where_it_begins():
+    seen = SimpleNamespace(returns=0.4)
+    assert end.closing(tube(), seen) == 0.8
+    assert end.closing(tube(after=(1, 2, 0)), seen) == 0.8
+    assert end.closing(tube(after=(1, 2, -1)), seen) is None
+
+
+def test_the_rate_of_a_lap_of_two_samples():
+    assert end.pace(tube(), 0.8) == pytest.approx(-math.log(0.8) / 0.04)
+    assert end.pace(tube(after=(1, 2, 2)), 0.8) == pytest.approx(-math.log(0.8) / 0.02)
+    assert end.pace(tube(), 0.0) == pytest.approx(300 * math.log(10) / 0.04)
+
+
+@pytest.mark.parametrize("first, slowest", [(0, 3.15), (1, 0.63), (2, 0.7)])
+def test_the_rate_of_a_loop_is_that_of_the_slowest_mode_of_its_lap(first, slowest):
+    """Two modes that are mixed, of three samples: 3, 0.5, 0.2 and 5, 0.9, 0.7; those before the lap do not count."""
+    X = np.random.default_rng(5).normal(size=(2, 2))
+    modes = ((3.0, 5.0), (0.5, 0.9), (0.2, 0.7))
+    M = np.array([X @ np.diag(each) @ np.linalg.inv(X) for each in modes])
+    found = rate(M, np.array([1, 2, first]), 0.02)
+    assert found == pytest.approx(-math.log(slowest) / ((3 - first) * 0.02))
+
+
+def test_without_a_lap_the_rate_is_that_of_the_last_thousand_samples():
+    M = np.full((1500, 1, 1), 0.9)
+    M[:500] = 3.0
+    assert rate(M, np.array([1, -1]), 0.5) == pytest.approx(-math.log(0.9) / 0.5)
+    assert rate(M[:, :, :] * np.inf, np.array([-1]), 0.5) == -np.inf
+    assert rate(np.zeros((2, 1, 1)), np.array([0]), 0.5) == pytest.approx(math.log(1e300))
+
+
+def test_where_states_settle_that_follow_what_is_constant():
+    """q⁺ = a_k q + b_k c: q = b c/(1 − a) after the lap; columns of two constants in another order than their rows."""
+    a, b, d = (0.5, 0.8), (2.0, -1.0), (0.3, 0.7)
+    M = np.array([[[1, 0, 0], [b[k], a[k], d[k]], [0, 0, 1]] for k in (0, 1)])
+    G = led(M, np.array([2, 0]), np.array([True, False, True]))
+    assert G[[0, 2]].tolist() == [[0.0, 1.0], [1.0, 0.0]]
+    share = 1 - a[0] * a[1]
+    assert G[1] == pytest.approx([(a[1] * d[0] + d[1]) / share, (a[1] * b[0] + b[1]) / share])
+
+
+@pytest.mark.parametrize(
+    "σ, enters, returns, contracts, size",
+    [
+        (2.0, 1.9, 1.8, 0.7, 2.0),  # it holds
+        (2.0, 2.1, 1.8, 0.7, 1.1 * 2.1),  # what enters is larger
+        (2.0, 1.0, 3.4, 0.7, 1.5 * (3.4 - 1.4) / 0.3),  # a lap adds more
+        (2.0, 1.0, 2.05, 0.99, 1.5 * (2.05 - 1.98) / 0.01),
+        (2.0, 1.0, 2.05, 0.5, 1.5 * (2.05 - 1.0) / 0.5),
+        (2.0, 1.0, 3.0, 1.0, math.inf),
+        (2.0, 1.0, 1.0, 1.2, math.inf),
+        (0.0, 0.0, 0.0, 0.5, 1e-12),
+        (3.0, 1.0, 3.0 + 1e-9, 0.001, 1.5 * (3.0 + 1e-9 - 0.003) / 0.999),
+    ],
+)
+def test_how_large_a_ball_of_laps_has_to_be(σ, enters, returns, contracts, size):
+    seen = SimpleNamespace(enters=enters, returns=returns, contracts=contracts)
+    assert laps.ball(seen, σ) == pytest.approx(size)
+
+
+# ---- what is shown -------------------------------------------------------------------------------------------
+def test_rounding_is_no_width():
+    reach = np.array([[1e-12, 2.0], [1e-2, 3.0], [1e-11, 4.0]])
+    assert end.shown(reach).tolist() == [[0.0, 2.0], [1e-2, 3.0], [0.0, 4.0]]
+    reach[2, 0] = 1.1e-11
+    assert end.shown(reach)[2, 0] == 1.1e-11
+
+
+def test_widths_at_both_ends_in_words():
+    c = tube()
+    reach = c.reach[:, 0, SECTION]
+    assert (
+        module.in_words(posed(c), c, reach, 4e-3)
+        == "q within ± 3 mm at first, ± 1 mm at the end; error below 4 mm at every sample"
+    )
+    other = tube(half=np.array([0.0, 0.0, 2e4]), error=np.zeros(0))
+    assert (
+        module.in_words(posed(other), other, reach, 0.0)
+        == "p within ± 0.4 bar at first, ± 0.5 bar at the end"
+    )
+    fixed = tube(half=np.zeros(3), error=np.zeros(0))
+    assert module.in_words(posed(fixed), fixed, reach, 0.0).startswith("q within")
+
+
+def test_numbers_of_a_tube(monkeypatch):
+    monkeypatch.setattr(module, "digests", lambda c: ("aa", "bb"))
+    c = tube()
+    found = module.told(posed(c), c, c.reach[:, 0, SECTION])
+    assert found["time"] == pytest.approx([0.0, 0.02, 0.04])
+    assert found["width"] == {"q": [3e-3, 2e-3, 1e-3], "p": [4e4, 6e4, 5e4]}
+    assert found["centre"] == {"q": [0.1, 0.2, 0.3], "p": [1e5, 2e5, 3e5]}
+    assert found["units"] == {"q": "m", "p": "Pa"}
+    assert found["low"] == {"q": 0.05, "I": -1.0, "p": 0.5e5} and found["high"]["q"] == 0.35
+    assert found["samples"] == 3 and found["digests"] == {"loop": "aa", "run": "bb"}
+
+
+def test_bounds_of_a_tube_are_those_of_its_boxes_rounded_outward(monkeypatch):
+    monkeypatch.setattr(module, "replace", lambda c, **new: SimpleNamespace(**vars(c) | new))
+    monkeypatch.setattr(module, "distances", lambda c: np.array([[1.0, 5.0], [3.0, 4.0]]))
+    low = np.array([[0.1, -2.0, 7.0], [0.2, -3.0, 6.0]])
+    found = module.stated(tube(), SimpleNamespace(low=low, high=low + 1.0))
+    assert found.low.tolist() == [np.nextafter(v, -np.inf) for v in (0.1, -3.0, 6.0)]
+    assert found.high.tolist() == [np.nextafter(v, np.inf) for v in (1.2, -1.0, 8.0)]
+    assert found.error.tolist() == [3.0, 5.0]
+
+
+# ---- the verdict -----------------------------------------------------------------------------------------------
+@pytest.fixture
+def decided(monkeypatch):
+    """The verdict on a tube with a lap that returns to 0.4 of a ball of 0.5, and what is asked of it."""
+    monkeypatch.setattr(module, "notes", lambda question: ())
+    monkeypatch.setattr(module, "told", lambda question, c, reach: {"reach": reach})
+    monkeypatch.setattr(module, "alike", lambda c: (SECTION, "wide"))
+    written = []
+    monkeypatch.setattr(module, "write", lambda path, c: written.append((path, c)))
+
+    def asked(c=None, within=(), error=None, returns=0.4, narrow=(), certificate=None):
+        c = c or tube()
+        monkeypatch.setattr(module, "bounds", lambda claim, loop: dict(within))
+        monkeypatch.setattr(module, "error_of", lambda claim, loop: claim.error)
+        told = lambda states, section, wide: list(narrow) if wide == "wide" else None
+        monkeypatch.setattr(module, "narrowed", told)
+        claim = SimpleNamespace(error=error, certificate=certificate)
+        said = partial(Verdict, "tube", "text")
+        seen = SimpleNamespace(returns=returns)
+        return module.decided(claim, None, posed(c), c, seen, said), written
+
+    return asked
+
+
+def test_a_tube_is_a_proof_with_the_rate_of_its_lap(decided):
+    verdict, written = decided()
+    assert verdict.holds is True and verdict.strength == "proof" and written == []
+    assert verdict.margin == pytest.approx(-math.log(0.8) / 0.04) and verdict.unit == "1/s"
+    assert verdict.worst.startswith("q within ± 3 mm")
+    assert verdict.data["reach"].tolist() == [[3e-3, 4e4], [2e-3, 6e4], [1e-3, 5e4]]
+
+
+@pytest.mark.parametrize(
+    "returns, holds",
+    [(0.5 * (1 - 1e-8), True), (0.5 * (1 - 1e-10), None), (0.5, None), (0.6, None), (np.nan, None)],
+)
+def test_a_lap_that_brings_runs_no_closer_proves_nothing(decided, returns, holds):
+    verdict = decided(returns=returns)[0]
+    assert verdict.holds is holds
+    assert ("neutral to rounding" in verdict.worst) is (holds is None)
+
+
+def test_a_tube_without_a_lap_has_no_rate_and_must_be_narrower_at_its_end(decided):
+    verdict = decided(tube(after=(1, 2, -1)))[0]
+    assert verdict.holds is True and verdict.margin is None and verdict.unit == ""
+    verdict = decided(tube(after=(1, 2, -1)), narrow=("runs are not closer in q",))[0]
+    assert verdict.holds is None and verdict.worst == "runs are not closer in q"
+    assert decided(narrow=("runs are not closer in q",))[0].holds is True  # it has a lap
+
+
+@pytest.mark.parametrize(
+    "low, high, holds",
+    [(0.05, 0.35, True), (0.0, 1.0, True), (0.06, 1.0, None), (0.0, 0.34, None), (0.4, 0.5, None)],
+)
+def test_a_state_that_may_leave_its_bounds_is_undecided(decided, low, high, holds):
+    verdict = decided(within={"q": (low, high)})[0]
+    assert verdict.holds is holds
+    if holds is None:
+        assert verdict.worst == "q is only known to stay between 0.05 and 0.35"
+
+
+def test_the_bounds_of_another_state_are_its_own(decided):
+    assert decided(within={"p": (0.5e5, 4e5)})[0].holds is True
+    assert "p is only known" in decided(within={"p": (0.5e5, 3.9e5)})[0].worst
+
+
+@pytest.mark.parametrize("error, holds", [(5e-3, True), (4e-3, True), (3.9e-3, None), (2e-3, None)])
+def test_the_largest_error_of_all_outputs_counts(decided, error, holds):
+    verdict = decided(error=error)[0]
+    assert verdict.holds is holds
+    assert holds or verdict.worst == "the error is only known to stay below 0.004"
+
+
+def test_an_error_of_nothing_that_is_followed_is_undecided(decided):
+    verdict = decided(tube(error=np.zeros(0)), error=1.0)[0]
+    assert verdict.holds is None and verdict.worst == "no output has a reference of its name"
+
+
+def test_only_what_holds_is_written(decided):
+    c = tube()
+    assert decided(c, certificate="file")[1] == [("file", c)]
+    assert decided(c, certificate="other", returns=0.6)[1] == [("file", c)]
+
+
+# ---- where there is none ------------------------------------------------------------------------------------------
+def missed(**other):
+    given = {
+        "tube": tube(), "failed": 1, "why": "too wide", "ready": None,
+        "seen": SimpleNamespace(
+            added=np.array([[0.0, 0.0], [1e-3, 4e4], [0.0, 0.0]]), defect=np.zeros((3, 2))
+        ),
+    }  # fmt: skip
+    return SimpleNamespace(**given | other)
+
+
+def test_where_a_search_ended_and_what_is_largest_there():
+    c = tube()
+    found = missed(tube=c)
+    text = "t = 0.02 s: too wide, most by what is added to p in a sample"
+    assert module.reason(posed(c), found) == text  # 4/6 of p's width, 1/2 of q's
+    c.splits = np.array([[0.0, 0.0, 0.0], [1.0, 2.0, 0.0]])
+    assert module.reason(posed(c), found) == f"{text}, where p may change its sign"
+    c.splits = c.splits[:1]
+    assert module.reason(posed(c), found) == text
+    assert module.reason(posed(c), missed(seen=None, failed=2)) == "t = 0.04 s: too wide"
+    found.seen.added[1] = 0.0
+    assert module.reason(posed(c), found) == "t = 0.02 s: too wide"
+
+
+@pytest.mark.parametrize(
+    "holds, told",
+    [
+        ((), "; nor does one from 0.01 times these starts"),
+        ((0.01,), "; a tube does hold from 0.01 times these starts"),
+        ((0.01, 0.1), "; a tube does hold from 0.1 times these starts"),
+        ((0.01, 0.1, 0.3), "; a tube does hold from 0.3 times these starts"),
+        ((0.1, 0.3), "; nor does one from 0.01 times these starts"),
+    ],
+)
+def test_the_widest_of_smaller_starts_that_has_a_tube(monkeypatch, holds, told):
+    sized = lambda ready, share, tick: SimpleNamespace(failed=None if share in holds else 0)
+    monkeypatch.setattr(module, "sized", sized)
+    found = missed(ready=SimpleNamespace(question=posed(tube())))
+    assert module.smaller(found, None) == told
+    found.ready.question.free.names = ["m"]
+    assert module.smaller(found, None) == f"{told} and bounds"
+    assert module.smaller(missed(), None) == ""
+    assert module.smaller(missed(ready=found.ready, seen=None), None) == ""
