@@ -18,7 +18,7 @@ from workbench.verification.probability import stopped
 from workbench.verification.probability.sequential import Sequence
 from workbench.verification.regions.sector import Sector
 from workbench.verification.regions.sector_search import search
-from workbench.verification.tube.claim import unsettled
+from workbench.verification.tube.judged import unsettled
 
 
 @pytest.mark.parametrize("kind", ["dirty", "difference"])

@@ -7,8 +7,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from workbench.verification.tube import claim as module
+from workbench.verification.tube import claim as claims
 from workbench.verification.tube import end, laps
+from workbench.verification.tube import judged as module
 from workbench.verification.tube.lap import led
 from workbench.verification.tube.rate import rate
 from workbench.verification.verdict import Verdict
@@ -151,26 +152,24 @@ def decided(monkeypatch):
     monkeypatch.setattr(module, "notes", lambda question: ())
     monkeypatch.setattr(module, "told", lambda question, c, reach: {"reach": reach})
     monkeypatch.setattr(module, "alike", lambda c: (SECTION, "wide"))
-    written = []
-    monkeypatch.setattr(module, "write", lambda path, c: written.append((path, c)))
 
-    def asked(c=None, within=(), error=None, returns=0.4, narrow=(), certificate=None):
+    def asked(c=None, within=(), error=None, returns=0.4, narrow=()):
         c = c or tube()
         monkeypatch.setattr(module, "bounds", lambda claim, loop: dict(within))
         monkeypatch.setattr(module, "error_of", lambda claim, loop: claim.error)
         told = lambda states, section, wide: list(narrow) if wide == "wide" else None
         monkeypatch.setattr(module, "narrowed", told)
-        claim = SimpleNamespace(error=error, certificate=certificate)
+        claim = SimpleNamespace(error=error)
         said = partial(Verdict, "tube", "text")
         seen = SimpleNamespace(returns=returns)
-        return module.decided(claim, None, posed(c), c, seen, said), written
+        return module.decided(claim, None, posed(c), c, seen, said)
 
     return asked
 
 
 def test_a_tube_is_a_proof_with_the_rate_of_its_lap(decided):
-    verdict, written = decided()
-    assert verdict.holds is True and verdict.strength == "proof" and written == []
+    verdict = decided()
+    assert verdict.holds is True and verdict.strength == "proof"
     assert verdict.margin == pytest.approx(-math.log(0.8) / 0.04) and verdict.unit == "1/s"
     assert verdict.worst.startswith("q within ± 3 mm")
     assert verdict.data["reach"].tolist() == [[3e-3, 4e4], [2e-3, 6e4], [1e-3, 5e4]]
@@ -181,17 +180,17 @@ def test_a_tube_is_a_proof_with_the_rate_of_its_lap(decided):
     [(0.5 * (1 - 1e-8), True), (0.5 * (1 - 1e-10), None), (0.5, None), (0.6, None), (np.nan, None)],
 )
 def test_a_lap_that_brings_runs_no_closer_proves_nothing(decided, returns, holds):
-    verdict = decided(returns=returns)[0]
+    verdict = decided(returns=returns)
     assert verdict.holds is holds
     assert ("neutral to rounding" in verdict.worst) is (holds is None)
 
 
 def test_a_tube_without_a_lap_has_no_rate_and_must_be_narrower_at_its_end(decided):
-    verdict = decided(tube(after=(1, 2, -1)))[0]
+    verdict = decided(tube(after=(1, 2, -1)))
     assert verdict.holds is True and verdict.margin is None and verdict.unit == ""
-    verdict = decided(tube(after=(1, 2, -1)), narrow=("runs are not closer in q",))[0]
+    verdict = decided(tube(after=(1, 2, -1)), narrow=("runs are not closer in q",))
     assert verdict.holds is None and verdict.worst == "runs are not closer in q"
-    assert decided(narrow=("runs are not closer in q",))[0].holds is True  # it has a lap
+    assert decided(narrow=("runs are not closer in q",)).holds is True  # it has a lap
 
 
 @pytest.mark.parametrize(
@@ -199,33 +198,42 @@ def test_a_tube_without_a_lap_has_no_rate_and_must_be_narrower_at_its_end(decide
     [(0.05, 0.35, True), (0.0, 1.0, True), (0.06, 1.0, None), (0.0, 0.34, None), (0.4, 0.5, None)],
 )
 def test_a_state_that_may_leave_its_bounds_is_undecided(decided, low, high, holds):
-    verdict = decided(within={"q": (low, high)})[0]
+    verdict = decided(within={"q": (low, high)})
     assert verdict.holds is holds
     if holds is None:
         assert verdict.worst == "q is only known to stay between 0.05 and 0.35"
 
 
 def test_the_bounds_of_another_state_are_its_own(decided):
-    assert decided(within={"p": (0.5e5, 4e5)})[0].holds is True
-    assert "p is only known" in decided(within={"p": (0.5e5, 3.9e5)})[0].worst
+    assert decided(within={"p": (0.5e5, 4e5)}).holds is True
+    assert "p is only known" in decided(within={"p": (0.5e5, 3.9e5)}).worst
 
 
 @pytest.mark.parametrize("error, holds", [(5e-3, True), (4e-3, True), (3.9e-3, None), (2e-3, None)])
 def test_the_largest_error_of_all_outputs_counts(decided, error, holds):
-    verdict = decided(error=error)[0]
+    verdict = decided(error=error)
     assert verdict.holds is holds
     assert holds or verdict.worst == "the error is only known to stay below 0.004"
 
 
 def test_an_error_of_nothing_that_is_followed_is_undecided(decided):
-    verdict = decided(tube(error=np.zeros(0)), error=1.0)[0]
+    verdict = decided(tube(error=np.zeros(0)), error=1.0)
     assert verdict.holds is None and verdict.worst == "no output has a reference of its name"
 
 
-def test_only_what_holds_is_written(decided):
-    c = tube()
-    assert decided(c, certificate="file")[1] == [("file", c)]
-    assert decided(c, certificate="other", returns=0.6)[1] == [("file", c)]
+@pytest.mark.parametrize("holds, files", [(True, ["file"]), (None, []), (False, [])])
+def test_only_what_holds_is_written(monkeypatch, holds, files):
+    found = module.Found(Verdict("tube", "text", holds, "proof" if holds is not None else ""))
+    monkeypatch.setattr(claims, "judged", lambda claim, run, share: found)
+    written = []
+    monkeypatch.setattr(claims, "write", lambda path, c: written.append(path))
+    claim = SimpleNamespace(parts={}, certificate="file", work=10)
+    whole = claims.Whole(found.verdict, certificates=(tube(),))
+    monkeypatch.setattr(claims.Whole, "of", lambda found: whole)
+    assert claims.check_tube(claim, None) is found.verdict and written == files
+    claim.certificate = ""
+    claims.check_tube(claim, None)
+    assert written == files
 
 
 # ---- where there is none ------------------------------------------------------------------------------------------

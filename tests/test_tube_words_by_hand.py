@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from test_tube_verdict_by_hand import STATES, tube
 
-from workbench.verification.tube.checker import file
+from workbench.verification.tube.checker import file, words
 from workbench.verification.tube.checker.section import Refused
 
 
@@ -27,8 +27,8 @@ def certificate(**other):
 )
 def test_what_a_certificate_proves_in_words(monkeypatch, after, ends):
     """Widths and bounds at first and last, each rounded to the safe side; outputs with the reference they follow."""
-    monkeypatch.setattr(file, "digests", lambda c: ("aa", "bb"))
-    lines = file.proved(certificate(after=after)).splitlines()
+    monkeypatch.setattr(words, "digests", lambda c: ("aa", "bb"))
+    lines = words.proved(certificate(after=after)).splitlines()
     assert lines[0] == f"proved: every start within q ± 0.003 stays in the tube, {ends}"
     assert lines[1:3] == ["of the loop aa", "on the run bb"]
     assert lines[3].startswith("samples 3 of 0.02 s;")
@@ -41,14 +41,14 @@ def test_what_a_certificate_proves_in_words(monkeypatch, after, ends):
         [1e5, 3e5, 4e4, 5e4, 0.5e5, 4e5], rel=1e-5
     )
     assert float(first[3]) >= 3e-3 and float(first[5]) <= 0.05 and float(first[6]) >= 0.35
-    words = [line.split() for line in lines[6:]]
-    assert [(w[1], w[6].rstrip(":")) for w in words] == [("0", "1"), ("2", "0")]
-    assert [float(w[3]) for w in words] == pytest.approx([1e-3, 4e-3], rel=1e-5)
+    outputs = [line.split() for line in lines[6:]]
+    assert [(w[1], w[6].rstrip(":")) for w in outputs] == [("0", "1"), ("2", "0")]
+    assert [float(w[3]) for w in outputs] == pytest.approx([1e-3, 4e-3], rel=1e-5)
 
 
 def test_noise_is_named_as_what_moves_a_run_anew(monkeypatch):
-    monkeypatch.setattr(file, "digests", lambda c: ("aa", "bb"))
-    text = file.proved(certificate(fresh=np.array([0.0, 0.0, 20.0]), half=np.zeros(3)))
+    monkeypatch.setattr(words, "digests", lambda c: ("aa", "bb"))
+    text = words.proved(certificate(fresh=np.array([0.0, 0.0, 20.0]), half=np.zeros(3)))
     assert "within nothing, moved by p ± 20 before every sample, stays" in text
 
 
@@ -57,7 +57,7 @@ def test_the_checker_ends_with_nought_where_nothing_is_refused(monkeypatch, caps
     monkeypatch.setattr(file, "load", lambda path: path)
     monkeypatch.setattr(file, "judge", lambda c: None)
     monkeypatch.setattr(file, "proved", lambda c: f"proved of {c}")
-    assert file.main("tube.npz", quiet) == 0
+    assert file.main("tube.npz", quiet=quiet) == 0
     assert capsys.readouterr().out == ("" if quiet else "proved of tube.npz\n")
 
 
