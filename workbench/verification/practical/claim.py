@@ -110,10 +110,10 @@ def _with_branches(
     if law is None:
         return verdict
 
-    def tried(start: Start) -> Outcome:
+    def tried(start: Start, there: Run = run) -> Outcome:
         amounts = sizes(run, claim.spread)
         try:
-            (outcome,), _ = disturbed(claim, run, [start], allowed, modes, None, amounts)
+            (outcome,), _ = disturbed(claim, there, [start], allowed, modes, None, amounts)
         except InputError as why:  # the law fails there
             return Outcome(math.inf, 0.0, why.message, why.message, "", ())
         return outcome
