@@ -1,6 +1,6 @@
 """Branches behind conditions made of several comparisons, and behind windows of past samples, in laws that are expressions."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import casadi as ca
@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from workbench import ClosedLoop, Sampled, Scenario, Signal, Sine
+from workbench.contract.plain import Plain
 from workbench.contract.system import Controller
 from workbench.interop.linear_plant import LinearPlant
 from workbench.verification import claims as C
@@ -87,3 +88,45 @@ def test_conditions_of_several_comparisons_are_switches_where_they_are_asked_for
         assert not [t for t in (shown(*o) for o in switches_in([expression])) if "and" in t]
     for expression in alone:
         assert all(kind == ca.OP_LT for kind, _, _ in switches_in([expression], conditions=True))
+
+
+# ---- laws that are curves ------------------------------------------------------------------------------------------------
+def soft(e):
+    return 3 * np.tanh(2 * e)
+
+
+def cubic(e):
+    return 6 * e + 40 * e * e * e
+
+
+@dataclass(frozen=True)
+class Curve(Controller):
+    """u = f(e), as an expression."""
+
+    f: Any
+    plant: Any = PLANT
+
+    measured = PLANT.outputs
+    commands = PLANT.inputs
+    references = (Signal("y_d", "1", "", "reference"),)
+
+    def command(self, t, z, y, r):
+        return [self.f(r[0] - y[0])]
+
+
+@pytest.mark.parametrize("f, holds", [(soft, True), (cubic, None)])
+def test_a_curve_is_judged_alike_as_an_expression_and_called(f, holds):
+    """f = tanh holds; a cube makes the sampled loop diverge from 1.7 on. Neither is asked whether a linear loop is stable."""
+    called = Plain(lambda t, y, r: [f(r[0] - y[0])], references=("y_d",))
+    plant = replace(PLANT, A=(-0.4,))
+    for law in (Curve(f, plant), called):
+        found = verify(ClosedLoop(plant, Sampled(law, T_s=0.02)), PATH)
+        keys = {v.key: v for v in found}
+        assert "linear-stability" not in keys and "linear-stability" in keys["unasked"].worst
+        assert not keys["unasked"].counted
+        assert keys["practical-stability"].holds is holds, keys["practical-stability"].worst
+
+
+def test_a_law_that_is_linear_is_asked_for_linear_stability():
+    found = verify(ClosedLoop(PLANT, Sampled(Curve(lambda e: 6 * e), T_s=0.02)), PATH)
+    assert {v.key: v.holds for v in found}["linear-stability"] is True

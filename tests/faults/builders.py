@@ -15,6 +15,7 @@ import numpy as np
 from controllers import LQR, MPC, PID
 from tests.faults.branches import Branching, Delegating
 from tests.faults.clocks import clocked
+from tests.faults.curves import Curve
 from tests.faults.drifting import Drifting
 from tests.faults.entries import case_of
 from tests.faults.far import Far, Sensed
@@ -289,6 +290,8 @@ def _law(plant, law: dict, T_s):
             return [gain * (r[0] - y[index]) - speed]
 
         return Plain(proportional_law, references=wanted)
+    if kind == "curve":
+        return Curve(plant, **law)
     if kind == "branching":
         return Plain(Branching(**law), references=(f"{plant.outputs[0].name}_d",))
     if kind == "delegating":

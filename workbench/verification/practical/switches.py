@@ -233,14 +233,14 @@ _made: dict[Traced, Expression] = {}
 
 
 def of_expression(run: Run) -> Expression | None:
-    """The switches of this run's law; None where it is no expression, or has none."""
+    """The switches of this run's law; None where it is no expression, or one of this library without any."""
     if run.loop.hosted:
         return None
     traced = trace(run.loop, run.demand.live)
     if traced not in _made:
         _made[traced] = Expression(run.loop, traced)
     found = _made[traced]
-    return found if found.switches else None
+    return found if found.switches or found.users else None
 
 
 def _law(

@@ -1,4 +1,4 @@
-"""Where a law called from Python commands less, the other way, or much more as its plant is further off; or fails.
+"""Where a user's own law commands less, the other way, or much more as its plant is further off; or fails.
 
 A table, a remainder, a function of a library, an exception: none of them is a comparison in the law's text. So the law is asked
 outwards from where its run begins, along the same moves as its switches (`edges`):

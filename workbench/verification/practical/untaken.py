@@ -65,7 +65,7 @@ def untaken(
     search = _Search(run, base, law, outcomes, tried, seen)
     edges = chain(
         outwards(base, spread, law, search.seen),
-        turns(base, spread, law) if run.loop.hosted else (),
+        turns(base, spread, law) if law.users else (),
     )
     found = next(filter(None, map(search.gone_to, edges)), "")
     return found or next(search.led_to(), "")
