@@ -277,7 +277,9 @@ def told(monkeypatch, search, edges, turned, hosted, *answers, remembers=False, 
     monkeypatch.setattr(module, "outwards", lambda run, spread, law, seen: iter(edges))
     monkeypatch.setattr(module, "turns", lambda run, spread, law: turned)
     monkeypatch.setattr(_Search, "led_to", lambda self: iter(led))
-    return untaken(run, 0.02, Law(remembers), search.outcomes, search.tried)
+    law = Law(remembers)
+    law.users = hosted
+    return untaken(run, 0.02, law, search.outcomes, search.tried)
 
 
 def test_the_first_edge_that_keeps_the_loop_away_is_told(monkeypatch, search):
@@ -288,7 +290,7 @@ def test_the_first_edge_that_keeps_the_loop_away_is_told(monkeypatch, search):
     assert told(monkeypatch, search, [], [], False, led=["it leads there"]) == "it leads there"
 
 
-def test_turns_are_asked_of_laws_called_from_python(monkeypatch, search):
+def test_turns_are_asked_of_users_laws(monkeypatch, search):
     turned = [edge(3.0, switch=None, change="the law fails")]
     assert told(monkeypatch, search, [], turned, False) == ""
     said = told(monkeypatch, search, [], turned, True, AWAY, BACK_AGAIN)

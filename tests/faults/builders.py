@@ -20,7 +20,7 @@ from tests.faults.drifting import Drifting
 from tests.faults.entries import case_of
 from tests.faults.far import Far, Sensed
 from tests.faults.keepers import keeper
-from tests.faults.plants import CartPole, Column, Servo, Slide, TwoMass
+from tests.faults.plants import CartPole, Column, Counting, Servo, Slide, TwoMass
 from workbench import ClosedLoop, Delayed, Hold, Sampled, Scenario, Sine, Waypoints
 from workbench.cases.file import loads
 from workbench.contract.plain import Plain
@@ -36,6 +36,7 @@ PLANTS = {
     "cartpole": CartPole,
     "two-mass": TwoMass,
     "column": Column,
+    "counting": Counting,
     "far": Far,
     "sensed": Sensed,
 }

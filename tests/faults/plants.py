@@ -194,6 +194,29 @@ class Column(System):
 
 @final
 @dataclass(frozen=True)
+class Counting(System):
+    """An axis, ẍ = u − (b + w tanh n) ẋ, with an odometer ṅ = |ẋ|; where w is not 0 the axis wears with what it travels."""
+
+    b: Annotated[float, Unit("N s/m"), "viscous friction"] = 2.0
+    w: Annotated[float, Unit("N s/m"), "what wear adds to it"] = 0.0
+
+    states = (Signal("x", "m", "place"), Signal("v", "m/s", "rate"), Signal("n", "1", "odometer"))
+    outputs = states[:2]
+    inputs = (Signal("u", "N", "force"),)
+
+    def initial(self):
+        return [0.0, 0.0, 0.0]
+
+    def rhs(self, t, x, u):
+        _, v, n = x
+        return [v, u[0] - (self.b + self.w * np.tanh(n)) * v, np.sqrt(v * v + 1e-8)]
+
+    def out(self, t, x):
+        return list(x[:2])
+
+
+@final
+@dataclass(frozen=True)
 class Slide(System):
     """A mass on a slide, m v̇ = u − b v − F_c tanh(v/w)."""
 

@@ -30,6 +30,7 @@ from workbench.verification.practical.disturbed import (
     undisturbed,
 )
 from workbench.verification.practical.elsewhere import at_its_end
+from workbench.verification.practical.meters import not_asked_back
 from workbench.verification.practical.nominal import nominal_run
 from workbench.verification.practical.starts import Start, drawn, sizes
 from workbench.verification.practical.switches_of import switches_of
@@ -98,7 +99,8 @@ def check_practical(
         return verdict
     elsewhere = at_its_end(claim, run, known, said, allowed, modes)
     found = elsewhere or _with_modes(claim, run, verdict, modes, starts[0], allowed)
-    found = replace(found, assumptions=(*found.assumptions, *unmoved(run)))
+    said_of = (*unmoved(run), *not_asked_back(run.loop.plant))
+    found = replace(found, assumptions=(*found.assumptions, *said_of))
     return _with_branches(claim, run, found, outcomes, allowed, modes) if found.holds else found
 
 
