@@ -20,7 +20,7 @@ from tests.faults.drifting import Drifting
 from tests.faults.entries import case_of
 from tests.faults.far import Far, Sensed
 from tests.faults.keepers import keeper
-from tests.faults.plants import CartPole, Column, Counting, Servo, Slide, TwoMass
+from tests.faults.plants import CartPole, Column, Counting, Play, Servo, Slide, TwoMass
 from workbench import ClosedLoop, Delayed, Hold, Sampled, Scenario, Sine, Waypoints
 from workbench.cases.file import loads
 from workbench.contract.plain import Plain
@@ -37,6 +37,7 @@ PLANTS = {
     "two-mass": TwoMass,
     "column": Column,
     "counting": Counting,
+    "play": Play,
     "far": Far,
     "sensed": Sensed,
 }

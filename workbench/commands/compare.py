@@ -33,7 +33,7 @@ from workbench.numerics.mapped import Mapped
 from workbench.run.provenance import described
 from workbench.verification.judge import examine
 from workbench.verification.observed.response import swings
-from workbench.verification.observed.settled import comes_to_rest
+from workbench.verification.observed.tail import comes_to_rest
 from workbench.verification.run import Run, run, run_many
 from workbench.verification.run_claims import Tracking
 from workbench.verification.verdict import Verdict, exit_code

@@ -16,7 +16,7 @@ import numpy as np
 from workbench.contract.system import names
 from workbench.contract.units import format_quantity as say
 from workbench.verification.linear.modes import Mode, Modes
-from workbench.verification.observed.settled import comes_to_rest, rests
+from workbench.verification.observed.tail import comes_to_rest, rests
 from workbench.verification.practical.returning import GROWING
 from workbench.verification.practical.starts import Start, scenario_from
 from workbench.verification.run import Run
