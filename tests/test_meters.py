@@ -1,6 +1,7 @@
-"""States that only count do not have to come back; what something depends on, and what is a place, has to."""
+"""What a plant of one's own is told: states that only count need not come back, and how far off starts were."""
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +14,8 @@ from workbench.contract.plain import Plain
 from workbench.verification import claims as C
 from workbench.verification import verify
 from workbench.verification.practical.meters import meters
+from workbench.verification.practical.reach_seen import reach
+from workbench.verification.practical.starts import Start
 
 
 @dataclass(frozen=True)
@@ -92,3 +95,22 @@ def test_what_something_depends_on_has_to_come_back(what):
 
 def test_what_leaks_away_comes_back():
     assert practical("leaks").holds is True
+
+
+# ---- how far off starts were -----------------------------------------------------------------------------------------------
+def test_a_verdict_on_ones_own_plant_says_from_how_far_its_loop_came_back():
+    """The largest of each state over all starts, in its unit; nothing is known beyond."""
+    plant = Axis("leaks")
+    run = SimpleNamespace(loop=SimpleNamespace(plant=plant))
+    starts = [Start({"x": 0.02, "v": -0.1, "n": 0.0}), Start({"x": -0.05, "v": 0.07})]
+    (found,) = reach(run, starts)
+    assert found.holds is None
+    assert found.text == "starts are no further off than x 50 mm, v 0.1 m/s"
+    assert any(
+        a.text.startswith("starts are no further off") for a in practical("leaks").assumptions
+    )
+
+
+def test_machines_of_this_library_are_known_further_off():
+    run = SimpleNamespace(loop=SimpleNamespace(plant=LinearActuator()))
+    assert reach(run, [Start({"Y": 1e-3})]) == ()

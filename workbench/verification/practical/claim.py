@@ -32,6 +32,7 @@ from workbench.verification.practical.disturbed import (
 from workbench.verification.practical.elsewhere import at_its_end
 from workbench.verification.practical.meters import not_asked_back
 from workbench.verification.practical.nominal import nominal_run
+from workbench.verification.practical.reach_seen import reach
 from workbench.verification.practical.starts import Start, drawn, sizes
 from workbench.verification.practical.switches_of import switches_of
 from workbench.verification.practical.untaken import untaken
@@ -99,7 +100,7 @@ def check_practical(
         return verdict
     elsewhere = at_its_end(claim, run, known, said, allowed, modes)
     found = elsewhere or _with_modes(claim, run, verdict, modes, starts[0], allowed)
-    said_of = (*unmoved(run), *not_asked_back(run.loop.plant))
+    said_of = (*unmoved(run), *not_asked_back(run.loop.plant), *reach(run, starts))
     found = replace(found, assumptions=(*found.assumptions, *said_of))
     return _with_branches(claim, run, found, outcomes, allowed, modes) if found.holds else found
 
