@@ -37,7 +37,7 @@ from workbench.verification.practical.starts import Start, drawn, sizes
 from workbench.verification.practical.switches_of import switches_of
 from workbench.verification.practical.untaken import untaken
 from workbench.verification.run import Run
-from workbench.verification.verdict import Verdict
+from workbench.verification.verdict import Assumption, Verdict
 
 SOURCE = "runs from other starts over twice the duration, beside the undisturbed one"
 KEY = "practical-stability"
@@ -100,9 +100,13 @@ def check_practical(
         return verdict
     elsewhere = at_its_end(claim, run, known, said, allowed, modes)
     found = elsewhere or _with_modes(claim, run, verdict, modes, starts[0], allowed)
-    said_of = (*unmoved(run), *not_asked_back(run.loop.plant), *reach(run, starts))
-    found = replace(found, assumptions=(*found.assumptions, *said_of))
+    found = replace(found, assumptions=(*found.assumptions, *_besides(run, starts)))
     return _with_branches(claim, run, found, outcomes, allowed, modes) if found.holds else found
+
+
+def _besides(run: Run, starts: list[Start]) -> tuple[Assumption, ...]:
+    """What was not seen, not asked, and from how far the loop came back."""
+    return (*unmoved(run), *not_asked_back(run.loop.plant), *reach(run, starts))
 
 
 def _with_branches(
