@@ -19,6 +19,7 @@ SEVERAL = (ca.OP_AND, ca.OP_OR)
 TRUTHS = (ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_NOT, *SEVERAL)
 JOINED = {ca.OP_AND: "and", ca.OP_OR: "or"}
 FACTORS = (ca.OP_MUL, ca.OP_NEG, ca.OP_TWICE)
+ALIKE = 4  # depth to which two conditions are compared
 WIDTH = 70  # letters of what is shown as it stands
 
 
@@ -57,7 +58,8 @@ def _is_truth(node: ca.SX) -> bool:
 def _several(op: int | None, parts: list[ca.SX]) -> list[ca.SX]:
     """Conditions that an operation makes of several: a choice within a choice, a product with two of them among its factors."""
     if op == ca.OP_IF_ELSE_ZERO:
-        return [ca.logic_and(parts[0], one) for one in _chosen_by(parts[1])]
+        others = [one for one in _chosen_by(parts[1]) if not ca.is_equal(parts[0], one, ALIKE)]
+        return [ca.logic_and(parts[0], one) for one in others]
     factors = [_factor(part) for part in parts] if op == ca.OP_MUL else []
     return [ca.logic_and(*factors)] if factors and None not in factors else []
 
