@@ -25,7 +25,7 @@ def a_run(completed=True, limits=(), commands=("u",), **signals):
     )
     plant = SimpleNamespace(machine_limits=lambda: limits)
     loop = SimpleNamespace(plant=plant, controller=SimpleNamespace(commands=commands))
-    return SimpleNamespace(log=log, loop=loop, kept={})
+    return SimpleNamespace(log=log, loop=loop, kept={}, end="" if completed else "gone")
 
 
 def at(k, value, level=0.5):

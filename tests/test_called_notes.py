@@ -38,7 +38,7 @@ def asked(function, *values):
 
 def lines(notes):
     """The line of every place that a note-taker knows."""
-    return [int(text.split("(line ")[1][:-1]) for text in notes.texts]
+    return [int(text.rpartition("(line ")[2][:-1]) for text in notes.texts]
 
 
 def own_lines(function):
@@ -143,14 +143,17 @@ def test_a_chain_compares_each_with_the_next():
         answer, found = asked(chain, *values)
         assert answer is chain(*values)
         a, b, c = values
-        assert [low for _, low, _ in found] == pytest.approx([a - b, b - c])
+        whole = 1.0 if answer else -1.0  # a chain is a condition made of several
+        assert [low for _, low, _ in found] == pytest.approx([a - b, b - c, whole])
     for values in ((4, 3, 3, 1), (4, 3, 3, 3), (4, 4, 3, 1), (4, 2, 3, 1)):
         assert asked(chained, *values)[0] is chained(*values)
 
 
 def test_what_is_no_order_of_numbers_is_left_alone():
+    line = equal.__code__.co_firstlineno + 1
     assert asked(equal, 1.0, 2.0)[1] == [
-        (f"`a < b` (line {equal.__code__.co_firstlineno + 1})", -1, -1)
+        (f"`a < b` (line {line})", -1, -1),
+        (f"`a == b or a is b or a < b` (line {line})", 1, 1),
     ]
     assert asked(mixed, 1.0, 2.0, 2.0) == (True, [])
     assert asked(nothing, 1.0) == (2.0, [])
@@ -187,6 +190,33 @@ def test_what_compares_the_inside_of_one_value_leaves_nothing():
     assert asked(partly, [1.0, 2.0]) == (3.0, [])
 
 
+def several(a, b):
+    first = a > 0 and b > 0
+    second = (a > 0) | (b > 0)
+    return first, second, all(v > 0 for v in (a, b)), any([a > 0, b > 0]), a and b, 6 & 3
+
+
+@pytest.mark.parametrize("a, b", [(1.0, 2.0), (1.0, -2.0), (-1.0, 2.0), (-1.0, -2.0)])
+def test_a_condition_of_several_comparisons_is_met_or_not(a, b):
+    """1 where it is, −1 where it is not; `and` of numbers, and `&` of whole ones, decide nothing."""
+    answer, found = asked(several, a, b)
+    assert answer == several(a, b)
+    law = Called([several])
+    first = several.__code__.co_firstlineno
+    told = {text: low for text, low, _ in found}
+    wanted = zip(answer, ("a > 0 and b > 0", "(a > 0) | (b > 0)", "all((v > 0", "any([a > 0"))
+    for met, begin in wanted:
+        (low,) = [v for text, v in told.items() if text.startswith(f"`{begin}")]
+        assert low == (1.0 if met else -1.0)
+    both, bits = (
+        [v for t, v in told.items() if t.startswith(f"`{e}`")] for e in ("a and b", "6 & 3")
+    )
+    assert np.isnan(both + bits).all()
+    own = [k for k, line in enumerate(lines(law.notes)) if first <= line <= first + 3]
+    conditions = [k for k in own if law.is_condition(k)]
+    assert law.whole_first(own)[: len(conditions)] == sorted(conditions, reverse=True)
+
+
 def test_a_place_keeps_its_extremes_until_somebody_looks():
     law = Called([twice])
     (k,) = [k for k, line in enumerate(lines(law.notes)) if line in own_lines(twice)]
@@ -201,7 +231,7 @@ def test_a_place_keeps_its_extremes_until_somebody_looks():
 
 def test_functions_inside_are_noted_with_those_around():
     answer, found = asked(outer, 5.0)
-    assert answer is True and [low for _, low, _ in found] == [-3.0, -4.0]
+    assert answer is True and [low for _, low, _ in found] == [-3.0, -4.0, 1.0]
 
 
 def test_each_place_has_a_number_of_its_own():

@@ -448,6 +448,7 @@ def balanced(share=0.01, **account):
         energy=SimpleNamespace(**given),
         log=SimpleNamespace(status=status),
         loop=SimpleNamespace(plant=plant),
+        left=(math.inf, ""),
     )
     claim = SimpleNamespace(share=share, counted=False)
     return energy_claims.check_energy(claim, run), run, claim

@@ -272,8 +272,12 @@ def test_the_cost_along_a_run(monkeypatch):
 
 
 # ---- which signals come back ---------------------------------------------------------------------------------------------------
-def test_signals_whose_return_is_judged():
-    """The tool, what follows a reference, positions, other states that are moved, free joints, pressures; rates are left out."""
+def test_signals_whose_return_is_judged(monkeypatch):
+    """The tool, what follows a reference, positions, other states that are moved, free joints, pressures; rates are left out.
+
+    States that only count are, too.
+    """
+    monkeypatch.setattr(returning, "meters", lambda plant: ())
     states = tuple(
         Signal(n, u)
         for n, u in (("q", "rad"), ("dq", "rad/s"), ("z", "1"), ("p", "Pa"), ("w", "m"))
@@ -312,6 +316,8 @@ def test_signals_whose_return_is_judged():
     assert not any(found[n].pressure for n in ("tool", "y", "q", "z", "ball"))
     assert returning.judged(run, sizes, None)[0].tolerance == 0.0
     assert returning.followed(run) == ["y"]
+    monkeypatch.setattr(returning, "meters", lambda plant: ("z",))
+    assert "z" not in [s.name for s in returning.judged(run, sizes, 3e-3)]
 
 
 def test_a_start_outside_the_strokes_is_drawn_closer(monkeypatch):

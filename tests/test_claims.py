@@ -569,6 +569,19 @@ def test_nothing_moved_is_no_balance(good):
     assert check_energy(run_claims.EnergyBalance(), still).holds is None
 
 
+def test_energy_that_drifts_beyond_a_stroke_says_nothing_of_the_run(good):
+    """Nor does a divergence there; one within the strokes is a failure."""
+    claim = run_claims.EnergyBalance()
+    off = {"E_friction": lambda t, e: 0.9 * e}
+    out = bent(good, **off, x_2=lambda t, x: np.where(t > 3.0, x - 2.0, x))
+    drifted = check_energy(claim, out)
+    assert drifted.holds is None and "leaves its stroke" in drifted.worst
+    ended = replace(good.log.status, completed=False, message="diverged: q_1 is not finite")
+    beyond, within = (replace(r, log=replace(r.log, status=ended)) for r in (out, good))
+    assert check_energy(claim, beyond).holds is None
+    assert check_energy(claim, within).holds is False
+
+
 def test_what_holds_beyond_a_stroke_is_undecided_and_what_fails_stays(good):
     out = bent(good, x_2=lambda t, x: np.where(t > 3.0, x - 2.0, x))
     energy = check_energy(run_claims.EnergyBalance(), good)

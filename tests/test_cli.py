@@ -17,7 +17,7 @@ from workbench import Log
 from workbench.commands import terminal
 from workbench.commands.cli import main, verify_stability
 from workbench.contract.system import Signal
-from workbench.run import pace
+from workbench.run import attempt
 from workbench.run.log import Status
 from workbench.verification.judge import Examination
 from workbench.verification.verdict import Assumption, Verdict, exit_code
@@ -325,7 +325,7 @@ def test_from_file_to_report(folder, capsys):
 
 
 def test_a_run_that_diverges_says_so(folder, monkeypatch, capsys):
-    monkeypatch.setattr(pace, "MOST_STEPS", 1_000_000)  # so many show it, too
+    monkeypatch.setattr(attempt, "MOST_STEPS", 1_000_000)  # so many show it, too
     (folder / "wild.yaml").write_text(
         "plant: hiab-xs031\nscenario: {duration: 20 ms, max_step: 20 ms, disturbances: {f_Dy: 1e15}}\n"
     )

@@ -29,6 +29,7 @@ def about(**other):
         "jointed": False,
         "linear": True,
         "predictive": None,
+        "curved": "",
         "hosted": False,
         "metered": False,
         "followed": True,
@@ -98,6 +99,11 @@ def test_a_linear_plant_is_asked_for_linear_stability():
         assert asked("_linear", **other) == ([], [])
     assert asked("_linear", no_derivative="a table") == ([], [("linear-stability", "a table")])
     assert asked("_linear", no_derivative="a table", predictive="law")[0] == [C.LinearStability()]
+    found, ((key, why),) = asked("_linear", curved="a curve")
+    assert (
+        not found and key == "linear-stability" and why.startswith("a curve; practical stability")
+    )
+    assert asked("_linear", curved="a curve", predictive="law") == ([C.LinearStability()], [])
 
 
 # ---- limits --------------------------------------------------------------------------------------------------------------

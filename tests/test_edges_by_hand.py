@@ -8,24 +8,18 @@ import pytest
 from workbench.contract.machine_limits import Limit
 from workbench.verification.practical import edges
 from workbench.verification.practical.edges import (
-    COMMANDS as AT_ONCE,
-)
-from workbench.verification.practical.edges import (
-    FAR,
-    GAINS,
-    Edge,
     _of_memory,
-    _Way,
     along_memory,
     of_plant,
     outwards,
     possible,
 )
-from workbench.verification.practical.edges import (
-    MEMORY as REMEMBERS,
-)
 from workbench.verification.practical.starts import Start
 from workbench.verification.practical.switches import Beside, Extent, together
+from workbench.verification.practical.ways import AT_ONCE as ASKED_ONCE
+from workbench.verification.practical.ways import COMMANDS as AT_ONCE
+from workbench.verification.practical.ways import FAR, GAINS, Edge, Way
+from workbench.verification.practical.ways import MEMORY as REMEMBERS
 
 STATES = (SimpleNamespace(name="a", unit="m"), SimpleNamespace(name="b", unit="Pa"))
 
@@ -51,6 +45,7 @@ class Law:
     """Margins, commands and memory as functions of (a, b, z); they span `span` of (a, b) to both sides."""
 
     users = False
+    whole_first = staticmethod(sorted)
 
     def __init__(
         self,
@@ -124,7 +119,7 @@ def change(f, memory=lambda s: 0 * s, inside=0.5, move=(1.0, 0.0, 0.0)):
     """What is said of commands f(s) and of a memory, s the share of a move, between `inside` and just behind it."""
     along = int(np.argmax(np.abs(move)))
     law = Law(lambda *x: [x[0]], lambda *x: f(x[along]), lambda *x: [memory(x[along])])
-    way = _Way(law, a_run(), 0, np.zeros(3), np.array(move, float), 0, 1.0)
+    way = Way(ASKED_ONCE, law, a_run(), 0, np.zeros(3), np.array(move, float), 0, 1.0)
     return way.change(inside, inside + 1e-9)
 
 
@@ -202,7 +197,7 @@ def test_an_edge_is_halved_in_until_both_shares_meet(side):
     """The least margin counts of one that was positive, the largest of one that was negative: zero at a = 0.6 and at 1.1."""
     law = Law(lambda a, b, z: [b, side * (0.85 - a)], lambda a, b, z: [a], span=WIDE)
     origin = np.array([0.1, 7.0, 0.0])
-    way = _Way(law, a_run(), 0, origin, np.array([2.0, 0.0, 0.0]), 1, side)
+    way = Way(ASKED_ONCE, law, a_run(), 0, origin, np.array([2.0, 0.0, 0.0]), 1, side)
     inside, outside = way.edge(0.1, 0.9)
     assert inside <= 0.25 <= outside and outside - inside == pytest.approx(0.8 / 16**7)
 

@@ -178,7 +178,7 @@ def ran(e=None, stored=None, unit="m", completed=True, left=(math.inf, ""), v_ti
     t = time if v_times is None else np.array(v_times)
     return SimpleNamespace(
         log=SimpleNamespace(status=status),
-        left=left,
+        end=left[1] or ("" if completed else status.message),
         fine=fine,
         storage=(t, np.array(stored if stored is not None else [0.0] * len(t))),
         error_unit=unit,
@@ -291,7 +291,8 @@ def test_a_run_that_ends_early_or_has_no_practical_stability_is_not_scanned(monk
     claim = SimpleNamespace(up_to=16e-3, bound=None, counted=True, error=0.05)
     unstable = Verdict("p", "", False, "sampled")
     for status, practical, holds in ((gone, None, False), (whole, unstable, None)):
-        run = SimpleNamespace(log=SimpleNamespace(status=status, time=[0.0, 1.0]), loop=None)
+        log = SimpleNamespace(status=status, time=[0.0, 1.0])
+        run = SimpleNamespace(log=log, loop=None, end="gone")
         given = (claim, run, 1e-3, 1e-3, 1e-3, None, 1.0, practical, None)
         assert limits._limit("delay", "delay", *given).holds is holds
 

@@ -269,7 +269,8 @@ def test_a_closed_path_is_walked_again_and_any_other_held():
 
 def ended(completed=True, followed=True, left=(math.inf, "")):
     status = SimpleNamespace(completed=completed, message="diverged", t_end=0.7, followed=followed)
-    return SimpleNamespace(log=SimpleNamespace(status=status), left=left, loop=None)
+    end = left[1] or ("" if completed else "diverged")
+    return SimpleNamespace(log=SimpleNamespace(status=status), left=left, end=end, loop=None)
 
 
 def test_the_largest_v_after_settling_when_and_why():

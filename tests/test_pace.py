@@ -12,7 +12,8 @@ from workbench import ClosedLoop, Sampled, Scenario, Signal, Sine, System, simul
 from workbench.contract.errors import InputError
 from workbench.numerics.calculus import trace
 from workbench.numerics.direct import Direct
-from workbench.run.pace import TURNING, Attempt, Pace, followed, modes_at, needed
+from workbench.run.attempt import Attempt, followed
+from workbench.run.pace import TURNING, Pace, modes_at, needed
 from workbench.verification import claims as C
 from workbench.verification import run_claims, verify
 from workbench.verification.observed.settled import check_settled
@@ -168,6 +169,58 @@ def runs(done):
 def test_a_divergence_is_the_loops_only_at_one_time(done, completed, sure):
     made, pace, followed_it = followed(runs(done), Pace(), 1e-3)
     assert (made.completed, followed_it) == (completed, sure)
+
+
+def straying(left, fast=1e7):
+    """Runs of 1000 samples, all of them done, with a slow flow that turns fast once a drive left its stroke at sample left(h)."""
+    steps = []
+
+    def attempt(pace):
+        h = min(pace.longest, 1e-3)
+        steps.append(h)
+        edge = left(h) / 1000
+        look = lambda shares: [np.array([fast * 1j if s > edge else -1.0]) for s in shares]
+        return Attempt(1000, 1000, 1e-3, look, pace, lambda: left(h))
+
+    return attempt, steps
+
+
+def test_modes_beyond_a_stroke_are_not_followed():
+    """The flow there is no machine's; that the stroke was left is seen again with steps a quarter as long."""
+    attempt, steps = straying(lambda h: 400)
+    made, pace, sure = followed(attempt, Pace(), 1e-3)
+    assert made.strays and sure
+    assert pace == Pace() and steps == [1e-3, 2.5e-4]
+
+
+@pytest.mark.parametrize("left", [lambda h: 400 if h > 5e-4 else 700, lambda h: 0])
+def test_modes_are_followed_where_the_stroke_may_not_be_left_at_all(left):
+    """Left at another time with shorter steps, or outside from the beginning: then the whole run is followed."""
+    attempt, steps = straying(left, fast=1e4)
+    _, pace, _ = followed(attempt, Pace(), 1e-3)
+    assert pace.longest < 2e-4 and steps[-1] == pace.longest
+
+
+def test_a_stroke_is_left_at_the_time_that_modes_before_it_ask_for():
+    """A mode that turns fast within the strokes is followed, whatever comes after it."""
+    look = lambda shares: [np.array([1e4j if s < 0.4 else 1e8j]) for s in shares]
+    attempt = lambda pace: Attempt(1000, 1000, 1e-3, look, pace, lambda: 390)
+    _, pace, _ = followed(attempt, Pace(), 1e-3)
+    assert 1e-6 < pace.longest < 2e-4
+
+
+def test_a_run_that_diverges_beyond_its_strokes_is_told_by_when_it_left_them():
+    """It diverges earlier with every quarter, as beyond a stroke; it leaves at one time, and one more run says so."""
+    tried = []
+
+    def attempt(pace):
+        tried.append(pace)
+        done = int(4e5 * min(pace.longest, 1e-3)) + 300
+        slow = lambda shares: [np.zeros(0) for _ in shares]
+        return Attempt(1000, done, 1e-3, slow, pace, lambda: 250)
+
+    made, _, sure = followed(attempt, Pace(), 1e-3)
+    assert (made.end, made.done, sure, len(tried)) == (250, 700, True, 2)
 
 
 def test_a_run_nobody_could_follow_decides_nothing():

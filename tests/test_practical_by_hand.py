@@ -136,7 +136,7 @@ def checked(monkeypatch, run=None, claim=None, **answers):
         "decided": HOLDS,
         "at_its_end": None,
         "_with_modes": HOLDS.overruled("mode", True),
-        "unmoved": (UNMOVED,),
+        "_besides": (UNMOVED,),
         "_with_branches": HOLDS.overruled("branch", None),
         "_runs_meanwhile": [],
     } | answers
@@ -159,7 +159,7 @@ def test_what_holds_on_the_runs_is_asked_where_it_ends_of_modes_and_of_branches(
     assert verdict.worst.startswith("branch") and asked[-4:] == [
         "at_its_end",
         "_with_modes",
-        "unmoved",
+        "_besides",
         "_with_branches",
     ]
     assert given["_with_branches"][2].assumptions == (UNMOVED,)
@@ -172,7 +172,7 @@ def test_what_does_not_hold_is_asked_nothing_more(monkeypatch):
     verdict, asked, _ = checked(monkeypatch, decided=no)
     assert verdict is no and asked[-1] == "decided"
     verdict, asked, _ = checked(monkeypatch, _with_modes=no)
-    assert verdict.holds is False and verdict.assumptions == (UNMOVED,) and asked[-1] == "unmoved"
+    assert verdict.holds is False and verdict.assumptions == (UNMOVED,) and asked[-1] == "_besides"
     verdict, asked, _ = checked(monkeypatch, at_its_end=no)
     assert verdict.holds is False and "_with_modes" not in asked
 

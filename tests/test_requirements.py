@@ -9,7 +9,7 @@ import pytest
 from workbench.contract.errors import InputError
 from workbench.contract.system import Signal
 from workbench.run.log import Log, Status
-from workbench.verification.observed import requirements, settled, shares
+from workbench.verification.observed import requirements, settled, shares, tail
 from workbench.verification.run import Run
 from workbench.verification.run_claims import Pressures, Saturation, Settled, Tracking
 from workbench.verification.told import limits as report_limits
@@ -37,6 +37,7 @@ def ran(status=ENDED, error=None, units=None, plant=None, controller=None, time=
         error_unit="m",
         hollow=(math.inf, ""),
         valves=None,
+        end="" if status.completed else status.message,
         loop=SimpleNamespace(plant=SimpleNamespace(**(own | (plant or {}))), controller=controller),
     )
     run.settled = lambda after: Run.settled(run, after)
@@ -238,7 +239,7 @@ def rested(monkeypatch, tails, length=4.0, longest=30.0, status=ENDED):
 
     monkeypatch.setattr(settled, "held", held)
     monkeypatch.setattr(settled, "courses", lambda *_: [])  # what is drawn of it
-    monkeypatch.setattr(settled, "_moves_until", lambda end: 0.0)
+    monkeypatch.setattr(settled, "moves_until", lambda end: 0.0)
     monkeypatch.setattr(settled, "rests", lambda end, begin, floor: next(tails))
     loop = SimpleNamespace(period=None)
     run = SimpleNamespace(scenario=SimpleNamespace(length=lambda: length), kept={}, loop=loop)
@@ -250,7 +251,7 @@ def rested(monkeypatch, tails, length=4.0, longest=30.0, status=ENDED):
     return (*settled._at_rest(claim, run, 1e-3, "quiet", said, None), asked)
 
 
-REST = settled.Rest
+REST = tail.Rest
 
 
 def test_what_stands_still_after_the_run(monkeypatch):
@@ -312,21 +313,21 @@ def test_half_a_swing_is_no_pace():
     for passes, pace in ((2, math.nan), (3, 3 / 2 / 3.0), (6, 1.0)):
         later = np.maximum(t - 1.0, 0.0)
         wave = np.cos(np.pi * passes / 3.0 * later)
-        assert settled._turns(wave) == passes
-        assert settled._pace(t, wave) == pytest.approx(pace, nan_ok=True)
-        assert settled._swings(wave) is (passes >= 6)
+        assert tail._turns(wave) == passes
+        assert tail._pace(t, wave) == pytest.approx(pace, nan_ok=True)
+        assert tail._swings(wave) is (passes >= 6)
 
 
 def test_too_few_instants_in_a_tail_go_on_decaying():
     t = np.linspace(0, 1, 64)
-    assert settled._rest("x", t[:63], np.ones(63), 1e-3, False) == REST("x", 0.0, "decaying")
-    found = settled._rest("x", t, 0 * t, 1e-3, False)
+    assert tail._rest("x", t[:63], np.ones(63), 1e-3, False) == REST("x", 0.0, "decaying")
+    found = tail._rest("x", t, 0 * t, 1e-3, False)
     assert (found.word, found.width) == ("still", 0.0) and math.isnan(found.frequency)
-    ramp = settled._rest("x", t, t, 1e-3, False)
+    ramp = tail._rest("x", t, t, 1e-3, False)
     assert ramp.word == "creeping" and ramp.width == pytest.approx(t[15])
     for width, word in ((1.9e-3, "still"), (2.1e-3, "restless")):
         sign = np.where(np.arange(640) // 8 % 2, 0.5, -0.5)
-        assert settled._rest("x", np.linspace(0, 1, 640), width * sign, 1e-3, False).word == word
+        assert tail._rest("x", np.linspace(0, 1, 640), width * sign, 1e-3, False).word == word
 
 
 # ---- limits that a report draws ---------------------------------------------------------------------------------------------

@@ -40,6 +40,7 @@ def a_run(error=None, completed=True, **other):
         "error_unit": "m",
         "hollow": (1.0, ""),
         "valves": None,
+        "end": "" if completed else "gone",
     }
     made = SimpleNamespace(**given | other)
     made.settled = lambda settle: slice(int(np.searchsorted(TIME, min(settle, 9.0))), None)

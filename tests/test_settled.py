@@ -10,7 +10,7 @@ from workbench import ClosedLoop, Noisy, Quantised, Sampled, Scenario, Sine, Ste
 from workbench.run.limit_cycle import limit_cycle
 from workbench.verification import examine, run_claims
 from workbench.verification.observed.oscillation import pace, uncommanded
-from workbench.verification.observed.settled import _rest, noisy
+from workbench.verification.observed.tail import _rest, noisy
 from workbench.verification.run import run
 
 TIME = np.linspace(0.0, 12.0, 3000)

@@ -11,7 +11,9 @@ from workbench.run.scenario import Scenario
 from workbench.run.steps import Steps
 from workbench.verification.observed import at_rest as resting
 from workbench.verification.observed import settled as module
-from workbench.verification.observed.settled import Rest, _rest, noisy, plain, rests
+from workbench.verification.observed import tail
+from workbench.verification.observed.settled import plain
+from workbench.verification.observed.tail import Rest, _rest, noisy, rests
 from workbench.verification.run_claims import Settled
 from workbench.verification.verdict import Verdict
 
@@ -32,7 +34,7 @@ def a_run(length=10.0, completed=True, followed=True, period=0.01, **other):
 
 
 # ---- in motion -----------------------------------------------------------------------------------------------------------
-def in_motion(monkeypatch, *looks, longest=80.0, restless=(), **run):
+def in_motion(monkeypatch, *looks, longest=80.0, restless=(), hunts="", **run):
     """The verdict on a run of 10 s where swings(…) says this, look after look; asked: how long runs were."""
     asked, ticks = [], []
     left = iter(looks[1:])
@@ -47,6 +49,7 @@ def in_motion(monkeypatch, *looks, longest=80.0, restless=(), **run):
     monkeypatch.setattr(module, "swings", lambda run, floor, chatter: own(*next(left)))
     monkeypatch.setattr(module, "_restless", lambda *given: next(bad, None))
     monkeypatch.setattr(module, "_quiet", lambda *given: "quiet")
+    monkeypatch.setattr(module, "hunts_at_rest", lambda run, floor: hunts)
     claim = Settled(longest=longest)
     found = module._in_motion(claim, a_run(), 1e-3, own(*looks[0]), said, lambda: ticks.append(0))
     return found, asked, len(ticks)
@@ -64,6 +67,11 @@ def test_a_run_is_made_longer_until_enough_is_seen(monkeypatch):
     )
     found, asked, _ = in_motion(monkeypatch, *[("few", "brief")] * 5, longest=30.0)
     assert found.holds is None and asked == [20.0, 30.0] and found.worst == "few"
+
+
+def test_what_hunts_where_the_path_begins_leaves_it_undecided(monkeypatch):
+    found, _, _ = in_motion(monkeypatch, ("", ""), hunts="held where it begins, it swings")
+    assert found.holds is None and found.worst == "held where it begins, it swings"
 
 
 def test_what_a_longer_run_shows_decides(monkeypatch):
@@ -102,7 +110,7 @@ def at_rest(monkeypatch, *tails, longest=80.0, length=10.0, **run):
     monkeypatch.setattr(module, "held", held)
     monkeypatch.setattr(module, "rests", lambda end, begin, floor: next(left))
     monkeypatch.setattr(module, "courses", lambda *given: given[1:])
-    monkeypatch.setattr(module, "_moves_until", lambda end: 12.0)
+    monkeypatch.setattr(module, "moves_until", lambda end: 12.0)
     own = a_run(length)
     found = module._at_rest(
         Settled(longest=longest), own, 1e-3, "quiet", said, lambda: ticks.append(0)
@@ -181,7 +189,7 @@ def test_words_for_what_moves(error, word):
 
 
 def test_too_short_a_tail_may_still_decay():
-    n = 4 * module.SHORTEST
+    n = 4 * tail.SHORTEST
     assert _rest("a", TIME[: n - 1], SWING[: n - 1], 1e-3, False).word == "decaying"
     assert _rest("a", TIME[:n], 0 * SWING[:n], 1e-3, False).word == "still"
 
@@ -194,31 +202,25 @@ def test_noise_at_rest_is_no_cycle():
 
 def test_turns_and_pace():
     """Of the last three quarters, 15 s: 1.5 Hz pass the middle 45 times, about any mean."""
-    assert abs(module._turns(SWING + 7.0) - 45) <= 1
-    assert module._pace(TIME, SWING - 3.0) == pytest.approx(1.5, rel=0.03)
+    assert abs(tail._turns(SWING + 7.0) - 45) <= 1
+    assert tail._pace(TIME, SWING - 3.0) == pytest.approx(1.5, rel=0.03)
     slow = np.sin(2 * np.pi * TIME / 15)
-    assert (
-        module._turns(slow) == 2
-        and math.isnan(module._pace(TIME, slow))
-        and not module._swings(slow)
-    )
+    assert tail._turns(slow) == 2 and math.isnan(tail._pace(TIME, slow)) and not tail._swings(slow)
     six = np.sin(2 * np.pi * (TIME - 5) / 5 + 0.5)
     assert (
-        module._turns(six) == 6
-        and module._swings(six)
-        and module._pace(TIME, six) == pytest.approx(0.2)
+        tail._turns(six) == 6 and tail._swings(six) and tail._pace(TIME, six) == pytest.approx(0.2)
     )
     five = np.sin(2 * np.pi * (TIME - 5) / 6 + 0.5)
-    assert module._turns(five) == 5 and not module._swings(five)
+    assert tail._turns(five) == 5 and not tail._swings(five)
     assert plain(2.5) == 2.5 and plain(math.nan) is None
 
 
 def test_tails_begin_where_the_reference_has_come_to_rest(monkeypatch):
     asked = []
-    monkeypatch.setattr(module, "joint_errors", lambda run: {"a": TIME, "b": -TIME})
-    monkeypatch.setattr(module, "signal_floor", lambda plant, name: {"a": 2e-3, "b": 1e-4}[name])
-    monkeypatch.setattr(module, "noisy", lambda run: "noise")
-    monkeypatch.setattr(module, "_rest", lambda *given: asked.append(given))
+    monkeypatch.setattr(tail, "joint_errors", lambda run: {"a": TIME, "b": -TIME})
+    monkeypatch.setattr(tail, "signal_floor", lambda plant, name: {"a": 2e-3, "b": 1e-4}[name])
+    monkeypatch.setattr(tail, "noisy", lambda run: "noise")
+    monkeypatch.setattr(tail, "_rest", lambda *given: asked.append(given))
     end = a_run()
     end.log.time = TIME
     end.loop.plant = None
@@ -230,7 +232,7 @@ def test_tails_begin_where_the_reference_has_come_to_rest(monkeypatch):
         assert (a, b, floor, least, noise) == ("a", "b", 2e-3, 1e-3, "noise")
         assert time[0] == pytest.approx(first) and error[0] == time[0] and other[0] == -time[0]
     end.demand.reference = None
-    assert module._moves_until(end) == 0.0
+    assert tail.moves_until(end) == 0.0
 
 
 # ---- whether it can be held --------------------------------------------------------------------------------------------------

@@ -100,6 +100,17 @@ def test_numbers_are_read_in_the_unit_of_their_signals(text, right):
     assert made.right.value == pytest.approx(right, rel=1e-15)
 
 
+def test_a_plain_number_is_shown_with_the_unit_it_takes_where_a_sentence_can_have_it():
+    """A sign that no sentence has, such as that of degrees Celsius, refuses no plain number."""
+    for text, unit, shown in (
+        ("always (x < 3)", "m/s", "always (x < 3 m/s)"),
+        ("always (0.5 * x < 3)", "N m", "always (0.5 * x < 3 N m)"),
+        ("always (x < 3)", "°C", "always (x < 3)"),
+        ("always (x < 3)", "1", "always (x < 3)"),
+    ):
+        assert read(text, {"x": unit}).shown == shown
+
+
 def test_units_of_products_are_worked_out():
     assert multiplied("Pa", "m^2") == "N" and multiplied("N", "m/s") == "W"
     assert multiplied("m", "s", -1) == "m/s" and multiplied("m", "m", -1) == "1"

@@ -175,16 +175,21 @@ def test_what_a_called_law_counts_in_something_else_is_found(where, said):
     assert verdict.holds is None and re.search(said, verdict.worst), verdict.worst
 
 
+def told_of(how):
+    """What is said of a law that does otherwise once a number has run on; one that trips soon does so where it is held."""
+    return "held there, commands another" if how == "trips" else "has run on, and the law does what"
+
+
 @pytest.mark.parametrize("how, at", [("trips", 5.0), ("adapts", 10.0), ("adds up", 9000.0)])
 def test_a_number_that_runs_on_is_followed_to_where_the_gain_is_another(how, at):
     verdict = judged(Drifting(T, 5.0, how, at), point=SWINGING)
-    assert verdict.holds is None and "has run on, and the law does what" in verdict.worst
+    assert verdict.holds is None and told_of(how) in verdict.worst
 
 
 @pytest.mark.parametrize("how, at", [("trips", 5.0), ("adapts", 10.0)])
 def test_memory_of_an_expression_that_runs_on_is_followed_too(how, at):
     verdict = judged(Heating(PLANT, how, at), point=SWINGING)
-    assert verdict.holds is None and "has run on, and the law does what" in verdict.worst
+    assert verdict.holds is None and told_of(how) in verdict.worst
 
 
 @pytest.mark.parametrize("how, at", [("leaks", 10.0), ("sums", 1e6), ("trips", 1e9)])

@@ -361,8 +361,8 @@ def test_no_start_lies_beyond_a_dead_point(monkeypatch):
 def test_a_branch_at_the_end_of_a_stroke_is_gone_to_just_beyond_its_edge(monkeypatch, end, seen):
     """The loop is started as far beyond an edge at q = 1 as the machine goes, and from there it runs away."""
     from workbench.verification.practical.disturbed import Outcome
-    from workbench.verification.practical.edges import COMMANDS, Edge
     from workbench.verification.practical.untaken import _Search
+    from workbench.verification.practical.ways import COMMANDS, Edge
 
     tried = []
 

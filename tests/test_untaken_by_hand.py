@@ -7,12 +7,12 @@ import pytest
 
 from workbench.verification.practical import untaken as module
 from workbench.verification.practical.disturbed import Outcome
-from workbench.verification.practical.edges import COMMANDS as AT_ONCE
-from workbench.verification.practical.edges import GAINS, Edge
 from workbench.verification.practical.returning import BACK, Judged, Return
 from workbench.verification.practical.starts import Start
 from workbench.verification.practical.switches import Extent
 from workbench.verification.practical.untaken import MEND, WAY, _ended, _Search, untaken
+from workbench.verification.practical.ways import COMMANDS as AT_ONCE
+from workbench.verification.practical.ways import GAINS, Edge
 
 LEADS = "what the law remembers may lead there"
 START = np.array([0.5, -3.0])
@@ -40,6 +40,8 @@ BACK_AGAIN, AWAY = outcome(returned()), outcome(returned(word="staying"))
 
 class Law:
     words = staticmethod(lambda k, run: f"switch {k}")
+    is_condition = staticmethod(lambda k: False)
+    users = False
 
     def __init__(self, remembers=False):
         self.remembers = lambda run: remembers
@@ -60,7 +62,7 @@ def search(monkeypatch):
     log = SimpleNamespace(array=lambda name: np.array([START["ab".index(name)], 77.0]))
     loop = SimpleNamespace(plant=SimpleNamespace(states=states))
     run = SimpleNamespace(log=log, loop=loop, scenario=None)
-    made = _Search(run, Law(), [outcome(returned(largest=4.0))], None, SEEN)
+    made = _Search(run, run, Law(), [outcome(returned(largest=4.0))], None, SEEN)
     made.asked = []
     return made
 
@@ -275,7 +277,9 @@ def told(monkeypatch, search, edges, turned, hosted, *answers, remembers=False, 
     monkeypatch.setattr(module, "outwards", lambda run, spread, law, seen: iter(edges))
     monkeypatch.setattr(module, "turns", lambda run, spread, law: turned)
     monkeypatch.setattr(_Search, "led_to", lambda self: iter(led))
-    return untaken(run, 0.02, Law(remembers), search.outcomes, search.tried)
+    law = Law(remembers)
+    law.users = hosted
+    return untaken(run, 0.02, law, search.outcomes, search.tried)
 
 
 def test_the_first_edge_that_keeps_the_loop_away_is_told(monkeypatch, search):
@@ -286,7 +290,7 @@ def test_the_first_edge_that_keeps_the_loop_away_is_told(monkeypatch, search):
     assert told(monkeypatch, search, [], [], False, led=["it leads there"]) == "it leads there"
 
 
-def test_turns_are_asked_of_laws_called_from_python(monkeypatch, search):
+def test_turns_are_asked_of_users_laws(monkeypatch, search):
     turned = [edge(3.0, switch=None, change="the law fails")]
     assert told(monkeypatch, search, [], turned, False) == ""
     said = told(monkeypatch, search, [], turned, True, AWAY, BACK_AGAIN)

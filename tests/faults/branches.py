@@ -3,8 +3,10 @@
 `how` says what begins at a size h: latch (off for ever once |e| was beyond h), gate (once |y| was), relay (pushes on from the side
 where e was last beyond h), turned (the sign turns there), count (off for ever after 100 samples on end with |e| beyond h), table
 (gains looked up), wraps (the error wraps round), fades, fails (no answer), few (as count, once ten samples in all were beyond h/2),
-tires (off for good once it was pushed for long enough beyond h, by how far), laps (the sign turns at the twelfth lap). Of the sound
-ones: limits (of command, rate and sum), zones (a little less gain), far (a latch that is 10,000 h away), nothing. A `Delegating`
+tires (off for good once it was pushed for long enough beyond h, by how far), laps (the sign turns at the twelfth lap), window (off
+for good once the last ten |e| were all beyond h), ahead (the sign turns where e is beyond h and its reference beyond h/20), passing
+(off for good once e was beyond h and the reference beyond h/5). Of the sound ones: limits (of command, rate and sum), zones (a
+little less gain), eases (likewise, with the reference beyond h/5), far (a latch that is 10,000 h away), nothing. A `Delegating`
 law leaves it to an object that it keeps.
 """
 
@@ -22,6 +24,7 @@ class Branching:
         self.K, self.h = K, h
         self.answer = HOW[how]
         self.off, self.side, self.count, self.sum, self.last = False, 0.0, 0, 0.0, 0.0
+        self.past = [0.0] * 10
 
     def step(self, t: float, z: Any, y: Any, r: Any) -> tuple[Any, list[float]]:
         return z, [self.answer(self, r[0] - y[0], y[0])]
@@ -99,6 +102,26 @@ def _tires(law: Branching, e: float, y: float) -> float:
     return law.K * e * (1.0 - law.sum)
 
 
+def _window(law: Branching, e: float, y: float) -> float:
+    law.past = [abs(e), *law.past[:-1]]
+    law.off = law.off or min(law.past) > law.h
+    return 0.0 if law.off else law.K * e
+
+
+def _ahead(law: Branching, e: float, y: float) -> float:
+    return -law.K * e if e > law.h and e + y > 0.05 * law.h else law.K * e
+
+
+def _passing(law: Branching, e: float, y: float) -> float:
+    if e > law.h and e + y > 0.2 * law.h:
+        law.off = True
+    return 0.0 if law.off else law.K * e
+
+
+def _eases(law: Branching, e: float, y: float) -> float:
+    return 0.8 * law.K * e if e > law.h and e + y > 0.2 * law.h else law.K * e
+
+
 def _table(law: Branching, e: float, y: float) -> float:
     return [law.K, law.K, law.K, -law.K][min(int(2 * abs(y) / law.h), 3)] * e
 
@@ -141,6 +164,10 @@ HOW: dict[str, Callable[[Branching, float, float], float]] = {
     "few": _few,
     "laps": _laps,
     "tires": _tires,
+    "window": _window,
+    "ahead": _ahead,
+    "passing": _passing,
+    "eases": _eases,
     "table": _table,
     "wraps": _wraps,
     "fades": _fades,

@@ -15,11 +15,12 @@ import numpy as np
 from controllers import LQR, MPC, PID
 from tests.faults.branches import Branching, Delegating
 from tests.faults.clocks import clocked
+from tests.faults.curves import Curve
 from tests.faults.drifting import Drifting
 from tests.faults.entries import case_of
 from tests.faults.far import Far, Sensed
 from tests.faults.keepers import keeper
-from tests.faults.plants import CartPole, Column, Servo, Slide, TwoMass
+from tests.faults.plants import CartPole, Column, Counting, Play, Servo, Slide, TwoMass
 from workbench import ClosedLoop, Delayed, Hold, Sampled, Scenario, Sine, Waypoints
 from workbench.cases.file import loads
 from workbench.contract.plain import Plain
@@ -35,6 +36,8 @@ PLANTS = {
     "cartpole": CartPole,
     "two-mass": TwoMass,
     "column": Column,
+    "counting": Counting,
+    "play": Play,
     "far": Far,
     "sensed": Sensed,
 }
@@ -292,6 +295,8 @@ def _law(plant, law: dict, T_s):
             return [gain * (r[0] - y[index]) - speed]
 
         return Plain(proportional_law, references=wanted)
+    if kind == "curve":
+        return Curve(plant, **law)
     if kind == "branching":
         return Plain(Branching(**law), references=(f"{plant.outputs[0].name}_d",))
     if kind == "delegating":

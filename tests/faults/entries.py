@@ -46,6 +46,7 @@ SETTINGS = {  # of `shown`: how a run is made and judged; any other key is what 
     "longer",
     "after",
     "kick",
+    "held",
     "disturb",
     "above",
     "below",

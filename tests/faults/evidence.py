@@ -9,7 +9,8 @@
     shake NAME   half the rms of what a command does from one sample to the next, as a share of its range
 
 `shown` of an entry names one of these and `above` or `below`; `longer` lengthens the run (times the scenario's length), `kick`
-adds to states at the start with the reference where it was, `disturb` replaces disturbances. A run that diverges shows every fault.
+adds to states at the start with the reference where it was, `disturb` replaces disturbances, `held` holds the reference at its
+start. A run that diverges shows every fault.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from tests.faults.entries import SETTINGS, Entry, Made
-from workbench import Scenario, simulate
+from workbench import Hold, Scenario, simulate
 from workbench.contract.errors import InputError
 from workbench.run.demand import Demand
 from workbench.run.log import Log
@@ -57,13 +58,19 @@ def long_run(made: Made, shown: Mapping[str, Any]) -> Run:
     changed = replace(
         scenario,
         duration=duration,
-        reference=demand.reference,
+        reference=_at_its_start(demand.reference) if shown.get("held") else demand.reference,
         offset=offset,
         disturbances=disturbances,
         log_period=shown.get("log_period"),
         start=shown.get("start", scenario.start),
     )
     return Run(made.loop, changed, simulate(made.loop, changed))
+
+
+def _at_its_start(reference) -> Hold:
+    """The reference held where it begins."""
+    (there,) = reference.sample(np.zeros(1), 0)[0]
+    return Hold(reference.space, tuple(map(float, there)))
 
 
 def errors(run: Run) -> dict[str, np.ndarray]:

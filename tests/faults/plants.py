@@ -194,6 +194,61 @@ class Column(System):
 
 @final
 @dataclass(frozen=True)
+class Play(System):
+    """A motor turns a load through teeth with play: T = k w, w what the twist is beyond ± h; the motor has J_1 and b, the load J_2.
+
+    Where the teeth touch they are damped by d.
+    """
+
+    h: Annotated[float, Unit("rad"), "half of the play"] = 0.02
+    J_1: Annotated[float, Unit("kg m^2"), "motor", positive] = 0.02
+    J_2: Annotated[float, Unit("kg m^2"), "load", positive] = 0.11
+    k: Annotated[float, Unit("N m"), "teeth", positive] = 90.0
+    d: Annotated[float, Unit("N m s"), "damping of the teeth"] = 0.6
+    b: Annotated[float, Unit("N m s"), "friction of the motor"] = 0.3
+
+    states = outputs = TwoMass.states
+    inputs = (Signal("u", "N m", "torque"),)
+
+    def initial(self):
+        return [0.0, 0.0, 0.0, 0.0]
+
+    def rhs(self, t, x, u):
+        a, b, da, db = x
+        beyond = np.maximum(a - b - self.h, 0.0) + np.minimum(a - b + self.h, 0.0)
+        touch = np.tanh((beyond / 1e-3) ** 2)
+        torque = self.k * beyond + touch * self.d * (da - db)
+        return [da, db, (u[0] - torque - self.b * da) / self.J_1, torque / self.J_2]
+
+    def out(self, t, x):
+        return list(x)
+
+
+@final
+@dataclass(frozen=True)
+class Counting(System):
+    """An axis, ẍ = u − (b + w tanh n) ẋ, with an odometer ṅ = |ẋ|; where w is not 0 the axis wears with what it travels."""
+
+    b: Annotated[float, Unit("N s/m"), "viscous friction"] = 2.0
+    w: Annotated[float, Unit("N s/m"), "what wear adds to it"] = 0.0
+
+    states = (Signal("x", "m", "place"), Signal("v", "m/s", "rate"), Signal("n", "1", "odometer"))
+    outputs = states[:2]
+    inputs = (Signal("u", "N", "force"),)
+
+    def initial(self):
+        return [0.0, 0.0, 0.0]
+
+    def rhs(self, t, x, u):
+        _, v, n = x
+        return [v, u[0] - (self.b + self.w * np.tanh(n)) * v, np.sqrt(v * v + 1e-8)]
+
+    def out(self, t, x):
+        return list(x[:2])
+
+
+@final
+@dataclass(frozen=True)
 class Slide(System):
     """A mass on a slide, m v̇ = u − b v − F_c tanh(v/w)."""
 

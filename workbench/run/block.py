@@ -9,8 +9,9 @@ import numpy as np
 from workbench.numerics.calculus import Traced
 from workbench.numerics.direct import Direct
 from workbench.numerics.lanes import Lanes
+from workbench.run.attempt import Attempt
 from workbench.run.fused import Fused, compiled_loop
-from workbench.run.pace import Attempt, Pace
+from workbench.run.pace import Pace
 
 SOME, MANY = 500, 4000  # samples of a block between looks at what its lanes made
 IN_CACHE = 2**20  # bytes that their inputs and rows may take to stay in the processor's cache

@@ -7,11 +7,12 @@ These two look at every step: between two rows of a coarse log a signal may touc
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from workbench.contract.system import System
+from workbench.contract.system import Signal, System
 from workbench.run.log import Log, Status
 
 AHEAD, GONE = 2.0, 10.0  # steps
@@ -58,21 +59,47 @@ def passed(plant: System, log: Log) -> tuple[float, str]:
     return first
 
 
-def beyond_stroke(plant: System, log: Log) -> tuple[float, str]:
-    """(time, words) of the first piston that leaves its stroke, where the model no longer holds; (inf, "") if none does."""
-    strokes = [
-        (f"x_{label}", f"piston {label}", 0.0, cylinder.stroke)
+@dataclass(frozen=True)
+class Stroke:
+    """What moves a drive, `what` in words: a logged signal between its ends, m."""
+
+    signal: str
+    what: str
+    low: float
+    high: float
+
+    def left(self, x: np.ndarray) -> np.ndarray:
+        """Whether these values are outside, or no numbers."""
+        return ~((x > self.low) & (x < self.high))
+
+
+def strokes(plant: System) -> list[Stroke]:
+    """Those of every drive of a plant."""
+    pistons = [
+        Stroke(f"x_{label}", f"piston {label}", 0.0, cylinder.stroke)
         for label, cylinder in zip(plant.labels, plant.cylinders)
     ]
-    for name, (low, high) in plant.spans.items():
-        strokes.append((name, f"the cylinder ({name})", low, high))
+    spans = plant.spans.items()
+    return pistons + [Stroke(name, f"the cylinder ({name})", *ends) for name, ends in spans]
+
+
+def beyond_stroke(plant: System, log: Log) -> tuple[float, str]:
+    """(time, words) of the first piston that leaves its stroke, where the model no longer holds; (inf, "") if none does."""
     first = (np.inf, "")
-    for name, what, low, high in strokes:
-        x = log.array(name)
-        t = first_time(log, ~((x > low) & (x < high)))
+    for stroke in strokes(plant):
+        t = first_time(log, stroke.left(log.array(stroke.signal)))
         if t < first[0]:
-            first = (t, f"{what} leaves its stroke at t = {t:.3f} s")
+            first = (t, f"{stroke.what} leaves its stroke at t = {t:.3f} s")
     return first
+
+
+def samples_inside(
+    plant: System, signals: Sequence[Signal], rows: np.ndarray, sample: Callable[[int], int]
+) -> float:
+    """Samples before a drive leaves its stroke in a table with these columns, `sample` of a row; inf where none does."""
+    places = {s.name: i for i, s in enumerate(signals)}
+    left = [np.flatnonzero(s.left(rows[:, places[s.signal]])) for s in strokes(plant)]
+    return min((sample(int(found[0])) for found in left if len(found)), default=np.inf)
 
 
 def below_vacuum(plant: System, log: Log) -> tuple[float, str]:

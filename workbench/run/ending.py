@@ -6,11 +6,12 @@ import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.system import System
+from workbench.run.attempt import Attempt
 from workbench.run.columns import Columns
 from workbench.run.demand import Demand
 from workbench.run.fused import CHUNK
 from workbench.run.log import Log, Status
-from workbench.run.pace import Attempt, Pace
+from workbench.run.pace import Pace
 from workbench.run.provenance import provenance
 from workbench.run.room import release
 from workbench.run.scenario import Scenario

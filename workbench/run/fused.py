@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 
 import numpy as np
 
@@ -14,10 +14,12 @@ from workbench.numerics import native, stiff
 from workbench.numerics.adaptive import adaptive, fixed
 from workbench.numerics.calculus import Traced, trace
 from workbench.numerics.on_floats import FloatLoop, Text, refuse_implicit
+from workbench.run.attempt import Attempt, confirmed, followed
 from workbench.run.columns import Columns
+from workbench.run.dead_ends import samples_inside
 from workbench.run.demand import Demand
 from workbench.run.grid import Grid, Rows, grid, logging
-from workbench.run.pace import Attempt, Pace, at_first, confirmed, followed, modes, modes_at
+from workbench.run.pace import Pace, at_first, modes, modes_at
 from workbench.run.scenario import Scenario
 
 CHUNK = 4000  # samples between looks at the keyboard and the progress bar
@@ -196,7 +198,8 @@ class Fused:
             at = [instant(int(share * (len(logged) - 1))) for share in shares]
             return modes_at(self.traced, at, self.constants)
 
-        return Attempt(g.n, done, g.T, look, (g, logged, state))
+        inside = partial(samples_inside, self.loop.plant, self.columns.signals, logged, g.sample)
+        return Attempt(g.n, done, g.T, look, (g, logged, state), inside)
 
     def advance(
         self, machine, c, g: Grid, state, first: int, count: int, rows, jumping: bool = True

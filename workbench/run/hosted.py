@@ -12,6 +12,7 @@ from __future__ import annotations
 import copy
 import traceback
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -20,14 +21,16 @@ from workbench.contract.errors import InputError
 from workbench.contract.own_laws import Commanding, Remembering, Starting, Stepped
 from workbench.contract.plain import Plain
 from workbench.contract.system import innermost, names, rewrapped
+from workbench.run.attempt import Attempt
 from workbench.run.columns import Columns
+from workbench.run.dead_ends import samples_inside
 from workbench.run.demand import Demand
 from workbench.run.ending import finish
 from workbench.run.fused import CHUNK, at_its_pace, longest_of
 from workbench.run.grid import Grid, Rows, grid, logging
 from workbench.run.held_plant import HeldPlant
 from workbench.run.log import Log
-from workbench.run.pace import Attempt, Pace, at_first, modes, modes_at
+from workbench.run.pace import Pace, at_first, modes, modes_at
 from workbench.run.recorded_law import shown
 from workbench.run.scenario import Scenario
 from workbench.run.start import start_state
@@ -116,7 +119,8 @@ def _attempt(
     columns = Columns.of(shown(loop), demand)
     logged = columns.room(len(own))
     columns.take(logged, _arranged(loop, plant.rows[: len(own)], own, g.times(len(own))))
-    return Attempt(g.n, done, g.T, look, (g, logged, end))
+    inside = partial(samples_inside, loop.plant, columns.signals, logged, g.sample)
+    return Attempt(g.n, done, g.T, look, (g, logged, end), inside)
 
 
 def _chunk(law, plant: HeldPlant, g: Grid, first: int, wanted: list, z: list):

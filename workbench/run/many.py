@@ -24,13 +24,14 @@ from workbench.contract.reach import steady
 from workbench.contract.system import System
 from workbench.numerics.adaptive import adaptive, fixed
 from workbench.numerics.lanes import width
+from workbench.run.attempt import Attempt
 from workbench.run.block import known_lanes, lanes_of, side_by_side
 from workbench.run.demand import Demand
 from workbench.run.ending import finish
 from workbench.run.fused import Fused, at_its_pace, own_integrator
 from workbench.run.grid import Rows
 from workbench.run.log import Log
-from workbench.run.pace import Attempt, Pace
+from workbench.run.pace import Pace
 from workbench.run.scenario import Scenario
 from workbench.run.simulate import simulate
 from workbench.run.start import start_state

@@ -8,14 +8,12 @@ decay without turning are fast, implicit (RODAS, L-stable, see `workbench.numeri
 need
 not be followed. What the exponential method takes exactly (`System.stiff`) counts as slow.
 
-A run that diverges is done again with shorter steps. That its loop diverges is said only if it then diverges at the same time.
-
 Source: [Hairer96] sections IV.2 (stability of explicit methods) and VI.4 (RODAS).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf, isfinite
 
@@ -39,12 +37,7 @@ EXPLICIT = (
 )
 MOST_STEPS = 10_000_000  # of a run
 BEYOND = 1e12  # 1/s: faster than any mode of a machine; a run that has such ones has left all numbers, and diverges by itself
-LOOKS = 5  # instants of a run at which its modes are looked at
 STRICTER = 0.8  # a step that need not be shorter than this share of the one taken is left as it is
-NEAR = 0.01  # of a run, from one such instant to the one beside it
-TRIES = 4  # with steps a quarter as long each, of a run that diverges, at most
-SAME = 0.02  # share of its time by which a divergence may move under shorter steps
-FEW = 20  # samples before a divergence that say little about its time
 
 
 @dataclass(frozen=True)
@@ -212,45 +205,6 @@ def _longest(λ: np.ndarray, length: float) -> float:
     return float(np.min(_allowed(ζ) / size, initial=inf))
 
 
-@dataclass(frozen=True, eq=False)
-class Attempt:
-    """What one pace made of a run.
-
-    n, done    samples asked for, and done before a state stopped being finite
-    T          s from one to the next
-    look       eigenvalues at each of some shares (0 … 1) of what was done
-    result     whatever the caller makes of it
-    """
-
-    n: int
-    done: int
-    T: float
-    look: Callable[[Sequence[float]], list[np.ndarray]]
-    result: object
-
-    @property
-    def completed(self) -> bool:
-        return self.done == self.n
-
-    def needs(self, most: float, implicit: bool) -> Pace:
-        """The strictest pace that its modes ask for at LOOKS instants, and again near by: a kink is passed, stiffness stays."""
-        length = self.n * self.T
-        shares = [i / (LOOKS - 1) for i in range(LOOKS)]
-        seen = self.look(shares)
-        asked = Pace(implicit=implicit)
-        if needed(np.concatenate(seen), most, length, implicit) == asked:  # no mode asks for more
-            return asked
-        for share, λ in zip(shares, seen):
-            here = needed(λ, most, length, implicit)
-            if asked.follows(here):
-                continue
-            (near,) = self.look([share - NEAR if share > 0.5 else share + NEAR])
-            beside = needed(near, most, length, implicit)
-            if not asked.follows(beside):
-                asked = here.with_those_of(asked)
-        return asked
-
-
 def at_first(start: np.ndarray, most: float, length: float) -> Pace:
     """The pace of a run that begins with modes `start`. Raises InputError for a mode that nothing follows."""
     found = needed(start, most, length)
@@ -259,36 +213,3 @@ def at_first(start: np.ndarray, most: float, length: float) -> Pace:
     ):  # else no mode asks for shorter steps than these
         check(start, length)
     return found
-
-
-def followed(
-    attempt: Callable[[Pace], Attempt], pace: Pace, most: float
-) -> tuple[Attempt, Pace, bool]:
-    """(run, its pace, whether the integrator followed it) of the pace that suits its modes; it begins with `pace`."""
-    made = attempt(pace)
-    asked = made.needs(most, pace.implicit)
-    if not pace.follows(asked):
-        pace = asked.with_those_of(pace)
-        made = attempt(pace)
-    return (made, pace, True) if made.completed else confirmed(attempt, made, pace, most)
-
-
-def confirmed(attempt, made: Attempt, pace: Pace, most: float) -> tuple[Attempt, Pace, bool]:
-    """A run that diverged, made again with steps a quarter as long until it ends, or diverges at the same time.
-
-    A time of a few samples is no time to compare: the same one has to come out of all tries.
-    """
-    same = False
-    for _ in range(TRIES):
-        finer = pace.quartered(most)
-        if made.n * made.T / finer.longest > MOST_STEPS:
-            break
-        again = attempt(finer)
-        if again.completed:
-            return again, replace(finer, why="longer steps diverge"), True
-        same = abs(again.done - made.done) <= 1 + SAME * again.done
-        if same and again.done >= FEW:
-            return made, pace, True
-        made = again
-        pace = finer
-    return made, pace, same

@@ -100,6 +100,13 @@ class _Loop:
 
         return is_linear(self.plant)
 
+    @property
+    def curved(self) -> str:
+        """That the law is a curve, in words; "" where it is none."""
+        from workbench.verification.linear.curved import curved_law
+
+        return curved_law(self.loop)
+
 
 def defaults(loop: System, scenario: Scenario | None) -> tuple:
     """The default claims, in the order of the table. Raises InputError for a system without a controller."""
@@ -177,6 +184,12 @@ def _linear(about: _Loop, unasked: list) -> list:
         return []
     if about.predictive is None and about.loop.no_derivative:
         unasked.append(("linear-stability", about.loop.no_derivative))
+        return []
+    curved = "" if about.predictive is not None else about.curved
+    if curved:
+        unasked.append(
+            ("linear-stability", f"{curved}; practical stability asks its modes at rest")
+        )
         return []
     return [C.LinearStability()]
 

@@ -149,6 +149,12 @@ class Run:
         return beyond_stroke(self.loop.plant, self.log)
 
     @cached_property
+    def end(self) -> str:
+        """How the run ended where that is no good end: out of a stroke, or before its time, in words; "" else."""
+        said = () if self.log.status.completed else (self.log.status.message,)
+        return "; ".join(filter(None, (self.left[1], *said)))
+
+    @cached_property
     def hollow(self) -> tuple[float, str]:
         """(time, words) of the first chamber whose pressure falls below vacuum, see `below_vacuum`."""
         if self.steps is not None:

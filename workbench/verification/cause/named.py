@@ -12,6 +12,7 @@ Asked only where a counted claim is violated, or practical stability undecided; 
                (`cause.trials`, `cause.removal`)
     modes      what hardly decays in the linearised loop
     between    a wrapper that nobody knows and that changes what the law commands, whatever it does (`cause.wiring`)
+    idle       a proportional gain that is 0 (`cause.idle`)
     supply     a cylinder that its supply fills more slowly than its load empties it (`cause.filling`)
     ledger     the named perturbation that is the largest share of what v lives on
 
@@ -34,6 +35,7 @@ from workbench.verification.cause.badness import share_at_limits
 from workbench.verification.cause.feedback import feedback
 from workbench.verification.cause.filling import unfilled
 from workbench.verification.cause.free import left_alone
+from workbench.verification.cause.idle import without_gain
 from workbench.verification.cause.linear import WITHIN, hardly_decays, lets_go, out_of_reach
 from workbench.verification.cause.removal import HELPS, removal
 from workbench.verification.cause.trial import Cause
@@ -167,6 +169,7 @@ def likely_cause(run: Run, violated: bool = True) -> Cause | None:
             return Cause("wiring", between)
     return (
         found
+        or _guess(without_gain, run)
         or jumping(run)
         or _guess(unfilled, run)
         or largest_term(run)

@@ -43,6 +43,10 @@ class LinearLaw:
     constant: tuple[str, ...] = ()
 
 
+class Curved(InputError):
+    """The law is a curve: its slopes are those of no linear law."""
+
+
 def linear_law(loop, tangent: bool = False) -> LinearLaw:
     """The loop's law near rest, inside its limits. Raises InputError, with the reason, where it is none.
 
@@ -71,7 +75,7 @@ def linear_law(loop, tangent: bool = False) -> LinearLaw:
         return LinearLaw(*law.law.linear_law(), float(loop.period), delay)
     if why := no_tangent(loop):
         raise InputError(why, mend="verify the loop without it")
-    A, B, C, D = _traced(controller, curved=tangent)
+    A, B, C, D = law_slopes(controller, curved=tangent)
     still = (A == np.eye(len(A))).all(axis=1) & (B == 0).all(axis=1)
     own = [name for name, s in zip(names(controller.states), still) if s]
     return LinearLaw(
@@ -79,7 +83,7 @@ def linear_law(loop, tangent: bool = False) -> LinearLaw:
     )
 
 
-def _traced(controller, flows: bool = False, curved: bool = False):
+def law_slopes(controller, flows: bool = False, curved: bool = False):
     """Jacobians of jump (flow) and command of a law that is an expression; InputError where they say nothing about it."""
     n, p, q = (len(s) for s in (controller.states, controller.measured, controller.references))
     (z, zs), (y, ys) = symbols("z", n), symbols("y", p)
@@ -100,7 +104,7 @@ def _traced(controller, flows: bool = False, curved: bool = False):
     if (
         not curved and not ca.jacobian(ca.vec(slopes), known).is_zero()
     ):  # slopes are constant on each side of a switch
-        raise InputError("the law is not linear", mend="verify it by runs")
+        raise Curved("the law is not linear", mend="verify it by runs")
     refuse_undecided(f, rest, M, (0, 1))
     J = M[:, :n]
     K = M[:, n:]
@@ -208,7 +212,7 @@ def flowing_law(loop) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
             no_tangent(loop) or f"the law is {NO_EQUATIONS}",
             mend="verify it by runs",
         )
-    A, B, C, D = _traced(controller, flows=True)
+    A, B, C, D = law_slopes(controller, flows=True)
     moves = A.any(axis=1) | B.any(axis=1)
     return A[moves][:, moves], B[moves], C[:, moves], D
 
@@ -217,7 +221,7 @@ def constant_memory(loop) -> tuple[str, ...]:
     """Names of the law's memory that never changes near rest, and is left out of `closed`."""
     if loop.period is not None:
         return linear_law(loop).constant
-    A, B, _, _ = _traced(loop.controller, flows=True)
+    A, B, _, _ = law_slopes(loop.controller, flows=True)
     return tuple(
         n for n, a, b in zip(names(loop.controller.states), A, B) if not a.any() and not b.any()
     )

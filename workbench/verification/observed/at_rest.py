@@ -40,8 +40,12 @@ def held_there(run: Run) -> Scenario | None:
 
 def _can_be_held(run: Run) -> bool:
     """Whether there is a reference, and neither a disturbance nor the plant's own motion in time goes on for ever."""
-    pushed = any(
+    return not pushed(run) and run.demand.reference is not None and not driven(run)
+
+
+def pushed(run: Run) -> bool:
+    """True where a disturbance moves for ever."""
+    return any(
         isinstance(value, Varies) and not np.isfinite(ends(value))
         for value in run.scenario.disturbances.values()
     )
-    return not pushed and run.demand.reference is not None and not driven(run)

@@ -23,15 +23,13 @@ def diverged(key: str, claim_text: str, run: Run, counted: bool, source: str) ->
     if run.log.status.completed:
         return None
     if not run.log.status.followed:
-        return Verdict(
-            key, claim_text, None, worst=run.log.status.message, source=source, counted=counted
-        )
+        return Verdict(key, claim_text, None, worst=run.end, source=source, counted=counted)
     return Verdict(
         key,
         claim_text,
         False,
         "sampled",
-        worst=run.log.status.message,
+        worst=run.end,
         source=source,
         counted=counted,
         data={"t_end": run.log.status.t_end, "state": run.log.status.state},

@@ -1,41 +1,34 @@
 """Whether a loop comes to rest: no limit cycle of its errors, no chatter of its commands, nothing that creeps or grows.
 
 Two looks. The settled half of the run, in motion, for oscillations and chatter. Then, where the reference comes to rest, the run is
-made longer at its end: there the errors must stand still. In that tail, cut into quarters of which the first is left to settle,
-the width (largest minus smallest value) of each error is compared from quarter to quarter:
-
-    still      not wider than the floor in the last quarter
-    decaying   narrower from quarter to quarter, in all by DECAY: the tail is made twice as long, up to a stated limit, and then the
-               answer is undecided
-    creeping   moving one way, or fewer than three periods of what swings: likewise
-    restless   anything else: a limit cycle, a hunt
+made longer at its end: there the errors must stand still (`tail`). A tail in which
+something still decays or creeps is made twice as long, up to a stated limit, and then the answer is undecided.
 
 Where the reference never rests, and too few samples or periods of what moves were seen, the run itself is made longer, up to the
-same limit.
-
-A loop with noise or quantisation is never still to a floor: of that, only periodic motion counts.
+same limit; and the loop is held where its path begins (`rest_on_path`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.units import format_quantity as say
-from workbench.run.limit_cycle import FEWEST, limit_cycle
+from workbench.run.limit_cycle import FEWEST
 from workbench.verification.observed.at_rest import comes_to_rest
 from workbench.verification.observed.oscillation import beside, pace, small
 from workbench.verification.observed.requirements import diverged, joint_errors, size_of
 from workbench.verification.observed.response import Swings, swings
+from workbench.verification.observed.rest_on_path import hunts_at_rest
 from workbench.verification.observed.settled_picture import courses
+from workbench.verification.observed.tail import moves_until, rests
 from workbench.verification.practical.disturbed import undisturbed
 from workbench.verification.run import Run
 from workbench.verification.run import run as simulated
 from workbench.verification.run_claims import Settled
-from workbench.verification.scales import signal_floor
 from workbench.verification.temporal import ready
 from workbench.verification.verdict import Verdict
 
@@ -44,20 +37,6 @@ TEXT = "no limit cycle, no chatter of commands"
 SOURCE = "settled half of the run's joint errors and commands, and their rest after it"
 DRIVEN = "and {} drives the loop: without a run from another start a response and a limit cycle look alike"
 RESPONSE = " but the response to {}, the same from another start"
-DECAY = 0.95
-TURNS = 6  # passes through the middle: three periods
-SHORTEST = 16  # instants a quarter of a tail needs
-CREEP = 0.25  # of its width: what the mean of a signal that swings moves from one quarter to the next, at most
-
-
-@dataclass(frozen=True)
-class Rest:
-    """What one error did in the tail: its width in the last quarter, in words what that is, and whether it decides."""
-
-    name: str
-    width: float
-    word: str
-    frequency: float = float("nan")
 
 
 def check_settled(claim, run: Run, tick: Callable[[], None] | None = None) -> Verdict:
@@ -138,7 +117,8 @@ def _in_motion(claim, run: Run, floor: float, own: Swings, said, tick) -> Verdic
         return said(None, own.seen.few)
     if own.seen.brief:
         return said(None, f"{own.seen.brief}; make the run longer (`longest`)")
-    return said(True, _quiet(claim, run, floor, own))
+    hunts = hunts_at_rest(run, floor) if claim.rest else ""
+    return said(None, hunts) if hunts else said(True, _quiet(claim, run, floor, own))
 
 
 def _at_rest(claim, run: Run, floor: float, quiet: str, said, tick) -> Verdict:
@@ -156,7 +136,7 @@ def _at_rest(claim, run: Run, floor: float, quiet: str, said, tick) -> Verdict:
         worst = max(rests(end, length, floor), key=lambda r: (RANK[r.word], r.width), default=None)
         if tick:
             tick()
-        run.kept["settled"] = courses(end, 0.5 * length, max(length, _moves_until(end)), floor)
+        run.kept["settled"] = courses(end, 0.5 * length, max(length, moves_until(end)), floor)
         if worst is None or worst.word == "still":
             return said(True, f"{quiet}; at rest for {say(tail, 's', 3)} after it", tail=tail)
         if worst.word == "restless" or tail >= most:
@@ -203,82 +183,6 @@ def held(run: Run, duration: float) -> Run:
         wanted = replace(run.scenario, reference=reference, duration=duration)
         run.kept[key] = simulated(run.loop, wanted)
     return run.kept[key]
-
-
-def noisy(run: Run) -> bool:
-    """True where noise or a converter keeps the loop from standing still."""
-    if any(s.kind == "noise" for s in run.loop.inputs):
-        return True
-    around = run.loop.controller
-    while around is not None:
-        if type(around).__name__ == "Quantised":
-            return True
-        around = around.inner
-    return False
-
-
-def rests(end: Run, begin: float, floor: float) -> list[Rest]:
-    """How every error moves from `begin` on, when the reference has ended."""
-    time = end.log.time
-    first = int(np.searchsorted(time, max(begin, _moves_until(end))))
-    found = []
-    for name, error in joint_errors(end).items():
-        least = max(floor, signal_floor(end.loop.plant, name))
-        found.append(_rest(name, time[first:], error[first:], least, noisy(end)))
-    return found
-
-
-def _moves_until(run: Run) -> float:
-    """When the reference has come to rest."""
-    return 0.0 if run.demand.reference is None else float(run.demand.reference.duration or 0.0)
-
-
-def _rest(name: str, time: np.ndarray, error: np.ndarray, floor: float, noise: bool) -> Rest:
-    if len(time) < 4 * SHORTEST:
-        return Rest(name, 0.0, "decaying")
-    quarters = np.array_split(error, 4)[1:]
-    widths = [float(np.ptp(q)) for q in quarters]
-    last = widths[-1]
-    if last <= 2 * floor:
-        return Rest(name, last, "still")
-    falls = all(after < before for before, after in zip(widths, widths[1:]))
-    if falls and last < DECAY * widths[0]:
-        return Rest(name, last, "decaying")
-    cycle = limit_cycle(time, error, floor=floor, settled=0.75)
-    if cycle.detected:
-        return Rest(
-            name,
-            2 * cycle.amplitude if np.isfinite(cycle.amplitude) else last,
-            "restless",
-            cycle.frequency,
-        )
-    steps = np.diff([float(q.mean()) for q in quarters])
-    creeps = bool(np.all(steps > CREEP * last) or np.all(steps < -CREEP * last))
-    if creeps or not _swings(error) or noise and cycle.few:
-        return Rest(name, last, "creeping")
-    if noise:
-        return Rest(name, last, "still")
-    return Rest(
-        name, last, "decaying" if cycle.trend == "decaying" else "restless", _pace(time, error)
-    )
-
-
-def _turns(error: np.ndarray) -> int:
-    """How often the last three quarters of a tail pass their middle."""
-    part = error[len(error) // 4 :]
-    signs = np.sign(part - 0.5 * (part.max() + part.min()))
-    return int(np.count_nonzero(np.diff(signs[signs != 0])))
-
-
-def _swings(error: np.ndarray) -> bool:
-    """True where the tail shows three periods of what swings in it."""
-    return _turns(error) >= TURNS
-
-
-def _pace(time: np.ndarray, error: np.ndarray) -> float:
-    """Swings a second through the middle, Hz; NaN below one and a half of them."""
-    turns = _turns(error)
-    return turns / 2 / (0.75 * float(time[-1] - time[0])) if turns >= 3 else float("nan")
 
 
 def plain(value: float) -> float | None:

@@ -1,8 +1,9 @@
 """The note-taker of comparisons: what the text of a function compares, written down while it answers as Python does.
 
-In the text of a function every comparison of numbers, and every `min`, `max`, `clip`, `sign`, `copysign` and their kin, is handed
-to `Notes`. Its code is made anew from that text, so that it knows the same names; a function whose text cannot be had (no file,
-several lambdas on a line) has none.
+In the text of a function every comparison of numbers, every condition made of several (`and`, `or`, `&`, `|`, `all`, `any`), and
+every `min`, `max`, `clip`, `sign`, `copysign` and their kin, is handed to `Notes`. The margin of a condition is 1 where it is met
+and −1 where it is not: whether parts of it were met says nothing of the whole. The code of a function is made anew from that text,
+so that it knows the same names; a function whose text cannot be had (no file, several lambdas on a line) has none.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ WHICH = operator.attrgetter(
 )
 PAIRED = ("min", "max", "minimum", "maximum", "fmin", "fmax", "clip")
 SIGNED = {"sign": 0, "copysign": 1}  # function → which argument's sign it takes
+DECIDED = ("all", "any")
 
 
 class Notes:
@@ -41,6 +43,7 @@ class Notes:
     def __init__(self) -> None:
         self.texts: list[str] = []
         self.places: dict[tuple, int] = {}
+        self.conditions: set[int] = set()
         self.low: list[float] = []
         self.high: list[float] = []
 
@@ -75,6 +78,12 @@ class Notes:
             found = found and answer
         return found
 
+    def decided(self, places: Sequence[int], met: Any) -> Any:
+        """A condition made of several, as it came out; what is no truth value is passed over."""
+        if isinstance(met, bool | np.bool_):
+            self.take(places[0], 1.0 if met else -1.0, 0.0)
+        return met
+
     def called(
         self, places: Sequence[int], name: str, f: Callable, *values: Any, **named: Any
     ) -> Any:
@@ -101,8 +110,8 @@ class _Noted(ast.NodeTransformer):
     def __init__(self, notes: Notes, code: CodeType):
         self.notes, self.code = notes, code
 
-    def _place(self, node: ast.expr, text: str, number: int) -> ast.expr:
-        key = (self.code, node.lineno, node.col_offset, number)
+    def _place(self, node: ast.expr, text: str, number: int) -> ast.Constant:
+        key = (self.code, node.lineno, node.col_offset, node.end_col_offset, number)
         return ast.Constant(self.notes.place(key, f"`{text}` (line {node.lineno})"))
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:
@@ -112,12 +121,30 @@ class _Noted(ast.NodeTransformer):
             return node
         places = [self._place(node, text, i) for i in range(len(node.ops))]
         how = [ast.Constant(COMPARED[type(op)].__name__) for op in node.ops]
-        return self._noted(node, "compared", places, how, [node.left, *node.comparators])
+        made = self._noted(node, "compared", places, how, [node.left, *node.comparators])
+        return made if len(places) == 1 else self._condition(made, text, len(places))
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.expr:
+        text = ast.unparse(node)
+        self.generic_visit(node)
+        return self._condition(node, text)
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        text = ast.unparse(node)
+        self.generic_visit(node)
+        return self._condition(node, text) if isinstance(node.op, ast.BitAnd | ast.BitOr) else node
+
+    def _condition(self, node: ast.expr, text: str, number: int = 0) -> ast.Call:
+        place = self._place(node, text, number)
+        self.notes.conditions.add(place.value)
+        return self._noted(node, "decided", [place], [], [node])
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         text = ast.unparse(node)
         self.generic_visit(node)
         name = _name(node.func)
+        if name in DECIDED:
+            return self._condition(node, text)
         plain = not any(isinstance(one, ast.Starred) for one in node.args)
         if name not in (*PAIRED, *SIGNED) or not plain or not node.args:
             return node

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import pairwise, zip_longest
@@ -19,10 +19,11 @@ from workbench.verification.practical.called_notes import NOTE, Notes, noted
 from workbench.verification.practical.called_numbers import counted, set_on
 from workbench.verification.practical.called_reach import functions_of
 from workbench.verification.practical.running_on import within
-from workbench.verification.practical.switches import Beside
+from workbench.verification.practical.switches import HELD, Beside
 from workbench.verification.run import Run
 
 MOST_ROWS = 20_000  # of a run, that a law is asked again
+SPAN = 10  # samples of a law that is held at a point, between looks at what it remembers
 EVERY = 2000  # samples, at most, of which margins are kept one by one
 
 
@@ -85,6 +86,36 @@ class Called:
         z = np.array(list(zip_longest(*kept, fillvalue=np.nan)), float).reshape(-1, len(answers))
         return Beside(low, high, u, z, np.zeros((0, points.shape[1])))
 
+    def whole_first(self, switches: Iterable[int]) -> list[int]:
+        return sorted(switches, key=lambda k: (not self.is_condition(k), -k))
+
+    def held(self, run: Run, row: int, points: np.ndarray) -> Beside:
+        asked = asked_of(run)
+        n = len(run.loop.plant.states)
+        answers = []
+        with self.noting():
+            for point in points[:n].T.tolist():
+                u = self._held(asked, asked.until(row), _measured(run, asked, row, point), row)
+                answers.append((*self.notes.look(), u))
+        low, high, u = (np.array(part, float).T for part in zip(*answers))
+        none = np.zeros((0, points.shape[1]))
+        return Beside(low, high, u, none, none)
+
+    def _held(self, asked: Asked, memory: Memory, y: list[float], row: int) -> np.ndarray:
+        """The command once it measured this for HELD samples, or until it remembers nothing new."""
+        before: list[float] = []
+        for _ in range(HELD // SPAN):
+            try:
+                for _ in range(SPAN):
+                    memory, u = asked.step(memory, y, row)
+            except InputError:
+                return np.full(len(asked.law.commands), np.nan)
+            now = counted(memory)
+            if now == before:
+                break
+            before = now
+        return u
+
     def _answer(self, asked: Asked, memory: Memory, y: list[float], row: int) -> tuple:
         """(commands, numbers remembered) after a sample; NaN where the law fails."""
         before = len(counted(memory))
@@ -104,6 +135,9 @@ class Called:
 
     def shown(self, run: Run, row: int, points: np.ndarray) -> Mapping[str, np.ndarray]:
         return {}
+
+    def is_condition(self, k: int) -> bool:
+        return k in self.notes.conditions
 
     def words(self, k: int, run: Run) -> str:
         return self.notes.texts[k]

@@ -30,12 +30,14 @@ from workbench.verification.practical.disturbed import (
     undisturbed,
 )
 from workbench.verification.practical.elsewhere import at_its_end
+from workbench.verification.practical.meters import not_asked_back
 from workbench.verification.practical.nominal import nominal_run
+from workbench.verification.practical.reach_seen import reach
 from workbench.verification.practical.starts import Start, drawn, sizes
 from workbench.verification.practical.switches_of import switches_of
 from workbench.verification.practical.untaken import untaken
 from workbench.verification.run import Run
-from workbench.verification.verdict import Verdict
+from workbench.verification.verdict import Assumption, Verdict
 
 SOURCE = "runs from other starts over twice the duration, beside the undisturbed one"
 KEY = "practical-stability"
@@ -98,8 +100,13 @@ def check_practical(
         return verdict
     elsewhere = at_its_end(claim, run, known, said, allowed, modes)
     found = elsewhere or _with_modes(claim, run, verdict, modes, starts[0], allowed)
-    found = replace(found, assumptions=(*found.assumptions, *unmoved(run)))
+    found = replace(found, assumptions=(*found.assumptions, *_besides(run, starts)))
     return _with_branches(claim, run, found, outcomes, allowed, modes) if found.holds else found
+
+
+def _besides(run: Run, starts: list[Start]) -> tuple[Assumption, ...]:
+    """What was not seen, not asked, and from how far the loop came back."""
+    return (*unmoved(run), *not_asked_back(run.loop.plant), *reach(run, starts))
 
 
 def _with_branches(
@@ -110,10 +117,10 @@ def _with_branches(
     if law is None:
         return verdict
 
-    def tried(start: Start) -> Outcome:
+    def tried(start: Start, there: Run = run) -> Outcome:
         amounts = sizes(run, claim.spread)
         try:
-            (outcome,), _ = disturbed(claim, run, [start], allowed, modes, None, amounts)
+            (outcome,), _ = disturbed(claim, there, [start], allowed, modes, None, amounts)
         except InputError as why:  # the law fails there
             return Outcome(math.inf, 0.0, why.message, why.message, "", ())
         return outcome

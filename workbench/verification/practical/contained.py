@@ -18,7 +18,7 @@ from workbench.contract.units import format_quantity as say
 from workbench.run.scenario import Scenario
 from workbench.verification.linear.modes import Mode, Modes
 from workbench.verification.observed.at_rest import comes_to_rest, held_from_its_start
-from workbench.verification.observed.settled import rests
+from workbench.verification.observed.tail import rests
 from workbench.verification.practical.returning import GROWING
 from workbench.verification.practical.starts import Start, scenario_from
 from workbench.verification.run import Run

@@ -181,13 +181,12 @@ class Outcome:
 
 def observe(run: Run, nominal: Run, signals: Sequence[Judged], settle: float) -> Outcome:
     """What a disturbed run showed beside the undisturbed one."""
-    gone = run.log.status.message if not run.log.status.completed else run.left[1]
-    if gone:
+    if run.end:
         return Outcome(
             math.inf,
             run.log.status.t_end,
-            gone,
-            gone,
+            run.end,
+            run.end,
             "",
             (),
             followed=run.log.status.followed,

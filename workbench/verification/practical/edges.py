@@ -2,71 +2,68 @@
 
 Edges are looked for outwards from a run: along every state of the plant, both ways, as far as the machine goes
 (`reachable.size`), within its limits; along the other starts; and along every number that the law remembers, FAR times as far as
-it went. At an edge
-
-    f = (commands, what the law remembers after a sample, rates of a plant of the user's own),   f⁻ just before, f⁺ just behind it
-    a jump          f⁺ ≠ f⁻: beyond rounding, and no small part of what f changes by near the edge
-    other gains     the slope of a command, or of what a law of the user's own remembers, turns by more than STEEPER of what it was
-
-A law that goes on without a jump, and whose commands become no steeper, as where a limit begins, changes nothing there.
+it went. A sampled law of the
+user's own is looked at where its reference is at its largest and its smallest, too, and then is held at such places: a window of
+past samples changes its side after a while only. `ways` says what an edge is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from workbench.verification.observed.reachable import size
 from workbench.verification.practical.starts import drawn, sizes
-from workbench.verification.practical.switches import Beside, Extent, Switching
+from workbench.verification.practical.switches import MOST, Extent, Switching
+from workbench.verification.practical.ways import (
+    AT_ONCE,
+    FAR,
+    HELD_THERE,
+    Edge,
+    Manner,
+    Way,
+)
 from workbench.verification.run import Run
 
-FAR = 100.0  # times what the law's memory covered: how far it may run on
 PAIR = 2  # other starts along which edges are looked for
 ROWS = (0.0, 0.3, 0.65, 1.0)  # of a run, as shares of it: where is looked from
-STEPS = 25  # sizes of a move that are tried, each so many times the one before
-ROUNDS = 7  # of looking between the last point on one side and the first on the other, at PARTS points each
-PARTS = 15
-ASIDE = 1e-3  # of the way to an edge: over which slopes are taken
-STEEPER = 1.05
-ROUNDING = 1e-6  # of what a command, or a number remembered, is near an edge: no jump
-COMMANDS = "the law commands another value at once"
-MEMORY = "the law remembers another value"
-FLOW = "the plant moves otherwise at once"
-GAINS = "the law has other gains"
-FASTER = "the law remembers more"  # of a user's own law: what those of this library remember beyond a limit is known
-SMALL = 0.1  # of what f changes by near the edge: no jump, but a steep slope
-
-
-@dataclass(frozen=True, eq=False)
-class Edge:
-    """By how much the plant's states are off where the other side begins (n,), and in words what changes there.
-
-    switch: its number; None where the law turns without one (`turns`).
-    """
-
-    switch: int | None
-    move: np.ndarray
-    change: str
-
-    @property
-    def by_memory(self) -> bool:
-        """Whether what the law remembers alone leads there."""
-        return not self.move.any()
+MOST_WISHES = 8  # rows at which what is asked of a user's own law is largest or smallest, likewise
 
 
 def outwards(run: Run, spread: float, law: Switching, seen: Extent) -> Iterator[Edge]:
     """Edges in reach at which the law changes, from the first row where a switch has some."""
     left = set(seen.one_sided().tolist())
-    for row in dict.fromkeys(round(share * (len(run.log.time) - 1)) for share in ROWS):
-        if not left:
-            return
-        moves = _moves(run, spread, law, row)
-        for edge in list(_beside(run, law, seen, row, moves, sorted(left))):
-            left.discard(edge.switch)
-            yield edge
+    for manner, rows in ((AT_ONCE, _rows(run, law)), (HELD_THERE, _rows_held(run, law))):
+        for row in rows:
+            if not left:
+                return
+            moves = _moves(run, spread, law, row, manner)
+            for edge in list(_beside(run, law, seen, row, moves, law.whole_first(left), manner)):
+                left.discard(edge.switch)
+                yield edge
+
+
+def _rows(run: Run, law: Switching) -> list[int]:
+    """Where edges are looked for from: a law of the user's own may do something else where its reference is at its largest."""
+    found = [round(share * (len(run.log.time) - 1)) for share in ROWS]
+    return list(dict.fromkeys(found + _wishes(run) if law.users else found))
+
+
+def _wishes(run: Run) -> list[int]:
+    """Rows at which a reference is at its largest, or its smallest."""
+    rows = np.unique(np.linspace(0, len(run.log.time) - 1, MOST).astype(int))
+    kinds = [run.demand.kinds[name] for name in run.demand.live]
+    wanted = run.demand.at(run.log.time[rows])[:, [kind == "reference" for kind in kinds]]
+    ends = np.concatenate([wanted.argmax(axis=0), wanted.argmin(axis=0)])
+    return rows[ends[:MOST_WISHES]].tolist()
+
+
+def _rows_held(run: Run, law: Switching) -> list[int]:
+    """The first row and the last, of a sampled law of the user's own: what others remember is known."""
+    if not law.users or run.loop.period is None:
+        return []
+    return [0, len(run.log.time) - 1]
 
 
 def along_memory(run: Run, law: Switching, seen: Extent) -> Iterator[Edge]:
@@ -82,10 +79,15 @@ def along_memory(run: Run, law: Switching, seen: Extent) -> Iterator[Edge]:
             yield from _beside(run, law, seen, row, moves, [k])
 
 
-def _moves(run: Run, spread: float, law: Switching, row: int) -> np.ndarray:
-    """Moves (D, n + p) of the plant and, where it has the length that it has at this row, of what the law remembers."""
+def _moves(run: Run, spread: float, law: Switching, row: int, manner: Manner) -> np.ndarray:
+    """Moves (D, n + p) of the plant and, where it has the length that it has at this row, of what the law remembers.
+
+    What a law remembers follows by itself where it is held.
+    """
     width = len(np.concatenate(law.at(run, row)))
     own = of_plant(run, spread, width)
+    if manner.held:
+        return own
     memory = _of_memory(run, law)
     return np.concatenate([own, memory]) if memory.shape[1] == width else own
 
@@ -146,20 +148,26 @@ def possible(run: Run, law: Switching, row: int, points: np.ndarray) -> np.ndarr
 
 
 def _beside(
-    run: Run, law: Switching, seen: Extent, row: int, moves: np.ndarray, wanted: Sequence[int]
+    run: Run,
+    law: Switching,
+    seen: Extent,
+    row: int,
+    moves: np.ndarray,
+    wanted: Sequence[int],
+    manner: Manner = AT_ONCE,
 ) -> Iterator[Edge]:
     """Edges of these switches along these moves from a row of a run: the first at which the law changes, and the one opposite."""
     x, z = law.at(run, row)
     origin = np.concatenate([x, z])
     if moves.shape[1] != len(origin):  # what the law remembers changes its shape
         return
-    shares = np.geomspace(1.0 / FAR, 1.0, STEPS)
+    shares = manner.shares()
     points = origin[:, None, None] + moves.T[:, :, None] * shares
-    there = law.ask(run, row, points.reshape(len(origin), -1))
+    there = manner.asked(law, run, row, points.reshape(len(origin), -1))
     free = possible(run, law, row, points)
     for k in wanted:
         side = seen.side(k)
-        margins = there.margins(side)[k].reshape(len(moves), STEPS)
+        margins = there.margins(side)[k].reshape(len(moves), len(shares))
         beyond = free & (side * margins < 0)
         found: list[np.ndarray] = []
         for d in np.flatnonzero(beyond.any(axis=1)):
@@ -167,68 +175,10 @@ def _beside(
                 continue
             first = int(np.argmax(beyond[d]))
             before = float(shares[first - 1]) if first else 0.0
-            way = _Way(law, run, row, origin, moves[d], k, side)
+            way = Way(manner, law, run, row, origin, moves[d], k, side)
             before, outside = way.edge(before, float(shares[first]))
             change = way.change(before, outside)
             if change:
                 found.append(moves[d])
-                way_there = _from_start(run, x, outside * moves[d][: len(x)])
-                yield Edge(k, way_there, change)
-
-
-@dataclass(frozen=True, eq=False)
-class _Way:
-    """The way from a row of a run along a move (n + p,), over the edge of switch `k`, whose margin has this sign so far."""
-
-    law: Switching
-    run: Run
-    row: int
-    origin: np.ndarray
-    move: np.ndarray
-    k: int
-    side: float
-
-    def asked(self, shares: Sequence[float]) -> Beside:
-        """The law at these shares of the move."""
-        points = self.origin[:, None] + self.move[:, None] * np.asarray(shares)
-        return self.law.ask(self.run, self.row, points)
-
-    def edge(self, inside: float, outside: float) -> tuple[float, float]:
-        """The last share of the move on this side and the first on the other, between these two."""
-        for _ in range(ROUNDS):
-            shares = np.linspace(inside, outside, PARTS + 2)
-            margins = self.asked(shares[1:-1]).margins(self.side)[self.k]
-            beyond = np.append(self.side * margins < 0, True)
-            first = int(np.argmax(beyond)) + 1
-            inside, outside = float(shares[first - 1]), float(shares[first])
-        return inside, outside
-
-    def change(self, inside: float, outside: float) -> str:
-        """What changes between these shares, in words; "" where all goes on."""
-        before = inside * (1 - ASIDE)
-        behind = outside * (1 + ASIDE)
-        there = self.asked([before, inside, outside, behind])
-        for part, words in ((there.commands, COMMANDS), (there.memory, MEMORY), (there.flow, FLOW)):
-            if _jumps(part):
-                return words
-        if not self.move[: len(self.run.loop.plant.states)].any() or not inside > before:
-            return ""
-        widths = (inside - before, behind - outside)
-        if _turns(there.commands, *widths):
-            return GAINS
-        return FASTER if self.law.users and _turns(there.memory, *widths) else ""
-
-
-def _turns(f: np.ndarray, before: float, behind: float) -> bool:
-    """Whether the slope of one of these (k, 4) turns between its second and its third value; the others are so far off (shares)."""
-    room = ROUNDING * np.abs(f).max(axis=1, initial=0.0)
-    slope = (f[:, 1] - f[:, 0]) / before
-    after = (f[:, 3] - f[:, 2]) / behind
-    return bool((np.abs(after - slope) > STEEPER * np.abs(slope) + room / behind * ASIDE).any())
-
-
-def _jumps(f: np.ndarray) -> bool:
-    """Whether one of these (k, 4) jumps from its second to its third value: beyond rounding, and what it changes by near by."""
-    room = ROUNDING * np.abs(f).max(axis=1, initial=0.0)
-    jump = np.abs(f[:, 2] - f[:, 1])
-    return bool(((jump > room) & (jump > SMALL * np.abs(f[:, 3] - f[:, 0]))).any())
+                aside = outside * moves[d][: len(x)]
+                yield Edge(k, _from_start(run, x, aside), change, row, aside)

@@ -56,24 +56,33 @@ def at_its_end(
 def where_it_ends(run: Run, amounts: Mapping[str, float]) -> Run | None:
     """The loop held at rest where this run ends; None where a reference moves, or nothing is further off than `amounts`."""
     reference = run.demand.reference
-    length = run.scenario.length()
-    if not isinstance(reference, Varies) or not ends(reference) <= length:
+    if not isinstance(reference, Varies) or not ends(reference) <= run.scenario.length():
         return None
-    (end,) = reference.sample(np.array([length]), 0)[0]
     if not any(_way(run, name) > amounts.get(name, 0.0) for name in _places(run)):
         return None
+    return held_at(run, -1)
+
+
+def held_at(run: Run, row: int) -> Run | None:
+    """The loop held at rest where a run is at this row (its end: −1); None where it cannot stand there, or follows nothing."""
+    reference = run.demand.reference
+    if not isinstance(reference, Varies):
+        return None
+    length = run.scenario.length()
+    t = length if row == -1 else float(run.log.time[row])
+    (there,) = reference.sample(np.array([t]), 0)[0]
     scenario = replace(
         run.scenario,
-        reference=Hold(reference.space, tuple(map(float, end))),
+        reference=Hold(reference.space, tuple(map(float, there))),
         duration=min(length, 0.5 * BRIEF),
         disturbances={name: _last(run, push) for name, push in run.scenario.disturbances.items()},
         log_period=None,
     )
     try:
-        found = simulated(run.loop, _moved(run, scenario))
+        found = simulated(run.loop, _moved(run, scenario, row))
     except InputError:  # it cannot be started there
         return None
-    return found if found.log.status.completed and not found.left[1] else None
+    return None if found.end else found
 
 
 def _places(run: Run) -> list[str]:
@@ -96,12 +105,12 @@ def _last(run: Run, push):
     return float(push.sample(run.log.time[-1:], 0)[0, 0, 0])
 
 
-def _moved(run: Run, scenario: Scenario) -> Scenario:
-    """The scenario from where the run ends: at rest in its pose, where the plant can say what that is."""
+def _moved(run: Run, scenario: Scenario, row: int) -> Scenario:
+    """The scenario from where the run is at this row: at rest in its pose, where the plant can say what that is."""
     plant = run.loop.plant
     if isinstance(plant, Posed):
-        pose = tuple(float(run.log.array(name)[-1]) for name in leading(plant))
+        pose = tuple(float(run.log.array(name)[row]) for name in leading(plant))
         return replace(scenario, start=pose, offset={})
     begin = nominal_start(plant, run.scenario, run.demand.start)
-    way = {s.name: float(run.log.array(s.name)[-1] - x) for s, x in zip(plant.states, begin)}
+    way = {s.name: float(run.log.array(s.name)[row] - x) for s, x in zip(plant.states, begin)}
     return replace(scenario, offset=way)

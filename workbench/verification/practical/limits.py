@@ -48,13 +48,8 @@ def outcome(claim, bound: float | None) -> Callable[[Run], tuple[bool, float, fl
     """(still holds, largest settled v, largest settled tool error, why not) of a run."""
 
     def judge(run: Run):
-        if not run.log.status.completed or run.left[1]:
-            return (
-                False,
-                math.inf,
-                math.inf,
-                run.log.status.message if not run.log.status.completed else run.left[1],
-            )
+        if run.end:
+            return False, math.inf, math.inf, run.end
         part = run.fine.settled(SETTLE)
         e = run.fine.tool_error
         error = float(e[part].max()) if e is not None else math.nan

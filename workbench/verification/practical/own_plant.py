@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import casadi as ca
@@ -53,7 +53,18 @@ class OnOwnPlant:
         return rows, np.vstack([low, margins]), np.vstack([high, margins])
 
     def ask(self, run: Run, row: int, points: np.ndarray) -> Beside:
-        there = self.law.ask(run, row, points)
+        return self._with_flow(run, row, points, self.law.ask(run, row, points))
+
+    def whole_first(self, switches: Iterable[int]) -> list[int]:
+        return self.law.whole_first(switches)
+
+    def held(self, run: Run, row: int, points: np.ndarray) -> Beside:
+        return self._with_flow(run, row, points, self.law.held(run, row, points))
+
+    def is_condition(self, k: int) -> bool:
+        return k < len(self.law.notes.texts) and self.law.is_condition(k)
+
+    def _with_flow(self, run: Run, row: int, points: np.ndarray, there: Beside) -> Beside:
         x = points[: len(run.loop.plant.states)]
         t = np.full(points.shape[1], run.log.time[row])
         margins, rates = self.flow.at(run.loop.plant, t, x, _inputs(run, there.commands))

@@ -22,6 +22,7 @@ import numpy as np
 
 from workbench.contract.system import names
 from workbench.run.targets import parse
+from workbench.verification.practical.meters import meters
 from workbench.verification.practical.starts import positions, unbalanced
 from workbench.verification.scales import signal_floor
 
@@ -69,7 +70,9 @@ class Return:
 
 
 def judged(run, sizes: Mapping[str, float], allowed: float | None) -> list[Judged]:
-    """Signals whose return is asked: the tool, what follows a reference, every position, every chamber pressure.
+    """Signals whose return is asked: the tool, what follows a reference, every state that is moved, every chamber pressure.
+
+    States that only count (`meters`) are not.
 
     allowed: tolerance of the tool, or of the outputs that follow a reference; None where none is known.
     """
@@ -83,9 +86,11 @@ def judged(run, sizes: Mapping[str, float], allowed: float | None) -> list[Judge
     for name in followed(run):
         if name in log:
             found[name] = Judged(name, (name,), units.get(name, "1"), allowed or 0.0)
+    counting = meters(plant)
     for name in (*positions(plant), *sizes):
         rate = name[1:] in units and name.startswith("d")
-        if name in found or name in plant.pressure_names or rate or name not in log:
+        elsewhere = name in found or name in plant.pressure_names or name in counting
+        if elsewhere or rate or name not in log:
             continue
         found[name] = Judged(name, (name,), units.get(name, "1"), TOLERANCE * sizes.get(name, 0.0))
     for joint in plant.free_joints(names(run.loop.controller.commands)):

@@ -8,7 +8,7 @@ graph of its flow under the law's command; what plants of this library do beyond
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -24,6 +24,7 @@ from workbench.verification.practical.running_on import within
 from workbench.verification.run import Run
 
 MOST = 2000  # of a run, that are looked at
+HELD = 200  # samples for which a law is held at a point: as long as a window of past samples may be
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,8 +107,20 @@ class Switching(Protocol):
         """What is there at points (x, z) × N, else as in this row."""
         ...
 
+    def whole_first(self, switches: Iterable[int]) -> list[int]:
+        """Switches by number, a condition before the parts of it: a part that is met says nothing of the whole."""
+        ...
+
+    def held(self, run: Run, row: int, points: np.ndarray) -> Beside:
+        """What a sampled law commands once the plant was held at points (x, z) × N for HELD samples, and the margins meanwhile."""
+        ...
+
     def shown(self, run: Run, row: int, points: np.ndarray) -> Mapping[str, np.ndarray]:
         """Signals that follow from points (x, z) × N, such as lengths of cylinders, as far as it knows them."""
+        ...
+
+    def is_condition(self, k: int) -> bool:
+        """Whether switch k is a condition made of several comparisons, whose margin has no size."""
         ...
 
     def words(self, k: int, run: Run) -> str:
@@ -129,13 +142,15 @@ class Expression:
         jump = None if loop.period is None else traced.jump(*self.symbols)
         commands, memory = _law(loop, traced, self.symbols, jump)
         flow = _flow(loop, traced, self.symbols, jump)
-        self.switches = list(switches_in([*flow, *commands, *memory]))
+        self.users = not own(type(innermost(loop.controller)))
+        self.switches = list(switches_in([*flow, *commands, *memory], conditions=self.users))
         margins = [a - b for _, a, b in self.switches]
         told = (margins, commands, memory, flow)
         parts = [ca.vertcat(*part) if part else ca.SX(0, 1) for part in told]
         self.function = ca.Function("switches", self.symbols, [ca.densify(p) for p in parts])
         self.n_plant = len(loop.plant.states)
-        self.users = not own(type(innermost(loop.controller)))
+        remembered = set(names(innermost(loop.controller).states))
+        self.own = np.array([n in remembered for n in names(loop.states)[self.n_plant :]], bool)
 
     def margins(self, run: Run) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         rows = np.unique(np.linspace(0, len(run.log.time) - 1, MOST).astype(int))
@@ -164,6 +179,25 @@ class Expression:
         margins, *rest = self._asked(run, rows, self._placed(run, rows, points))
         return Beside(margins, margins, *rest)
 
+    def whole_first(self, switches: Iterable[int]) -> list[int]:
+        return sorted(switches, key=lambda k: (not self.is_condition(k), k))
+
+    def held(self, run: Run, row: int, points: np.ndarray) -> Beside:
+        points = points.copy()
+        there = self.ask(run, row, points)
+        low = high = there.low
+        for _ in range(HELD):
+            kept = np.empty_like(points[self.n_plant :])
+            kept[self.own] = there.memory
+            kept[~self.own] = there.commands
+            if np.array_equal(kept, points[self.n_plant :], equal_nan=True):
+                break
+            points[self.n_plant :] = kept
+            there = self.ask(run, row, points)
+            low = np.fmin(low, there.low)
+            high = np.fmax(high, there.high)
+        return there._replace(low=low, high=high)
+
     def shown(self, run: Run, row: int, points: np.ndarray) -> Mapping[str, np.ndarray]:
         rows = np.full(points.shape[1], row)
         placed = self._placed(run, rows, points)
@@ -185,6 +219,9 @@ class Expression:
         t = run.log.time[rows]
         return f(t[None, :], x, run.demand.at(t).T, self.traced.constants(run.loop))
 
+    def is_condition(self, k: int) -> bool:
+        return self.switches[k][0] == ca.OP_AND
+
     def words(self, k: int, run: Run) -> str:
         kind, a, b = self.switches[k]
         c = ca.DM(self.traced.constants(run.loop))
@@ -196,14 +233,14 @@ _made: dict[Traced, Expression] = {}
 
 
 def of_expression(run: Run) -> Expression | None:
-    """The switches of this run's law; None where it is no expression, or has none."""
+    """The switches of this run's law; None where it is no expression, or one of this library without any."""
     if run.loop.hosted:
         return None
     traced = trace(run.loop, run.demand.live)
     if traced not in _made:
         _made[traced] = Expression(run.loop, traced)
     found = _made[traced]
-    return found if found.switches else None
+    return found if found.switches or found.users else None
 
 
 def _law(

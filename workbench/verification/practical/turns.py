@@ -1,4 +1,4 @@
-"""Where a law called from Python commands less, the other way, or much more as its plant is further off; or fails.
+"""Where a user's own law commands less, the other way, or much more as its plant is further off; or fails.
 
 A table, a remainder, a function of a library, an exception: none of them is a comparison in the law's text. So the law is asked
 outwards from where its run begins, along the same moves as its switches (`edges`):
@@ -15,8 +15,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.verification.practical.edges import FAR, STEPS, Edge, of_plant, possible
+from workbench.verification.practical.edges import of_plant, possible
 from workbench.verification.practical.switches import Switching
+from workbench.verification.practical.ways import FAR, STEPS, Edge
 from workbench.verification.run import Run
 
 KEPT = 0.8

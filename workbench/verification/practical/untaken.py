@@ -19,12 +19,14 @@ import numpy as np
 from workbench.contract.system import names
 from workbench.run.start import start_state
 from workbench.verification.practical.disturbed import Outcome, longest, undisturbed
-from workbench.verification.practical.edges import COMMANDS, Edge, along_memory, outwards
+from workbench.verification.practical.edges import along_memory, outwards
+from workbench.verification.practical.elsewhere import held_at
 from workbench.verification.practical.returning import BACK, Return
 from workbench.verification.practical.starts import Start, scenario_from, stands
 from workbench.verification.practical.switches import Extent, Switching, together
 from workbench.verification.practical.switches_of import extent_of
 from workbench.verification.practical.turns import turns
+from workbench.verification.practical.ways import AFTER_A_WHILE, COMMANDS, Edge
 from workbench.verification.run import Run
 from workbench.verification.run import run as simulated
 
@@ -40,6 +42,10 @@ BEYOND = (
 JUST = 1.01  # likewise, where the machine cannot be any further: at the end of a stroke
 WAY = tuple(k / 12 for k in range(1, 13))  # shares of a move at which the machine has to stand, too
 SAME = 0.01  # of a move: places that are no further apart are one
+SHOWN = (COMMANDS, AFTER_A_WHILE)  # changes of which a run that took the other side shows all
+LEADS = "what the law remembers may lead there"
+STAYS = "a push that keeps the machine there may lead there"
+PASSES = "the machine may be pushed there on its way"
 MEND = "start it from there (`spread`, or `offset` in the scenario), or leave the branch out"
 
 
@@ -48,18 +54,18 @@ def untaken(
     spread: float,
     law: Switching,
     outcomes: Sequence[Outcome],
-    tried: Callable[[Start], Outcome],
+    tried: Callable[..., Outcome],
 ) -> str:
     """The branch that no run took and that changes the loop, in words; "" for none.
 
-    tried: what the loop does from a start.
+    tried: what the loop does from a start, of this run or of another one.
     """
     base = longest(run)
     seen = _seen([extent_of(base), *(o.compared for o in outcomes)])
-    search = _Search(run, law, outcomes, tried, seen)
+    search = _Search(run, base, law, outcomes, tried, seen)
     edges = chain(
         outwards(base, spread, law, search.seen),
-        turns(base, spread, law) if run.loop.hosted else (),
+        turns(base, spread, law) if law.users else (),
     )
     found = next(filter(None, map(search.gone_to, edges)), "")
     return found or next(search.led_to(), "")
@@ -71,12 +77,13 @@ def _seen(extents: Sequence[Extent | None]) -> Extent:
 
 @dataclass(eq=False)
 class _Search:
-    """What runs have seen of the law's switches so far, and the starts that were tried for more."""
+    """What runs have seen of the law's switches so far, and the starts that were tried for more. base: the longest of the runs."""
 
     run: Run
+    base: Run
     law: Switching
     outcomes: Sequence[Outcome]
-    tried: Callable[[Start], Outcome]
+    tried: Callable[..., Outcome]
     seen: Extent
 
     def __post_init__(self) -> None:
@@ -90,7 +97,7 @@ class _Search:
         if self._was_seen(edge):
             return ""
         if edge.by_memory:
-            return self._told(edge, "what the law remembers may lead there")
+            return self._told(edge, LEADS)
         is_at_the_end = not self._can_be(self._start(BEYOND[0] * edge.move))
         for factor in (JUST,) if is_at_the_end else BEYOND:
             start = self._start(factor * edge.move)
@@ -101,9 +108,24 @@ class _Search:
                 return self._kept_away(edge, start, outcome)
             self.starts.append(start)
             self.seen = _seen([self.seen, outcome.compared])
-            if edge.change == COMMANDS and self._took(outcome, edge.switch):
+            if edge.change in SHOWN and self._took(outcome, edge.switch):
                 return ""
-        return ""
+        return self._not_taken(edge) if self.law.users else ""
+
+    def _not_taken(self, edge: Edge) -> str:
+        """In words, an edge whose other side no start showed; "" where the loop shows it, held at that row, and comes back."""
+        if edge.change == AFTER_A_WHILE:
+            return self._told(edge, STAYS)
+        if edge.change != COMMANDS or not edge.row:
+            return ""
+        there = held_at(self.base, edge.row)
+        for factor in () if there is None else BEYOND:
+            outcome = self.tried(self._start(factor * edge.aside), there)
+            if not self._is_back(outcome):
+                return self._told(edge, f"held there, {_ended(outcome)}")
+            if self._took(outcome, edge.switch):
+                return ""
+        return self._told(edge, PASSES)
 
     def _kept_away(self, edge: Edge, start: Start, outcome: Outcome) -> str:
         """In words, that the loop does not come back from beyond this edge; "" where it does not from before it either."""
@@ -128,12 +150,12 @@ class _Search:
         if outcome.gone or outcome.unrest:
             return False
         return all(
-            r.lenient or r.word == "back" and r.last <= max(r.signal.tolerance, self._near(r))
+            r.lenient or r.word == "back" and r.last <= max(r.signal.tolerance, self._needed(r))
             for r in outcome.found
             if r.moved
         )
 
-    def _near(self, seen: Return) -> float:
+    def _needed(self, seen: Return) -> float:
         """How near a signal has to come: BACK of how far it was off from other starts."""
         before = [r for o in self.outcomes for r in o.found if r.signal.name == seen.signal.name]
         return BACK * max((r.largest for r in before), default=seen.largest)
@@ -171,7 +193,7 @@ class _Search:
             base = undisturbed(self.run, 2 * self.run.scenario.length()).scenario
             made = simulated(self.run.loop, scenario_from(self.run, start, base))
             for edge in along_memory(made, self.law, self.seen):
-                yield self._told(edge, "what the law remembers may lead there")
+                yield self._told(edge, LEADS)
 
     def _start(self, move: np.ndarray) -> Start:
         known = zip(names(self.run.loop.plant.states), move.tolist())
@@ -181,11 +203,14 @@ class _Search:
         if edge.switch is None:
             place = self._start(edge.move).words
             return f"no run came as far as {place}, where {edge.change}; {why}; {MEND}"
-        near = f"they came as near as {abs(self.at_first.nearest(edge.switch)):.3g}"
-        compared = self.law.words(edge.switch, self.run)
-        return (
-            f"no run took the other side of {compared} ({near}), where {edge.change}; {why}; {MEND}"
-        )
+        compared = self.law.words(edge.switch, self.run) + self._near(edge.switch)
+        return f"no run took the other side of {compared}, where {edge.change}; {why}; {MEND}"
+
+    def _near(self, k: int) -> str:
+        """How near runs came to the other side of a switch, in words; a condition is met or it is not."""
+        if self.law.is_condition(k):
+            return ""
+        return f" (they came as near as {abs(self.at_first.nearest(k)):.3g})"
 
 
 def _share(start: Start, part: float) -> Start:

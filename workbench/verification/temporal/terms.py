@@ -159,7 +159,10 @@ class Units:
 
 def _can_be_read(unit: str) -> bool:
     """Whether a number in this unit can be written in a sentence."""
-    number, *others = tokens(f"1 {unit}")
+    try:
+        number, *others = tokens(f"1 {unit}")
+    except InputError:  # a sign that no sentence has, such as °
+        return False
     return number.unit == unit and len(others) == 1 and measured(f"1 {unit}") is not None
 
 

@@ -1,0 +1,30 @@
+"""A gain that is nothing, as the cause: what has no proportional gain is not brought to its reference, or swings about it.
+
+Told where no change of a number was seen to help enough. Feed-forward hides it while the path moves, and integral action alone
+turns about the reference: u̇ = K_i e of a plant that integrates has no damping.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from workbench.contract.system import innermost, names
+from workbench.verification.cause.gains import feeds_forward
+from workbench.verification.cause.trial import Cause
+from workbench.verification.run import Run
+
+
+def without_gain(run: Run) -> Cause | None:
+    """Commands of a PID whose K_p is 0 and that nothing damps, with what they should bring to its reference; None for none."""
+    law: Any = innermost(run.loop.controller)
+    if not feeds_forward(law):
+        return None
+    gains = zip(names(law.commands), names(law.measured), law.each(law.K_p), law.each(law.K_i))
+    idle = [_told(u, y, K_i) for u, y, K_p, K_i in gains if not K_p]
+    return Cause("gain", "; ".join(idle)) if idle else None
+
+
+def _told(command: str, position: str, K_i: float) -> str:
+    """What a command does without a proportional gain."""
+    acts = "integral action alone brings" if K_i else "nothing brings"
+    return f"controller.K_p of {command} is 0: {acts} {position} to its reference"

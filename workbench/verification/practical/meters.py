@@ -1,0 +1,58 @@
+"""States that only count: an odometer, an energy meter, a clock that a plant of the user's own keeps.
+
+    ẋ_i = f(x without x_i, u, t),   and no rate of another state, no output and no limit depends on x_i
+
+No law can read such a state, and nothing that the plant does follows from it. From another start it shows another number for ever,
+which is no instability: it does not have to come back. Positions have to, whatever depends on them (ẋ_i is another state, or they
+are named as one): they are places of a machine.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import casadi as ca
+
+from workbench.contract.own_text import own
+from workbench.contract.system import System, names
+from workbench.numerics.expressions import column, quick, symbols
+from workbench.verification.practical.starts import positions
+from workbench.verification.verdict import Assumption
+
+
+def meters(plant: System) -> tuple[str, ...]:
+    """Names of the states of a plant that only count; none of a plant of this library, or of one with constraints."""
+    if own(type(plant)) or plant.on_floats or type(plant).project is not System.project:
+        return ()
+    return _found(plant)
+
+
+def not_asked_back(plant: System) -> tuple[Assumption, ...]:
+    """As assumptions of a verdict on the loop's return, that these do not come back."""
+    return tuple(
+        Assumption(f"{name} only counts: no output, limit or law depends on it", True)
+        for name in meters(plant)
+    )
+
+
+@lru_cache(maxsize=16)
+def _found(plant: Any) -> tuple[str, ...]:
+    x, xs = symbols("x", len(plant.states))
+    _, us = symbols("u", len(plant.inputs))
+    t = quick(ca.SX.sym("t"))
+    flow = column(plant.rhs(t, xs, us))
+    whole = ca.vertcat(flow, column(plant.out(t, xs)))
+    _, read = ca.jacobian(whole, x).sparsity().get_triplet()
+    watched = _watched(plant)
+    return tuple(
+        name
+        for i, name in enumerate(names(plant.states))
+        if i not in read and name not in watched and not flow[i].is_symbolic()
+    )
+
+
+def _watched(plant: Any) -> set[str]:
+    """States that are places, pressures, or limited."""
+    limited = {name for limit in plant.machine_limits() for name in limit.signals}
+    return {*positions(plant), *plant.pressure_names, *plant.vacua, *plant.spans, *limited}
