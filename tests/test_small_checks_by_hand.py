@@ -17,7 +17,7 @@ from workbench.verification.linear.hidden import hidden_modes
 from workbench.verification.observed import shares
 from workbench.verification.practical import own_plant
 from workbench.verification.practical.crossings import crossings
-from workbench.verification.practical.edges import SMALL, _jumps
+from workbench.verification.practical.ways import SMALL, _jumps
 from workbench.verification.predictive.ingredients import TerminalIngredients
 from workbench.verification.predictive.local import unconstrained
 from workbench.verification.rigorous import motion_text
