@@ -138,7 +138,9 @@ def test_memory_that_neither_itself_nor_a_measurement_moves_is_constant(monkeypa
     A[0, 0], A[2, 0] = -1.0, 2.0
     B = np.zeros((4, 2))
     B[1, 1] = 3.0
-    monkeypatch.setattr(loops, "_traced", lambda law, flows: (A, B, None, None) if flows else None)
+    monkeypatch.setattr(
+        loops, "law_slopes", lambda law, flows: (A, B, None, None) if flows else None
+    )
     law = SimpleNamespace(states=tuple(SimpleNamespace(name=n) for n in "abcd"))
     assert loops.constant_memory(SimpleNamespace(period=None, controller=law)) == ("d",)
 
@@ -154,7 +156,7 @@ class Rooted(Wired):
 def test_one_slope_that_is_none_is_enough(curved):
     plant = Linear(((0.0, 1.0), (0.0, 0.0)), ((0.0,), (1.0,)), ((1.0, 0.0), (0.0, 1.0)))
     with pytest.raises(InputError, match="no derivative at rest"):
-        loops._traced(Rooted(plant), curved=curved)
+        loops.law_slopes(Rooted(plant), curved=curved)
 
 
 # ---- branches --------------------------------------------------------------------------------
