@@ -33,7 +33,7 @@ FAULTS = {
         "loop.sample_time=7 ms",
         "controller.K_p=3000",
         "controller.K_i=0",
-        "controller.K_i=60000",
+        "controller.K_i=300000",
         "plant.supply.p_s=20 bar",
     ),
     "crane": ("loop.sample_time=7 ms", "loop.delay=6 ms", "controller.βk_f=3000 1/s"),
