@@ -202,6 +202,32 @@ def test_a_part_whose_process_dies_decides_nothing(monkeypatch):
     assert verdict.holds is None and "the process that ran it died 3 times" in verdict.worst
 
 
+def test_where_no_process_can_be_started_parts_go_one_after_the_other(monkeypatch):
+    """As in a script without a main of its own; what was found before stays found."""
+
+    def broken(work, todo, jobs, answer, lost):
+        yield todo[1][0], answer(work, todo[1][1])
+        raise InputError("a process could not be started")
+
+    monkeypatch.setattr(parts, "cores", lambda: 2)
+    monkeypatch.setattr(parts, "on_processes", broken)
+    asked = []
+    monkeypatch.setattr(parts, "of_part", lambda work, claim: asked.append(claim) or claim)
+    made = run(loop(), replace(QUICK, duration=0.1))
+    assert list(parts.searches(made, ["a", "b", "c"])) == [(1, "b"), (0, "a"), (2, "c")]
+    assert asked == ["b", "a", "c"]
+
+
+def test_a_part_that_cannot_run_decides_nothing(monkeypatch):
+    def refused(*given):
+        raise InputError("nothing holds it there")
+
+    monkeypatch.setattr(parts, "other", refused)
+    claim = replace(CLAIM, parameters={"k": (3.9, 4.1)}, parts={"k": 2})
+    verdict = check_tube(claim, run(loop(), replace(QUICK, duration=0.2)))
+    assert verdict.holds is None and verdict.worst.endswith("nothing holds it there")
+
+
 def test_what_is_varied_is_around_the_middle_of_its_part():
     one = parts.centre("k", 3.0, 3.5)
     assert (one.value, one.low, one.high) == (3.25, 3.0, 3.5)

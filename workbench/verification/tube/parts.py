@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -92,21 +92,29 @@ def in_parts(claim: Any, run: Any, share: Share) -> Whole:
 
 
 def searches(run: Any, asked: list) -> Iterator[tuple[int, Found]]:
-    """(place, what was found) of every part, as they end; on processes where there are cores for them."""
+    """(place, what was found) of every part, as they end; on processes where there are cores for them and they can be started."""
     jobs = min(cores(), SIDE_BY_SIDE, len(asked))
     work = (run.loop, run.scenario)
-    todo = list(enumerate(asked))
-    if jobs == 1:
-        return ((k, of_part(work, claim)) for k, claim in todo)
-    return on_processes(work, todo, jobs, of_part, lost)
+    left = dict(enumerate(asked))
+    if jobs > 1:
+        with suppress(InputError):  # a script without a main of its own, a loop that cannot be sent
+            for k, one in on_processes(work, list(left.items()), jobs, of_part, lost):
+                del left[k]
+                yield k, one
+    for k, claim in left.items():
+        yield k, of_part(work, claim)
 
 
 def of_part(work: tuple, claim: Any) -> Found:
     """The tube of one part: around the run with the numbers in its middle, from the starts of the run itself."""
     own = made(*work)
     numbers = tuple(centre(v, *claim.parameters[v]) for v in claim.parameters)
-    loop, scenario = other(own, {}, numbers, np.zeros(len(numbers)))
-    return judged(claim, made(loop, scenario), Share(None, 0), np.array(own.demand.start, float))
+    try:
+        loop, scenario = other(own, {}, numbers, np.zeros(len(numbers)))
+        middle = made(loop, scenario)
+    except InputError as why:
+        return lost(why.message)
+    return judged(claim, middle, Share(None, 0), np.array(own.demand.start, float))
 
 
 def centre(path: str, low: float, high: float) -> Varied:
@@ -115,7 +123,7 @@ def centre(path: str, low: float, high: float) -> Varied:
 
 
 def lost(how: str) -> Found:
-    """A part whose process died."""
+    """A part that was not looked at, and why."""
     return Found(Verdict("tube", "", None, worst=how))
 
 
