@@ -82,8 +82,10 @@ def beside(case, asked, tubes, runs: int) -> int:
     nodes = min(len(c.z) for c in tubes)
 
     def sections(one) -> np.ndarray:
-        """What the samples read, from the second on: memory as before the sample."""
-        x = one.log.values[:nodes, section]
+        """What the samples read, from the second on: memory as before the sample; NaN after the end of a run that ends early."""
+        x = np.full((nodes, len(section)), np.nan)
+        known = one.log.values[:nodes, section]
+        x[: len(known)] = known
         return np.where(moving, x, np.vstack([c.z[:1, : len(section)], x[:-1]]))[1:]
 
     def held(z: np.ndarray, c) -> bool:
