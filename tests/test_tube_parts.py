@@ -232,3 +232,14 @@ def test_what_is_varied_is_around_the_middle_of_its_part():
     one = parts.centre("k", 3.0, 3.5)
     assert (one.value, one.low, one.high) == (3.25, 3.0, 3.5)
     assert varied(CLAIM, loop())[0].half >= 0.15
+
+
+def test_a_state_that_no_run_moves_has_no_ratio_in_the_report():
+    """Widths twice as large as the hull; of a state that only rounding widens there is no ratio."""
+    from reports.chapters.tube import state_rows
+
+    width, hull = np.array([0.2, 0.4]), np.array([0.1, 0.2])
+    found = {"width": {"q": width, "v": width * 1e-24}, "hull": {"q": hull, "v": np.zeros(2)}}
+    rows = state_rows(found, {"q": "rad", "v": "m/s"})
+    assert [row[0] for row in rows] == ["q", "v"]
+    assert [row[-1] for row in rows] == ["2", "–"]

@@ -54,10 +54,15 @@ def state_rows(found, units: dict[str, str]) -> list[list[str]]:
         [
             clean(name, 40),
             *(tables.quantity(v, units.get(name, "1"), 3) for v in (w[0], w.max(), w[-1])),
-            f"{times_as_wide(w, found['hull'][name]):.3g}",
+            ratio(times_as_wide(w, found["hull"][name])),
         ]
         for name, w in found["width"].items()
     ]
+
+
+def ratio(value: float) -> str:
+    """A ratio in three digits, – where there is none."""
+    return "–" if np.isnan(value) else f"{value:.3g}"
 
 
 def times_as_wide(width: np.ndarray, hull: np.ndarray) -> float:
