@@ -67,8 +67,10 @@ def test_runs_of_any_numbers_are_in_the_tube_of_their_part_and_in_the_one_that_i
         far = np.abs(log.values[:, :2] - centre)[np.rint(drawn["t"] / 0.01).astype(int)]
         for j, name in enumerate("py"):
             assert (far[1:, j] <= drawn["width"][name][1:] * (1 + 1e-9) + 1e-12).all()
-    bounds = np.array([[verdict.data[side][name] for name in "py"] for side in ("low", "high")])
-    assert (bounds[0] < centre.min(axis=0)).all() and (centre.max(axis=0) < bounds[1]).all()
+    for i, name in enumerate("py"):
+        assert verdict.data["low"][name] == min(c.low[i] for c in tubes) < centre[:, i].min()
+        assert verdict.data["high"][name] == max(c.high[i] for c in tubes) > centre[:, i].max()
+    assert verdict.data["error"] == [max(c.error[0] for c in tubes)]
 
 
 def test_certificates_together_cover_the_box_to_the_last_bit(proved):
@@ -216,6 +218,14 @@ def test_where_no_process_can_be_started_parts_go_one_after_the_other(monkeypatc
     made = run(loop(), replace(QUICK, duration=0.1))
     assert list(parts.searches(made, ["a", "b", "c"])) == [(1, "b"), (0, "a"), (2, "c")]
     assert asked == ["b", "a", "c"]
+
+
+def test_the_starts_of_a_part_are_those_of_the_run_to_the_last_bit(monkeypatch):
+    """An offset takes a part's run there but for rounding; its tube is asked from the run's own start."""
+    monkeypatch.setattr(parts, "judged", lambda claim, run, share, start: start)
+    system, scenario = loop(), replace(QUICK, duration=0.1, offset={"p": 0.1, "y": 1 / 3})
+    found = parts.of_part((system, scenario), replace(CLAIM, parameters={"k": (3.9, 4.3)}))
+    assert found.tolist() == list(run(system, scenario).demand.start)
 
 
 def test_a_part_that_cannot_run_decides_nothing(monkeypatch):
