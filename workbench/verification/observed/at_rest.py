@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -33,9 +34,13 @@ def held_there(run: Run) -> Scenario | None:
     reference = run.demand.reference
     if reference is None:
         return None
-    (end,) = reference.sample(run.log.time[[-1]], 0)[0]
-    hold = Hold(reference.space, tuple(map(float, end)))
-    return replace(run.scenario, reference=hold)
+    return replace(run.scenario, reference=stays_at(reference, float(run.log.time[-1])))
+
+
+def stays_at(reference: Any, t: float) -> Hold:
+    """The reference that stays where this one is at an instant t (s)."""
+    (there,) = reference.sample(np.array([t]), 0)[0]
+    return Hold(reference.space, tuple(map(float, there)))
 
 
 def _can_be_held(run: Run) -> bool:

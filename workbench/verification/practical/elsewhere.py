@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-import numpy as np
-
 from workbench.contract.capabilities import Posed, Varies, ends
 from workbench.contract.errors import InputError
 from workbench.contract.system import names
-from workbench.run.reference import Hold
 from workbench.run.scenario import Scenario
 from workbench.run.targets import undisturbed as nominal_start
 from workbench.verification.linear.modes import Modes
+from workbench.verification.observed.at_rest import stays_at
 from workbench.verification.practical.decision import decided
 from workbench.verification.practical.disturbed import disturbed
 from workbench.verification.practical.nominal import Nominal
@@ -70,10 +68,9 @@ def held_at(run: Run, row: int) -> Run | None:
         return None
     length = run.scenario.length()
     t = length if row == -1 else float(run.log.time[row])
-    (there,) = reference.sample(np.array([t]), 0)[0]
     scenario = replace(
         run.scenario,
-        reference=Hold(reference.space, tuple(map(float, there))),
+        reference=stays_at(reference, t),
         duration=min(length, 0.5 * BRIEF),
         disturbances={name: _last(run, push) for name, push in run.scenario.disturbances.items()},
         log_period=None,

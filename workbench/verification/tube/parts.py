@@ -87,7 +87,7 @@ def in_parts(claim: Any, run: Any, share: Share) -> Whole:
                 text = f"with {which(asked[k], numbers)}: {one.verdict.worst}"
                 return Whole(said(None, worst=text, assumptions=one.verdict.assumptions))
             found[k] = one
-            share.reach(len(found) / len(asked))
+            share.done(len(found) / len(asked))
     return joined(said, question, [found[k] for k in range(len(asked))])
 
 

@@ -22,7 +22,7 @@ class Share:
         self.left *= 1 - STEP
         self._tell(int(self.work * (1 - self.left)))
 
-    def reach(self, part: float) -> None:
+    def done(self, part: float) -> None:
         """This part of the work is done."""
         self._tell(int(self.work * part))
 
