@@ -46,21 +46,46 @@ def run_on(z, nodes):
 def by_hand(monkeypatch):
     monkeypatch.setattr(search, "constant", lambda c: np.array([False, False, True]))
     monkeypatch.setattr(search, "tiny", lambda question: question.tube)
-    monkeypatch.setattr(search, "samples", lambda c, nodes: run_on(c.z, nodes))
+    monkeypatch.setattr(
+        search, "samples", lambda c: run_on(c.z, np.flatnonzero(np.array(c.after) >= 0))
+    )
+
+
+def follows(z, k, after):
+    """Whether sample k leads exactly from its node to the next one."""
+    return M[k] @ z[k, :2] + BESIDE[k] == pytest.approx(z[after, :2], rel=1e-12)
 
 
 def test_a_step_of_newton_closes_a_linear_lap(by_hand, monkeypatch):
-    """Nodes before the lap and states that stay are left where they are."""
+    """The start and states that stay are left where they are."""
     monkeypatch.setattr(search, "NEWTON", 1)
     z = np.array([[0.3, -0.2, 7.0], [1.0, 2.0, 7.0], [-1.0, 0.5, 7.0]])
     found = search.closed(Question(Loop(z, np.array((1, 2, 1))))).tube.z
     assert found[0] == pytest.approx(z[0]) and (found[:, 2] == 7.0).all()
-    for k, after in ((1, 2), (2, 1)):
-        assert M[k] @ found[k, :2] + BESIDE[k] == pytest.approx(found[after, :2], rel=1e-12)
+    assert follows(found, 1, 2) and follows(found, 2, 1) and not follows(found, 0, 1)
 
 
-def test_a_run_that_does_not_repeat_is_left_alone(by_hand):
-    question = Question(Loop(np.zeros((3, 3)), after=(1, 2, -1)))
+def test_a_lap_from_the_start_on_is_closed_where_it_begins(by_hand, monkeypatch):
+    monkeypatch.setattr(search, "NEWTON", 1)
+    z = np.array([[0.3, -0.2, 7.0], [1.0, 2.0, 7.0], [-1.0, 0.5, 7.0]])
+    found = search.closed(Question(Loop(z, np.array((1, 2, 0))))).tube.z
+    assert follows(found, 0, 1) and follows(found, 1, 2) and follows(found, 2, 0)
+
+
+def test_the_nodes_of_a_run_that_ends_go_where_the_loop_goes(by_hand, monkeypatch):
+    monkeypatch.setattr(search, "NEWTON", 1)
+    z = np.array([[0.3, -0.2, 7.0], [1.0, 2.0, 7.0], [-1.0, 0.5, 7.0]])
+    found = search.closed(Question(Loop(z, np.array((1, 2, -1))))).tube.z
+    assert (found[0] == z[0]).all() and (found[:, 2] == 7.0).all()
+    assert follows(found, 0, 1) and follows(found, 1, 2)
+
+
+@pytest.mark.parametrize("after", [(1, 2, -1), (1, 2, 1)])
+def test_nodes_whose_samples_have_no_derivative_stay_where_they_are(by_hand, monkeypatch, after):
+    slopes = M.copy()
+    slopes[1, 0, 1] = np.inf
+    monkeypatch.setitem(globals(), "M", slopes)
+    question = Question(Loop(np.ones((3, 3)), np.array(after)))
     assert search.closed(question) is question
 
 

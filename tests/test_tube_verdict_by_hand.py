@@ -24,7 +24,7 @@ def tube(after=(1, 2, 1), **other):
     reach[:, 0, 0] = 3e-3, 2e-3, 1e-3
     reach[:, 0, 2] = 4e4, 6e4, 5e4
     given = {
-        "section": SECTION, "reach": reach, "after": np.array(after), "T": 0.02, "σ": 0.5,
+        "section": SECTION, "reach": reach, "after": np.array(after), "T": 0.02, "σ": 0.5, "states": 3,
         "z": np.array([[0.1, 1e5], [0.2, 2e5], [0.3, 3e5]]), "half": np.array([3e-3, 0.0, 0.0]),
         "low": np.array([0.05, -1.0, 0.5e5]), "high": np.array([0.35, 1.0, 4e5]),
         "error": np.array([1e-3, 4e-3]), "splits": np.zeros((0, 3)),
@@ -153,7 +153,7 @@ def decided(monkeypatch):
     monkeypatch.setattr(module, "told", lambda question, c, reach: {"reach": reach})
     monkeypatch.setattr(module, "alike", lambda c: (SECTION, "wide"))
 
-    def asked(c=None, within=(), error=None, returns=0.4, narrow=()):
+    def asked(c=None, within=(), error=None, returns=0.4, narrow=(), conditions=()):
         c = c or tube()
         monkeypatch.setattr(module, "bounds", lambda claim, loop: dict(within))
         monkeypatch.setattr(module, "error_of", lambda claim, loop: claim.error)
@@ -162,7 +162,8 @@ def decided(monkeypatch):
         claim = SimpleNamespace(error=error)
         said = partial(Verdict, "tube", "text")
         seen = SimpleNamespace(returns=returns)
-        return module.decided(claim, None, posed(c), c, seen, said)
+        loop = SimpleNamespace(controller=SimpleNamespace(conditions=conditions))
+        return module.decided(claim, loop, posed(c), c, seen, said)
 
     return asked
 
@@ -209,6 +210,17 @@ def test_the_bounds_of_another_state_are_its_own(decided):
     assert "p is only known" in decided(within={"p": (0.5e5, 3.9e5)}).worst
 
 
+@pytest.mark.parametrize(
+    "high, holds", [(-0.2, True), (0.0, True), (1e-9, None), (np.inf, None), (np.nan, None)]
+)
+def test_a_condition_of_the_law_must_be_met_all_over_the_tube(decided, high, holds):
+    c = tube(high=np.array([0.35, high, 4e5]))
+    verdict = decided(c, conditions=("I",))
+    assert verdict.holds is holds
+    assert holds or "a limit of the law may become active: I" in verdict.worst
+    assert decided(c).holds is True
+
+
 @pytest.mark.parametrize("error, holds", [(5e-3, True), (4e-3, True), (3.9e-3, None), (2e-3, None)])
 def test_the_largest_error_of_all_outputs_counts(decided, error, holds):
     verdict = decided(error=error)
@@ -225,6 +237,7 @@ def test_an_error_of_nothing_that_is_followed_is_undecided(decided):
 def test_only_what_holds_is_written(monkeypatch, holds, files):
     found = module.Found(Verdict("tube", "text", holds, "proof" if holds is not None else ""))
     monkeypatch.setattr(claims, "judged", lambda claim, run, share: found)
+    monkeypatch.setattr(claims, "expressed", lambda run: run)
     written = []
     monkeypatch.setattr(claims, "write", lambda path, c: written.append(path))
     claim = SimpleNamespace(parts={}, certificate="file", work=10)

@@ -41,7 +41,8 @@ def test_what_a_certificate_proves_in_words(monkeypatch, after, ends):
         [1e5, 3e5, 4e4, 5e4, 0.5e5, 4e5], rel=1e-5
     )
     assert float(first[3]) >= 3e-3 and float(first[5]) <= 0.05 and float(first[6]) >= 0.35
-    outputs = [line.split() for line in lines[6:]]
+    assert lines[6] == "  I between -1 and 1"
+    outputs = [line.split() for line in lines[7:]]
     assert [(w[1], w[6].rstrip(":")) for w in outputs] == [("0", "1"), ("2", "0")]
     assert [float(w[3]) for w in outputs] == pytest.approx([1e-3, 4e-3], rel=1e-5)
 

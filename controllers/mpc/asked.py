@@ -59,6 +59,12 @@ class AskedOfMPC(MPCSignals):
 
         return linear_law(self)
 
+    def unconstrained(self):
+        """The law as expressions while no limit is active, see `controllers.mpc.unconstrained`."""
+        from controllers.mpc.unconstrained import unconstrained
+
+        return unconstrained(self)
+
     def ingredients(self, r, lost: tuple[str, ...] = ()):
         """What the stability argument is about, see `controllers.mpc.verification`."""
         from controllers.mpc.verification import ingredients

@@ -113,6 +113,14 @@ class HasLedger(Protocol):
 
 
 @runtime_checkable
+class HasUnconstrained(Protocol):
+    """A law called from Python that is made of expressions as long as none of its limits is active."""
+
+    def unconstrained(self) -> Any:
+        """These expressions, a Controller whose `conditions` tell when they are the law. InputError where there are none."""
+
+
+@runtime_checkable
 class Predictive(Protocol):
     """A predictive law, with the ingredients of its stability argument."""
 

@@ -204,6 +204,8 @@ class LawData:
     limits = Otherwise[tuple](())  # of outputs, which a predictive law keeps
     u_max = Otherwise[Any](None)  # its own limit of every command, either way
     x_0 = Otherwise[tuple](())  # states that it is linear around
+    # Of its memory, what is ≤ 0 as long as its expressions are those of the law that they stand for.
+    conditions = Otherwise[tuple[str, ...]](())
     searched = Otherwise[tuple[str, ...]](())  # fields that a search by runs may turn
     not_asked = Otherwise[tuple](())  # (claim, why) of what this law cannot be asked by default
 

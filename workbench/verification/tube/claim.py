@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from workbench.contract.errors import InputError
 from workbench.verification.tube.asked import widths
 from workbench.verification.tube.beside import KEPT, pictured
 from workbench.verification.tube.checker.data import Tube
-from workbench.verification.tube.judged import judged
+from workbench.verification.tube.expressed import expressed
+from workbench.verification.tube.judged import judged, worded
 from workbench.verification.tube.parts import Whole, file_of, in_parts
 from workbench.verification.tube.progress import Share
 from workbench.verification.verdict import Verdict
@@ -21,11 +23,15 @@ from workbench.verification.verdict import Verdict
 def check_tube(claim: Any, run: Any, tick: Any = None) -> Verdict:
     """The tube of this run from the starts of the claim, or why there is none and what smaller one holds."""
     share = Share(tick, claim.work)
-    found = in_parts(claim, run, share) if claim.parts else Whole.of(judged(claim, run, share))
+    try:
+        asked = expressed(run)
+    except InputError as why:
+        return worded(claim, run.loop)(None, worst=why.message)
+    found = in_parts(claim, asked, share) if claim.parts else Whole.of(judged(claim, asked, share))
     if found.tube is not None and found.question is not None:
-        half = widths(claim, run.loop)
+        half = widths(claim, asked.loop)
         drawn = (found.tube, found.share, half, found.question, found.size)
-        run.kept[KEPT] = pictured(run, *drawn)
+        run.kept[KEPT] = pictured(asked, *drawn)
     if claim.certificate and found.verdict.holds:
         for k, one in enumerate(found.certificates):
             write(file_of(claim.certificate, k, len(found.certificates)), one)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from workbench.contract.errors import InputError
+from workbench.contract.system import innermost
 from workbench.contract.units import format_quantity as say
 from workbench.verification.tube.asked import bounds, error_of, free, notes, sentence, widths
 from workbench.verification.tube.checker.data import Tube
@@ -135,6 +136,7 @@ def decided(claim: Any, loop: Any, question: Posed, c: Tube, seen: Seen, said: A
         for i in [question.states.index(name)]
         if not (low <= c.low[i] and c.high[i] <= high)
     ]
+    missed += unconditional(loop, question, c)
     worst = float(c.error.max(initial=0.0))
     if claim.error is not None:
         if not len(c.error):
@@ -158,6 +160,18 @@ def decided(claim: Any, loop: Any, question: Posed, c: Tube, seen: Seen, said: A
         worst=in_words(question, c, reach, worst),
         **common,
     )
+
+
+def unconditional(loop: Any, question: Posed, c: Tube) -> list[str]:
+    """Why the loop's expressions may not be the law everywhere in the tube."""
+    found = []
+    for name in innermost(loop.controller).conditions:
+        high = c.high[question.states.index(name)]
+        if not high <= 0:
+            found.append(
+                f"a limit of the law may become active: {name} is only known to stay below {high:.3g}, expected 0"
+            )
+    return found
 
 
 def in_words(question: Posed, c: Tube, reach: np.ndarray, error: float) -> str:

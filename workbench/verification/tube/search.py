@@ -58,10 +58,12 @@ def at_edges(question: Posed, progress: Share, stepped: Callable[[Tube], Tube]) 
         if found.failed is None or not rough[: found.failed + 1].any():
             return found
     finer = replace(question.tube, finer=np.where(rough, FINER, 1))
-    question = prepared(replace(question, tube=finer), stepped)
-    course = {}
-    seen = samples(tiny(question), None, course)
-    return tried(question, seen, course, progress)
+    fine = prepared(replace(question, tube=finer), stepped)
+    again: dict = {}
+    more = samples(tiny(fine), None, again)
+    if np.isfinite(seen.error).all() and not np.isfinite(more.error).all():
+        return tried(question, seen, course, progress)
+    return tried(fine, more, again, progress)
 
 
 def tried(question: Posed, seen: Rows, course: dict, progress: Share) -> Result:
@@ -108,33 +110,45 @@ def weighs(question: Posed, seen: Rows, rough: np.ndarray) -> bool:
 
 
 def closed(question: Posed) -> Posed:
-    """The nodes that repeat moved to where they do: z_k + δ_k, δ_{k+1} = M_k δ_k, (1 − ΠM) δ = what the lap misses (Newton)."""
-    moves = ~constant(question.tube)[question.tube.section]
+    """The nodes moved to where the loop itself goes from the start, and to where it repeats where it does (Newton's method)."""
     for _ in range(NEWTON):
-        c = question.tube
-        first = int(c.after[-1])
-        if first < 0:
+        found = samples(tiny(question))
+        moved = question.tube.z + corrections(question.tube, found)
+        if not np.isfinite(moved).all():
             return question
-        found = samples(tiny(question), np.arange(first, len(c.z)))
-        M = found.M[:, -1, c.section][:, moves][:, :, moves]
-        missed = (found.centre - c.z[c.after[found.node]])[:, moves]
-        if not np.isfinite(M).all() or not np.isfinite(missed).all():
-            return question
-        whole = np.eye(M.shape[-1])
-        rest = np.zeros(M.shape[-1])
-        with np.errstate(all="ignore"):
-            for Mk, d in zip(M, missed):
-                whole = Mk @ whole
-                rest = Mk @ rest + d
-        if not np.isfinite(whole).all() or not np.isfinite(rest).all():
-            return question
-        δ = np.linalg.lstsq(np.eye(len(whole)) - whole, rest, rcond=None)[0]
-        z = c.z.copy()
-        for k, Mk, d in zip(found.node, M, missed):
-            z[k, moves] += δ
-            δ = Mk @ δ + d
-        question = replace(question, tube=replace(c, z=z))
+        question = replace(question, tube=replace(question.tube, z=moved))
     return question
+
+
+def corrections(c: Tube, found: Rows) -> np.ndarray:
+    """δ of every node: δ_0 = 0, δ_{k+1} = M_k δ_k + what sample k misses; in a lap (1 − ΠM) δ = what the lap misses."""
+    moves = ~constant(c)[c.section]
+    M = found.M[:, -1, c.section][:, moves][:, :, moves]
+    missed = (found.centre - c.z[c.after[found.node]])[:, moves]
+    δ = np.zeros((len(c.z), int(moves.sum())))
+    first = int(c.after[-1])
+    steps = list(zip(M, missed))
+    with np.errstate(all="ignore"):
+        if first >= 0:
+            δ[first] = repeated(steps[first:])
+        for k, (Mk, off) in enumerate(steps[: len(c.z) - 1]):
+            if k + 1 != first:
+                δ[k + 1] = Mk @ δ[k] + off
+    every = np.zeros_like(c.z)
+    every[:, moves] = δ
+    return every
+
+
+def repeated(steps: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    """δ with δ = ΠM δ + what these samples miss; not a number where the samples have no bounded derivative."""
+    whole = np.eye(len(steps[0][1]))
+    rest = np.zeros(len(whole))
+    for Mk, off in steps:
+        whole = Mk @ whole
+        rest = Mk @ rest + off
+    if not np.isfinite(whole).all() or not np.isfinite(rest).all():
+        return np.full(len(whole), np.nan)
+    return np.linalg.lstsq(np.eye(len(whole)) - whole, rest, rcond=None)[0]
 
 
 def samples(c: Tube, nodes: np.ndarray | None = None, course: dict | None = None) -> Rows:

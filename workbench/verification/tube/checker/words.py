@@ -64,6 +64,9 @@ def proved(c: Tube) -> str:
         numbers += [rounded(v, True) for v in (reach[0, j], reach[-1, j])]
         numbers += [rounded(c.low[i], False), rounded(c.high[i], True)]
         lines.append(f"  {c.names[i]:16s}" + " ".join(f"{v:>13s}" for v in numbers))
+    for i in np.setdiff1d(np.arange(c.states), c.section):
+        low, high = rounded(c.low[i], False), rounded(c.high[i], True)
+        lines.append(f"  {c.names[i]} between {low} and {high}")
     lines += [
         f"  output {i} within {rounded(e, True)} of reference {j} at every sample"
         for (i, j), e in zip(c.pairs, c.error)
