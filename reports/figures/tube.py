@@ -26,7 +26,8 @@ def widths(found: Mapping, units: Mapping[str, str]):
         tube, hull = found["width"][name], found["hull"][name]
         unit, size = unit_for(units.get(name, "1"), tube)
         ax.plot(t, tube / size, color=BLUE, lw=1.0, label="tube")
-        ax.plot(t, _positive(hull) / size, color=GREY, lw=0.8, label=f"{found['runs']} runs")
+        if found["runs"]:
+            ax.plot(t, _positive(hull) / size, color=GREY, lw=0.8, label=f"{found['runs']} runs")
         ax.set_title(name)
         unit_label(ax, unit)
         _scale(ax, np.concatenate([tube, hull]) / size)

@@ -124,6 +124,11 @@ MOST_PARTS = 1000
 
 def check_parts(claim: Any) -> None:
     """InputError for parts of what has no interval, or too many of them."""
+    if claim.parts and claim.after:
+        raise InputError(
+            "parts: runs with other numbers are elsewhere after this instant",
+            mend="leave `after` out, or give parameters without parts",
+        )
     for path, many in claim.parts.items():
         if path not in claim.parameters:
             raise InputError(f"parts.{path}: it has no interval", mend=f"give parameters.{path}")
@@ -145,7 +150,8 @@ def error_of(claim: Any, loop: Any) -> float:
 def sentence(claim: Any, loop: Any, half: dict[str, float]) -> str:
     units = {s.name: s.unit for s in loop.states}
     starts = ", ".join(f"{n} ± {say(v, units[n])}" for n, v in half.items() if v)
-    text = f"every run that starts within {starts} of this one"
+    when = f"is at {say(claim.after, 's')}" if claim.after else "starts"
+    text = f"every run that {when} within {starts} of this one"
     more = others(claim, loop)
     text += f", with {', '.join(more)}, stays" if more else " stays"
     text += " in a tube around it"

@@ -33,15 +33,24 @@ def taken(c: Tube, seen: Seen) -> np.ndarray:
 
 
 def pictured(
-    run: Run, c: Tube, share: np.ndarray, half: dict[str, float], question: Posed, size: int
+    run: Run,
+    c: Tube,
+    share: np.ndarray,
+    half: dict[str, float],
+    question: Posed,
+    size: int,
+    after: float = 0.0,
 ) -> dict:
     """Arrays of the figure: instants, half-widths and hulls of what moves, what every sample adds, and where it is tight.
 
-    share: what samples add, as `taken`. size: of the certificate, in bytes.
+    share: what samples add, as `taken`. size: of the certificate, in bytes. after: the instant of the run around which the
+    others start; but for 0 there are none beside the tube, since a run begins with the law's memory at rest.
     """
     moving = [j for j, i in enumerate(c.section) if not c.flow.still()[i]]
     starts = shares(sum(1 for value in half.values() if value) + len(question.free.numbers))
     columns = [int(c.section[j]) for j in moving]
+    if after:
+        starts = starts[:0]
     others = hull(run, half, question.free.numbers, starts, columns)[: len(c.z)]
     states = question.states
     reach = shown(c.reach[:, 0, c.section])
@@ -50,12 +59,12 @@ def pictured(
     own = [states[c.section[j]] for j in moving]
     kept = drawn(np.arange(len(others)))
     return {
-        "t": kept * c.T,
+        "t": after + kept * c.T,
         "width": dict(zip(own, reach[kept][:, moving].T)),
         "hull": dict(zip(own, others[kept].T)),
         "grown": grown[kept],
         "tight": {
-            "t": tightest * c.T,
+            "t": after + tightest * c.T,
             "grown": grown[tightest],
             "by": states[c.section[int(share[tightest].argmax())]],
             "edges": len(np.unique(c.splits[:, 0])) if c.splits.size else 0,
@@ -111,8 +120,10 @@ def hull(
     starts: np.ndarray,
     states: list[int],
 ) -> np.ndarray:
-    """How far runs from these starts get from this one, (samples, states)."""
+    """How far runs from these starts get from this one, (samples, states); 0 without any."""
     nominal = run.log.values[:, states]
+    if not len(starts):
+        return np.zeros_like(nominal)
 
     def job(share: np.ndarray) -> tuple:
         return other(run, half, varied, share)

@@ -51,13 +51,13 @@ def judged(claim: Any, run: Any, share: Share, start: np.ndarray | None = None) 
     half = widths(claim, run.loop)
     said = worded(claim, run.loop)
     try:
-        question = posed(run, half, claim.substeps, free(claim, run.loop), start)
+        question = posed(run, half, claim.substeps, free(claim, run.loop), start, claim.after)
     except InputError as why:
         return Found(said(None, worst=why.message))
     found = searched(question, share)
     if found.failed is not None:
-        text = reason(question, found) + smaller(found, share)
-        instant = found.failed * question.tube.T
+        text = reason(question, found, claim.after) + smaller(found, share)
+        instant = claim.after + found.failed * question.tube.T
         return Found(said(None, worst=text, assumptions=notes(question), instant=instant))
     certificate = stated(found.tube, found.seen)
     try:
@@ -75,13 +75,13 @@ def worded(claim: Any, loop: Any) -> Callable[..., Verdict]:
     return partial(Verdict, "tube", text, source=SOURCE, counted=claim.counted)
 
 
-def reason(question: Posed, found: Result) -> str:
-    """Where the search ended, and what is largest there."""
+def reason(question: Posed, found: Result, after: float = 0.0) -> str:
+    """Where the search ended, and what is largest there. after: the instant of the run at which the tube begins."""
     c = question.tube
-    text = f"t = {found.failed * c.T:.4g} s: {found.why}"
+    text = f"t = {after + found.failed * c.T:.4g} s: {found.why}"
     if found.seen is None:
         return text
-    text += unsettled(question, found)
+    text += unsettled(question, found, after)
     wide = found.tube.reach[found.failed, 0, c.section]
     with np.errstate(all="ignore"):
         parts = np.nan_to_num(found.seen.added[found.failed] / wide, nan=0.0)
@@ -95,7 +95,7 @@ def reason(question: Posed, found: Result) -> str:
     return text
 
 
-def unsettled(question: Posed, found: Result) -> str:
+def unsettled(question: Posed, found: Result, after: float = 0.0) -> str:
     """Says so where what the run misses, as it enters the part that repeats, is most of what its samples miss."""
     first = int(question.tube.after[-1])
     if first < 1:
@@ -104,7 +104,7 @@ def unsettled(question: Posed, found: Result) -> str:
     others = np.delete(missed, first - 1)
     if not missed[first - 1] > 10 * others.max(initial=0.0):
         return ""
-    return f"; at {first * question.tube.T:.4g} s the run is not yet on what repeats, a longer duration brings it closer"
+    return f"; at {after + first * question.tube.T:.4g} s the run is not yet on what repeats, a longer duration brings it closer"
 
 
 def smaller(failed: Result, share: Share) -> str:
@@ -148,7 +148,7 @@ def decided(claim: Any, loop: Any, question: Posed, c: Tube, seen: Seen, said: A
         missed.append("the end of the tube is neutral to rounding")
     if lap is None:
         missed += narrowed(question.states, *alike(c))
-    data = told(question, c, reach)
+    data = told(question, c, reach, claim.after)
     common = dict(assumptions=notes(question), data=data)
     if missed:
         return said(None, worst="; ".join(missed), **common)
@@ -184,13 +184,13 @@ def in_words(question: Posed, c: Tube, reach: np.ndarray, error: float) -> str:
     return text
 
 
-def told(question: Posed, c: Tube, reach: np.ndarray) -> dict:
+def told(question: Posed, c: Tube, reach: np.ndarray, after: float = 0.0) -> dict:
     """Numbers for reports: half-widths over time, bounds of every state."""
     step = max(1, len(c.z) // 400)
     own = [question.states[i] for i in c.section]
     wide = shown(reach)
     return {
-        "time": (np.arange(len(c.z)) * c.T)[::step].tolist(),
+        "time": (after + np.arange(len(c.z)) * c.T)[::step].tolist(),
         "width": {name: wide[::step, j].tolist() for j, name in enumerate(own)},
         "centre": {name: c.z[::step, j].tolist() for j, name in enumerate(own)},
         "units": {name: question.units[i] for name, i in zip(own, c.section)},

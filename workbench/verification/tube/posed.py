@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import casadi as ca
 import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.system import names
+from workbench.contract.units import format_quantity as say
 from workbench.numerics.calculus import trace
 from workbench.verification.tube.checker.data import Tube
 from workbench.verification.tube.opened import NOTHING, STEPS, Free, noisy, opened
@@ -37,26 +39,36 @@ def posed(
     substeps: int = 1,
     free: Free = NOTHING,
     start: np.ndarray | None = None,
+    after: float = 0.0,
 ) -> Posed:
     """The tube of a run from starts within `half` (state → half-width) of its own; InputError where it cannot be asked.
 
     free: what else runs may differ in; its states come behind the loop's. start: the middle of the starts, which the run
-    itself begins at but for rounding; the run's own by default.
+    itself begins at but for rounding; the run's own by default. after: the instant of the run around which they start.
     """
     loop = noisy(run.loop, free.noises)
     check(run.loop, run)
     traced = trace(loop, (*run.demand.live, *(noise.input for noise in free.noises)))
     own = np.array(free.values)
     n = traced.n_states + len(own)
-    programs = _programs(opened(traced, free), n)
+    first = first_sample(run, after)
+    functions = opened(traced, free)
+    if first:
+        functions["start"] = unchanged(functions["start"])
+    programs = _programs(functions, n)
     section = read_by(programs["jump"], n)
     times = run.log.time
     w = np.asarray(run.demand.at(times), float).reshape(len(times), -1)
+    if first:
+        check_untimed(programs)
     check_disturbances(programs["flow"].depends()[:, 1 + n : 1 + n + w.shape[1]], w)
     x0 = np.array(run.demand.start if start is None else start, float)
     begun = traced.start(0.0, x0, [*w[0], *np.zeros(len(free.noises))], traced.constants(loop))
-    Z = _nominal(run, traced, np.array(begun).ravel(), own)[:, section]
-    end, keep, after, slack = ending(w, Z, times)
+    states = _nominal(run, traced, np.array(begun).ravel(), own)[first:]
+    Z = states[:, section]
+    w = w[first:]
+    end, keep, following, slack = ending(w, Z, times[first:])
+    own_start = states[0] if first else np.concatenate([x0, own])
     pairs = followed(loop, run.demand.live)
     tube = Tube(
         **programs,
@@ -71,8 +83,8 @@ def posed(
         z=Z[keep],
         w=w[keep],
         slack=slack,
-        after=after,
-        x0=np.concatenate([x0, own]),
+        after=following,
+        x0=own_start,
         half=np.array([*(half.get(s.name, 0.0) for s in loop.states), *free.halves]),
         fresh=np.array([0.0] * traced.n_states + free.fresh),
         low=np.full(n, -np.inf),
@@ -83,6 +95,32 @@ def posed(
     )
     units = (*(s.unit for s in loop.states), *free.units)
     return Posed(tube, tuple(tube.names.tolist()), units, end, scales(Z), error_unit(loop), free)
+
+
+def first_sample(run: Any, after: float) -> int:
+    """The sample of a run that an instant is nearest to; InputError where the run has ended by then."""
+    k = round(after / run.loop.period)
+    if k >= len(run.log.time) - 1:
+        raise InputError(
+            f"after: {say(after, 's')}, expected an instant before the end of the run at {say(run.log.time[-1], 's')}"
+        )
+    return k
+
+
+def unchanged(start: ca.Function) -> ca.Function:
+    """The start of runs that begin at a sample with the law's memory as it is: the identity."""
+    given = [ca.SX.sym(f"v{i}", start.size1_in(i)) for i in range(start.n_in())]
+    return ca.Function("start", given, [given[1]])
+
+
+def check_untimed(programs: dict) -> None:
+    """InputError where a loop reads the time: nodes count it from the start of the tube."""
+    timed = [name for name in ("jump", "release", "flow") if programs[name].depends()[:, 0].any()]
+    if timed:
+        raise InputError(
+            "after: plant or law reads the time itself, so that a tube has to begin with the run",
+            mend="leave `after` out",
+        )
 
 
 def read_by(jump: Any, n: int) -> np.ndarray:
