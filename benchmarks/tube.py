@@ -1,6 +1,6 @@
 """The claim tube on a shipped example: how long proof and check take, how much wider than its runs it is, what is refused.
 
-    python benchmarks/tube.py [runs] [servo | servo-loads | crane | crane-loads | crane-parts | crane-period]
+    python benchmarks/tube.py [runs] [servo | servo-loads | ieha | crane | crane-loads | crane-parts | crane-period]
 
 No timing is asserted anywhere. A run that leaves the tube, or a fault that is proved, ends with exit 1.
 """
@@ -35,6 +35,12 @@ FAULTS = {
         "controller.K_i=0",
         "controller.K_i=300000",
         "plant.supply.p_s=20 bar",
+    ),
+    "ieha": (
+        "loop.sample_time=20 ms",
+        "controller.K_p=4",
+        "controller.K_i=300",
+        "loop.delay=30 ms",
     ),
     "crane": ("loop.sample_time=7 ms", "loop.delay=6 ms", "controller.βk_f=3000 1/s"),
 }

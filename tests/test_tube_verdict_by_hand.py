@@ -35,6 +35,7 @@ def tube(after=(1, 2, 1), **other):
 def posed(c, **other):
     free = SimpleNamespace(names=[])
     given = {"tube": c, "states": STATES, "units": UNITS, "ends": "period", "error_unit": "m"}
+    given |= {"conditions": (), "begins": 0.0}
     return SimpleNamespace(**given | {"free": free, "scale": np.array([0.2, 2e5])} | other)
 
 
@@ -162,8 +163,7 @@ def decided(monkeypatch):
         claim = SimpleNamespace(error=error)
         said = partial(Verdict, "tube", "text")
         seen = SimpleNamespace(returns=returns)
-        loop = SimpleNamespace(controller=SimpleNamespace(conditions=conditions))
-        return module.decided(claim, loop, posed(c), c, seen, said)
+        return module.decided(claim, None, posed(c, conditions=conditions), c, seen, said)
 
     return asked
 

@@ -194,7 +194,12 @@ def notes(question: Posed) -> tuple[Assumption, ...]:
     named = ", ".join(v.path for v in own.numbers)
     known = f"but for {named} parameters" if named else "parameters"
     quiet = "no noise but what is named" if own.noises else "no noise"
+    solver = (
+        "the predictive law's solver finds the minimum of its programme, which no limit cuts off"
+    )
+    solved = (Assumption(solver, None),) if question.conditions else ()
     return (
+        *solved,
         Assumption(f"{known} are the stored numbers, the model is the machine", None),
         Assumption(ENDS[question.ends] + (f" (to {slack:.1g})" if slack else ""), None),
         Assumption(f"{quiet}; disturbances as in this run", None),

@@ -33,23 +33,17 @@ def taken(c: Tube, seen: Seen) -> np.ndarray:
 
 
 def pictured(
-    run: Run,
-    c: Tube,
-    share: np.ndarray,
-    half: dict[str, float],
-    question: Posed,
-    size: int,
-    after: float = 0.0,
+    run: Run, c: Tube, share: np.ndarray, half: dict[str, float], question: Posed, size: int
 ) -> dict:
     """Arrays of the figure: instants, half-widths and hulls of what moves, what every sample adds, and where it is tight.
 
-    share: what samples add, as `taken`. size: of the certificate, in bytes. after: the instant of the run around which the
-    others start; but for 0 there are none beside the tube, since a run begins with the law's memory at rest.
+    share: what samples add, as `taken`. size: of the certificate, in bytes. Where the tube begins later than the run there are
+    no others beside it, since a run begins with the law's memory as it is at first.
     """
     moving = [j for j, i in enumerate(c.section) if not c.flow.still()[i]]
     starts = shares(sum(1 for value in half.values() if value) + len(question.free.numbers))
     columns = [int(c.section[j]) for j in moving]
-    if after:
+    if question.begins:
         starts = starts[:0]
     others = hull(run, half, question.free.numbers, starts, columns)[: len(c.z)]
     states = question.states
@@ -59,12 +53,12 @@ def pictured(
     own = [states[c.section[j]] for j in moving]
     kept = drawn(np.arange(len(others)))
     return {
-        "t": after + kept * c.T,
+        "t": question.begins + kept * c.T,
         "width": dict(zip(own, reach[kept][:, moving].T)),
         "hull": dict(zip(own, others[kept].T)),
         "grown": grown[kept],
         "tight": {
-            "t": after + tightest * c.T,
+            "t": question.begins + tightest * c.T,
             "grown": grown[tightest],
             "by": states[c.section[int(share[tightest].argmax())]],
             "edges": len(np.unique(c.splits[:, 0])) if c.splits.size else 0,

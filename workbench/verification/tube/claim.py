@@ -31,7 +31,7 @@ def check_tube(claim: Any, run: Any, tick: Any = None) -> Verdict:
     if found.tube is not None and found.question is not None:
         half = widths(claim, asked.loop)
         drawn = (found.tube, found.share, half, found.question, found.size)
-        run.kept[KEPT] = pictured(asked, *drawn, claim.after)
+        run.kept[KEPT] = pictured(asked, *drawn)
     if claim.certificate and found.verdict.holds:
         for k, one in enumerate(found.certificates):
             write(file_of(claim.certificate, k, len(found.certificates)), one)

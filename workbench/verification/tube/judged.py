@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from workbench.contract.errors import InputError
-from workbench.contract.system import innermost
 from workbench.contract.units import format_quantity as say
 from workbench.verification.tube.asked import bounds, error_of, free, notes, sentence, widths
 from workbench.verification.tube.checker.data import Tube
@@ -56,8 +55,8 @@ def judged(claim: Any, run: Any, share: Share, start: np.ndarray | None = None) 
         return Found(said(None, worst=why.message))
     found = searched(question, share)
     if found.failed is not None:
-        text = reason(question, found, claim.after) + smaller(found, share)
-        instant = claim.after + found.failed * question.tube.T
+        text = reason(question, found) + smaller(found, share)
+        instant = question.begins + found.failed * question.tube.T
         return Found(said(None, worst=text, assumptions=notes(question), instant=instant))
     certificate = stated(found.tube, found.seen)
     try:
@@ -75,13 +74,13 @@ def worded(claim: Any, loop: Any) -> Callable[..., Verdict]:
     return partial(Verdict, "tube", text, source=SOURCE, counted=claim.counted)
 
 
-def reason(question: Posed, found: Result, after: float = 0.0) -> str:
-    """Where the search ended, and what is largest there. after: the instant of the run at which the tube begins."""
+def reason(question: Posed, found: Result) -> str:
+    """Where the search ended, and what is largest there."""
     c = question.tube
-    text = f"t = {after + found.failed * c.T:.4g} s: {found.why}"
+    text = f"t = {question.begins + found.failed * c.T:.4g} s: {found.why}"
     if found.seen is None:
         return text
-    text += unsettled(question, found, after)
+    text += unsettled(question, found)
     wide = found.tube.reach[found.failed, 0, c.section]
     with np.errstate(all="ignore"):
         parts = np.nan_to_num(found.seen.added[found.failed] / wide, nan=0.0)
@@ -95,7 +94,7 @@ def reason(question: Posed, found: Result, after: float = 0.0) -> str:
     return text
 
 
-def unsettled(question: Posed, found: Result, after: float = 0.0) -> str:
+def unsettled(question: Posed, found: Result) -> str:
     """Says so where what the run misses, as it enters the part that repeats, is most of what its samples miss."""
     first = int(question.tube.after[-1])
     if first < 1:
@@ -104,7 +103,10 @@ def unsettled(question: Posed, found: Result, after: float = 0.0) -> str:
     others = np.delete(missed, first - 1)
     if not missed[first - 1] > 10 * others.max(initial=0.0):
         return ""
-    return f"; at {after + first * question.tube.T:.4g} s the run is not yet on what repeats, a longer duration brings it closer"
+    when = question.begins + first * question.tube.T
+    return (
+        f"; at {when:.4g} s the run is not yet on what repeats, a longer duration brings it closer"
+    )
 
 
 def smaller(failed: Result, share: Share) -> str:
@@ -136,7 +138,7 @@ def decided(claim: Any, loop: Any, question: Posed, c: Tube, seen: Seen, said: A
         for i in [question.states.index(name)]
         if not (low <= c.low[i] and c.high[i] <= high)
     ]
-    missed += unconditional(loop, question, c)
+    missed += unconditional(question, c)
     worst = float(c.error.max(initial=0.0))
     if claim.error is not None:
         if not len(c.error):
@@ -148,7 +150,7 @@ def decided(claim: Any, loop: Any, question: Posed, c: Tube, seen: Seen, said: A
         missed.append("the end of the tube is neutral to rounding")
     if lap is None:
         missed += narrowed(question.states, *alike(c))
-    data = told(question, c, reach, claim.after)
+    data = told(question, c, reach)
     common = dict(assumptions=notes(question), data=data)
     if missed:
         return said(None, worst="; ".join(missed), **common)
@@ -162,10 +164,10 @@ def decided(claim: Any, loop: Any, question: Posed, c: Tube, seen: Seen, said: A
     )
 
 
-def unconditional(loop: Any, question: Posed, c: Tube) -> list[str]:
+def unconditional(question: Posed, c: Tube) -> list[str]:
     """Why the loop's expressions may not be the law everywhere in the tube."""
     found = []
-    for name in innermost(loop.controller).conditions:
+    for name in question.conditions:
         high = c.high[question.states.index(name)]
         if not high <= 0:
             found.append(
@@ -184,13 +186,13 @@ def in_words(question: Posed, c: Tube, reach: np.ndarray, error: float) -> str:
     return text
 
 
-def told(question: Posed, c: Tube, reach: np.ndarray, after: float = 0.0) -> dict:
+def told(question: Posed, c: Tube, reach: np.ndarray) -> dict:
     """Numbers for reports: half-widths over time, bounds of every state."""
     step = max(1, len(c.z) // 400)
     own = [question.states[i] for i in c.section]
     wide = shown(reach)
     return {
-        "time": (after + np.arange(len(c.z)) * c.T)[::step].tolist(),
+        "time": (question.begins + np.arange(len(c.z)) * c.T)[::step].tolist(),
         "width": {name: wide[::step, j].tolist() for j, name in enumerate(own)},
         "centre": {name: c.z[::step, j].tolist() for j, name in enumerate(own)},
         "units": {name: question.units[i] for name, i in zip(own, c.section)},

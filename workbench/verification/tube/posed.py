@@ -9,7 +9,7 @@ import casadi as ca
 import numpy as np
 
 from workbench.contract.errors import InputError
-from workbench.contract.system import names
+from workbench.contract.system import innermost, names
 from workbench.contract.units import format_quantity as say
 from workbench.numerics.calculus import trace
 from workbench.verification.tube.checker.data import Tube
@@ -22,7 +22,11 @@ ORDER = 4
 
 @dataclass(frozen=True, eq=False)
 class Posed:
-    """A tube without widths: what holds deviations in `tube` is not chosen yet. ends: "rest", "period" or "horizon"."""
+    """A tube without widths: what holds deviations in `tube` is not chosen yet. ends: "rest", "period" or "horizon".
+
+    conditions: states that are to stay at or below 0, so that the loop's expressions are its law. begins: the instant of the
+    run at which the tube does, s.
+    """
 
     tube: Tube
     states: tuple[str, ...]
@@ -31,6 +35,8 @@ class Posed:
     scale: np.ndarray
     error_unit: str
     free: Free = NOTHING
+    conditions: tuple[str, ...] = ()
+    begins: float = 0.0
 
 
 def posed(
@@ -49,26 +55,17 @@ def posed(
     loop = noisy(run.loop, free.noises)
     check(run.loop, run)
     traced = trace(loop, (*run.demand.live, *(noise.input for noise in free.noises)))
-    own = np.array(free.values)
-    n = traced.n_states + len(own)
+    n = traced.n_states + len(free.values)
     first = first_sample(run, after)
-    functions = opened(traced, free)
-    if first:
-        functions["start"] = unchanged(functions["start"])
-    programs = _programs(functions, n)
+    programs = _programs(_functions(traced, free, later=first > 0), n)
     section = read_by(programs["jump"], n)
-    times = run.log.time
-    w = np.asarray(run.demand.at(times), float).reshape(len(times), -1)
+    w, states, x0 = _course(run, traced, loop, free, start)
     if first:
         check_untimed(programs)
+        w, states, x0 = w[first:], states[first:], states[first]
     check_disturbances(programs["flow"].depends()[:, 1 + n : 1 + n + w.shape[1]], w)
-    x0 = np.array(run.demand.start if start is None else start, float)
-    begun = traced.start(0.0, x0, [*w[0], *np.zeros(len(free.noises))], traced.constants(loop))
-    states = _nominal(run, traced, np.array(begun).ravel(), own)[first:]
-    Z = states[:, section]
-    w = w[first:]
-    end, keep, following, slack = ending(w, Z, times[first:])
-    own_start = states[0] if first else np.concatenate([x0, own])
+    Z, times = states[:, section], run.log.time[first:]
+    end, keep, following, slack = ending(w, Z, times)
     pairs = followed(loop, run.demand.live)
     tube = Tube(
         **programs,
@@ -84,7 +81,7 @@ def posed(
         w=w[keep],
         slack=slack,
         after=following,
-        x0=own_start,
+        x0=x0,
         half=np.array([*(half.get(s.name, 0.0) for s in loop.states), *free.halves]),
         fresh=np.array([0.0] * traced.n_states + free.fresh),
         low=np.full(n, -np.inf),
@@ -94,7 +91,8 @@ def posed(
         names=np.array([*names(loop.states), *free.names]),
     )
     units = (*(s.unit for s in loop.states), *free.units)
-    return Posed(tube, tuple(tube.names.tolist()), units, end, scales(Z), error_unit(loop), free)
+    told = (tuple(tube.names.tolist()), units, end, scales(Z), error_unit(loop), free)
+    return Posed(tube, *told, innermost(loop.controller).conditions, times[0])
 
 
 def first_sample(run: Any, after: float) -> int:
@@ -142,11 +140,27 @@ def _without_widths(K: int, n: int, read: int) -> dict:
     }
 
 
-def _nominal(run: Any, traced: Any, begun: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """The nominal run's states before every sample, beside what else is free, whose values stay; begun: at the start."""
+def _course(
+    run: Any, traced: Any, loop: Any, free: Free, start: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(w, states, x0): the nominal run's inputs and states before every sample, and the middle of its starts.
+
+    Beside the loop's states stands what else is free, whose values stay.
+    """
+    times = run.log.time
     n = traced.n_states
-    states = before(run.log.values[:, :n], begun[:n], traced)
-    return np.hstack([states, np.tile(own, (len(states), 1))])
+    own = np.array(free.values)
+    w = np.asarray(run.demand.at(times), float).reshape(len(times), -1)
+    x0 = np.array(run.demand.start if start is None else start, float)
+    begun = traced.start(0.0, x0, [*w[0], *np.zeros(len(free.noises))], traced.constants(loop))
+    states = before(run.log.values[:, :n], np.array(begun).ravel(), traced)
+    return w, np.hstack([states, np.tile(own, (len(states), 1))]), np.concatenate([x0, own])
+
+
+def _functions(traced: Any, free: Free, later: bool) -> dict:
+    """The loop's functions; of a tube that begins later than the run the start is the identity."""
+    functions = opened(traced, free)
+    return functions | {"start": unchanged(functions["start"])} if later else functions
 
 
 def _programs(functions: dict, n: int) -> dict:
