@@ -66,7 +66,6 @@ def posed(
     check_disturbances(programs["flow"].depends()[:, 1 + n : 1 + n + w.shape[1]], w)
     Z, times = states[:, section], run.log.time[first:]
     end, keep, following, slack = ending(w, Z, times)
-    pairs = followed(loop, run.demand.live)
     tube = Tube(
         **programs,
         parameters=traced.numbers(loop),
@@ -76,7 +75,7 @@ def posed(
         lag=float(loop.lag),
         substeps=np.array([substeps if loop.lag else 0, substeps]),
         order=ORDER,
-        **_without_widths(len(keep), n, len(section)),
+        **_without_widths(len(keep), n, len(section), followed(loop, run.demand.live)),
         z=Z[keep],
         w=w[keep],
         slack=slack,
@@ -84,10 +83,6 @@ def posed(
         x0=x0,
         half=np.array([*(half.get(s.name, 0.0) for s in loop.states), *free.halves]),
         fresh=np.array([0.0] * traced.n_states + free.fresh),
-        low=np.full(n, -np.inf),
-        high=np.full(n, np.inf),
-        pairs=pairs,
-        error=np.full(len(pairs), np.inf),
         names=np.array([*names(loop.states), *free.names]),
     )
     units = (*(s.unit for s in loop.states), *free.units)
@@ -126,7 +121,7 @@ def read_by(jump: Any, n: int) -> np.ndarray:
     return np.flatnonzero(jump.depends()[:, 1 : 1 + n].any(axis=0))
 
 
-def _without_widths(K: int, n: int, read: int) -> dict:
+def _without_widths(K: int, n: int, read: int, pairs: np.ndarray) -> dict:
     """What holds the deviations of K nodes, n states and a section of `read` of them, before it is chosen."""
     return {
         "finer": np.ones(K, int),
@@ -137,6 +132,10 @@ def _without_widths(K: int, n: int, read: int) -> dict:
         "balls": np.zeros((K, read, read)),
         "splits": np.zeros((0, 3)),
         "paths": np.zeros((0, 0, 0, 0)),
+        "low": np.full(n, -np.inf),
+        "high": np.full(n, np.inf),
+        "pairs": pairs,
+        "error": np.full(len(pairs), np.inf),
     }
 
 
