@@ -61,7 +61,7 @@ SELF_SAID = (
 
 def with_cause(run: Run, verdicts: Sequence[Verdict]) -> list[Verdict]:
     """The verdicts, those counted that went wrong with the most likely cause first."""
-    wrong = [v for v in verdicts if v.counted and v.key not in SELF_SAID and _wrong(v)]
+    wrong = [v for v in verdicts if v.counted and not _says_why(v) and _wrong(v)]
     if not wrong or run.loop.controller is None:
         return list(verdicts)
     violated = any(v.counted and v.holds is False for v in verdicts)
@@ -114,6 +114,11 @@ def too_fast(wrong: Sequence[Verdict]) -> Cause | None:
         "reference",
         f"the path is too fast for the pump: with legs {longer:.4g} times as long it takes what the pump gives",
     )
+
+
+def _says_why(v: Verdict) -> bool:
+    """Whether what a verdict says is its cause: limits that a law states and the run exceeds, too."""
+    return v.key in SELF_SAID or "exceeded" in v.data
 
 
 def _wrong(v: Verdict) -> bool:
