@@ -46,7 +46,7 @@ from workbench.verification.ledger.claims import outside, readable
 from workbench.verification.run import Run
 from workbench.verification.verdict import Verdict
 
-# What a claim of these says of itself is its cause: a fault of the books, or of the machine alone.
+# What a claim of these says of itself is its cause: a fault of the books, of the machine alone, or of a program without solution.
 SELF_SAID = (
     "identity",
     "power-flows",
@@ -56,12 +56,13 @@ SELF_SAID = (
     "incremental-passivity",
     "holds-weight",
     "falsify",
+    "solves",
 )
 
 
 def with_cause(run: Run, verdicts: Sequence[Verdict]) -> list[Verdict]:
     """The verdicts, those counted that went wrong with the most likely cause first."""
-    wrong = [v for v in verdicts if v.counted and not _says_why(v) and _wrong(v)]
+    wrong = [v for v in verdicts if v.counted and v.key not in SELF_SAID and _wrong(v)]
     if not wrong or run.loop.controller is None:
         return list(verdicts)
     violated = any(v.counted and v.holds is False for v in verdicts)
@@ -114,11 +115,6 @@ def too_fast(wrong: Sequence[Verdict]) -> Cause | None:
         "reference",
         f"the path is too fast for the pump: with legs {longer:.4g} times as long it takes what the pump gives",
     )
-
-
-def _says_why(v: Verdict) -> bool:
-    """Whether what a verdict says is its cause: limits that a law states and the run exceeds, too."""
-    return v.key in SELF_SAID or "exceeded" in v.data
 
 
 def _wrong(v: Verdict) -> bool:

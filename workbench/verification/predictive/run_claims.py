@@ -184,9 +184,7 @@ def check_solves(claim: Any, run: Any) -> Verdict:
             found, holds=False, margin=None, limit=None, worst=run.log.status.message, data={}
         )
     beyond = exceeded(predictive(run.loop), run)
-    if not beyond or not found.holds:
-        return found
-    return found.overruled(beyond, False, data={**found.data, "exceeded": beyond})
+    return found.overruled(beyond, False) if beyond and found.holds else found
 
 
 def check_cost_decrease(claim: Any, run: Any) -> Verdict:
