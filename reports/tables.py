@@ -8,7 +8,13 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from workbench.contract.units import format_quantity, pretty
-from workbench.verification.verdict import STRENGTHS, Assumption, Verdict, answers_stability
+from workbench.verification.verdict import (
+    STRENGTHS,
+    Assumption,
+    Verdict,
+    answers_stability,
+    lost_for_information,
+)
 
 from .signals import actuator
 from .style import clean
@@ -159,7 +165,10 @@ def answer(verdicts: Iterable[Verdict]) -> dict:
         else f"The one counted claim holds; {_alone[weakest]}."
     )
     if not answers_stability(counted):
+        lost = lost_for_information(verdicts)
         unasked = "Stability was not asked: none of the counted claims is about it."
+        if lost:
+            unasked = f"Stability does not count in this file, and {lost} is violated."
         return {"word": "holds", "lead": "The requirements hold.", "text": f"{unasked} {text}"}
     return {"word": "holds", "lead": "Yes.", "text": text}
 

@@ -1,6 +1,7 @@
 """What is named where the linearised loop grows: the smallest single change with which it does not."""
 
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import Any, final
 
 import numpy as np
@@ -11,6 +12,9 @@ from tests.faults.plants import Slide
 from workbench import ClosedLoop, Signal, Steps
 from workbench.contract.system import innermost, rewrapped
 from workbench.contract.wrappers.around import Around
+from workbench.run.log import Log
+from workbench.run.status import Status
+from workbench.verification.cause import wiring as cause_wiring
 from workbench.verification.cause.edits import edits
 from workbench.verification.cause.linear import hardly_decays, lets_go, out_of_reach
 from workbench.verification.cause.named import jumping, likely_cause
@@ -181,6 +185,24 @@ def test_a_wrapper_that_changes_a_command_somehow_is_named_with_what_it_does(shu
     said = altered(run)
     assert ("Shut, between law and machine, changes U_ref: at t = " in said) is shut
     assert said.endswith(" and it gives 0 V") is shut and rewired(run) == ""
+
+
+@pytest.mark.parametrize(
+    "values, left, kept",
+    [
+        ([1, 2, 3, 4, 5, 6, 7, 8, 9, 9], np.inf, 10),
+        ([1, 2, 3, 4, 99, 101, 3e9, 5, 1, 1], np.inf, 5),  # beyond ten times the range of 10 V
+        ([1, 2, 3, 4, 5, -3e9, 1, 1, 1, 1], 2.5, 3),  # it left the machine before
+        ([1, 2, 3e9, 3e9, 3e9, 3e9, 3e9, 3e9, 3e9, 3e9], np.inf, 10),  # nothing before it to ask
+        ([1, 2, 3, 4, 5, np.nan, 1, 1, 1, 1], np.inf, 5),
+    ],
+)
+def test_a_law_is_asked_before_its_run_goes_astray(values, left, kept):
+    status = Status(True, "", 9.0)
+    log = Log(np.arange(10.0), np.array(values, float)[:, None], (Signal("u", "V"),), {}, status)
+    plant = SimpleNamespace(limits=lambda: {"u": (-10.0, 10.0)})
+    run = SimpleNamespace(log=log, left=(left, ""), loop=SimpleNamespace(plant=plant))
+    assert cause_wiring._rows(run).tolist() == list(range(kept))
 
 
 def test_a_command_that_reaches_two_valves_is_an_edit_of_the_wires():

@@ -180,12 +180,15 @@ def test_wires_turned_and_crossed():
 def test_beliefs_put_right_are_changes_too(monkeypatch):
     for name in ("_numbers", "_wires", "_all_gains"):
         monkeypatch.setattr(cause_linear, name, lambda *given: [])
-    tried = [Trial("model", "m is 2 ×", {"a": 1.0}, {}, 0.5), Trial("gain", "g", {"b": 1.0}, {}, 1)]
+    kinds = {"model": "m is 2 ×", "gain": "g", "foresight": "2 samples"}
+    tried = [Trial(kind, words, {kind: 1.0}, {}, 0.5) for kind, words in kinds.items()]
     monkeypatch.setattr(cause_linear, "trials", lambda run: tried)
-    monkeypatch.setattr(cause_linear, "_bound", lambda run, numbers: numbers)
-    (one,) = cause_linear.changes(None, None)
-    assert one.size == cause_linear.BELIEVED and one.make() == {"a": 1.0}
+    monkeypatch.setattr(cause_linear, "_tried", lambda run, trial: trial.numbers)
+    one, other = cause_linear.changes(None, None)
+    assert one.size == other.size == cause_linear.BELIEVED
+    assert one.make() == {"model": 1.0} and other.make() == {"foresight": 1.0}
     assert one.of == "model and machine alike: m is 2 ×" and one.to == ""
+    assert other.of == "a law that looks further: 2 samples" and other.to == ""
 
 
 @pytest.mark.parametrize(

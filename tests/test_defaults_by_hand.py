@@ -30,6 +30,7 @@ def about(**other):
         "linear": True,
         "predictive": None,
         "curved": "",
+        "counting": "",
         "hosted": False,
         "metered": False,
         "followed": True,
@@ -104,6 +105,8 @@ def test_a_linear_plant_is_asked_for_linear_stability():
         not found and key == "linear-stability" and why.startswith("a curve; practical stability")
     )
     assert asked("_linear", curved="a curve", predictive="law") == ([C.LinearStability()], [])
+    found, ((key, why),) = asked("_linear", counting="n only counts", predictive="law")
+    assert (found, key) == ([], "linear-stability") and why.startswith("n only counts; ")
 
 
 # ---- limits --------------------------------------------------------------------------------------------------------------

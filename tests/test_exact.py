@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from workbench.contract.errors import InputError
+from workbench.verification.rigorous import exact
 from workbench.verification.rigorous.balls import Ball, definite_ball, exponential
 from workbench.verification.rigorous.exact import (
     Dyadic,
@@ -258,3 +259,12 @@ def test_linear_bounds_from_any_multipliers():
         is None
     )
     assert radius_bound(H, h, [np.zeros(5)] * 4) is None
+
+
+def test_multipliers_that_cannot_be_balanced():
+    """A programme whose solver names a side that is none of those that bind: the bound is poor, and holds."""
+    H, h = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]]), np.ones(3)
+    y = np.array([0.9, 0.0, 0.0])
+    assert exact._balanced(y, np.array([1.0, 1.0]), H) == pytest.approx([1.0, 0.0, 0.0])
+    assert exact._balanced(np.zeros(3), np.array([1.0, 1.0]), H).tolist() == [0, 0, 0]
+    assert float(dual_bound(np.array([1.0, 1.0]), H, h, np.array([1.0, 0.0, 0.0]), 3)) == 4.0

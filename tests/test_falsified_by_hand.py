@@ -236,6 +236,13 @@ def test_nothing_is_searched_beside_a_run_that_fails_itself(monkeypatch):
 
 
 # ---- runs that are run on -------------------------------------------------------------------------------------------------------
+class Silent(SimpleNamespace):
+    """A log without signals."""
+
+    def __contains__(self, name):
+        return False
+
+
 def run_on_to(
     monkeypatch,
     late,
@@ -248,16 +255,23 @@ def run_on_to(
     """What is said of a run of 20 s whose error was 0.2 at most; later it is `late`, at 10, 100 and 150 s."""
     asked = []
     status = SimpleNamespace(completed=completed, message="gone")
-    seen = SimpleNamespace(
-        log=SimpleNamespace(status=status, time=np.array([10.0, 100.0, 150.0])),
-        tool_error=np.array(late, float),
+    log = Silent(status=status, time=np.array([10.0, 100.0, 150.0]))
+    loop = SimpleNamespace(
+        period=period,
+        plant=SimpleNamespace(outputs=(), states=()),
+        controller=SimpleNamespace(commands=()),
     )
+    seen = SimpleNamespace(log=log, tool_error=np.array(late, float), loop=loop)
     monkeypatch.setattr(run_on, "undisturbed", lambda run, wanted: asked.append(wanted) or seen)
     monkeypatch.setattr(run_on, "floor_of", lambda run: floor)
     run = SimpleNamespace(
-        scenario=SimpleNamespace(length=lambda: length), loop=SimpleNamespace(period=period), error_unit="m",
+        scenario=SimpleNamespace(length=lambda: length),
+        loop=loop,
+        error_unit="m",
+        kept={},
+        log=log,
         tool_error=None if before is None else np.array(before),
-    )  # fmt: skip
+    )
     return run_on.of_run_on(run), asked
 
 
@@ -292,4 +306,4 @@ def test_how_long_a_loop_is_run_on(monkeypatch, length, period, wanted):
     assert run_on_to(monkeypatch, (0.0, 0.0, 0.0), length=length, period=period)[
         1
     ] == pytest.approx(wanted)
-    assert run_on_to(monkeypatch, (9.0, 9.0, 9.0), before=None) == ("", [])
+    assert run_on_to(monkeypatch, (9.0, 9.0, 9.0), before=None) == ("", [200.0])

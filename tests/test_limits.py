@@ -10,17 +10,28 @@ from small import Feedback, Linear
 
 from controllers.pid.law import PID
 from plants import LinearActuator
-from workbench import ClosedLoop, Delayed, Sampled, Scenario
+from workbench import ClosedLoop, Delayed, Hold, Sampled, Scenario
 from workbench.contract.errors import InputError
 from workbench.contract.wrappers import MOST_HELD
+from workbench.interop.linear_plant import LinearPlant
 from workbench.numerics.lanes import width
 from workbench.run.log import Log, Status
 from workbench.verification import claims as C
+from workbench.verification import verify
+from workbench.verification.linear.modes import Mode, Modes, Place
 from workbench.verification.practical import limits
 from workbench.verification.practical.limits import Reach, _beside, outcome, queue, scan
 from workbench.verification.verdict import Verdict
 
 WHOLE = Scenario(1.0)
+
+
+@pytest.fixture
+def decays(monkeypatch):
+    """Every loop rests, and has a mode that decays."""
+    mode = Mode(-0.5 + 2.0j, 1e-9, ("x",), "at its start", 0.0)
+    still = Modes((Place(0.0, "at its start", True, (mode,)),))
+    monkeypatch.setattr(limits, "slowest_and_unstable", lambda run: still)
 
 
 @pytest.fixture
@@ -248,6 +259,7 @@ def reached(good, bad, ok=(True, False), why=("", "too far")):
     return Reach(values, ok, (1.0, 2.0), (0.1, 0.2), why, good, bad)
 
 
+@pytest.mark.usefixtures("decays")
 @pytest.mark.parametrize(
     "reach, holds, worst",
     [
@@ -280,6 +292,7 @@ def test_a_limit_in_time(monkeypatch, reach, holds, worst):
     assert asked["values"] == pytest.approx(wanted)
 
 
+@pytest.mark.usefixtures("decays")
 def test_the_bound_a_claim_states_goes_before_the_runs_own(monkeypatch):
     assert verdict(monkeypatch, reached(5e-3, None), own_bound=7.0)[1]["bound"] == 7.0
 
@@ -297,6 +310,7 @@ def test_a_run_that_ends_early_or_has_no_practical_stability_is_not_scanned(monk
         assert limits._limit("delay", "delay", *given).holds is holds
 
 
+@pytest.mark.usefixtures("decays")
 def test_a_loop_without_samples_has_no_run_at_its_own_sample_time(monkeypatch):
     _, asked, _ = verdict(monkeypatch, reached(5e-3, None), period=None)
     assert asked["known"] == {}
@@ -382,6 +396,7 @@ def parameter(monkeypatch, reach, plant=None, **claim):
     return limits.check_parameter(C.ParameterLimit(**claim), run, 1.0), told
 
 
+@pytest.mark.usefixtures("decays")
 @pytest.mark.parametrize(
     "to, at_least, good, bad, holds, margin",
     [
@@ -414,6 +429,7 @@ def test_a_parameter_upwards_and_downwards(monkeypatch, to, at_least, good, bad,
     assert found.data["ok"] == (True, False) and found.data["why"] == ("", "too far")
 
 
+@pytest.mark.usefixtures("decays")
 def test_a_parameter_that_is_zero_is_scanned_in_its_own_unit(monkeypatch):
     """From 0 in equal steps; the value itself, not a factor."""
     plant = LinearActuator(K_F=0.0)
@@ -432,3 +448,25 @@ def test_a_parameter_nobody_has_is_refused_with_its_neighbours(monkeypatch):
         parameter(monkeypatch, reached(1.0, None), parameter="X_mx", to=2.0)
     with pytest.raises(InputError, match="for example"):
         parameter(monkeypatch, reached(1.0, None), parameter="payload.mass", to=2.0)
+
+
+@pytest.mark.parametrize("damping, holds", [(1.5, True), (-0.02, None)])
+@pytest.mark.parametrize("asked", [False, True])
+def test_a_limit_of_a_loop_that_grows_slowly_is_undecided_where_nothing_else_is_asked(
+    damping, holds, asked
+):
+    """ẍ = −5 x − damping ẋ under PID, 6 s of it: with −0.02 it grows by e in a minute and a half, which no run of a scan shows."""
+    plant = LinearPlant(
+        (0.0, 1.0, 4.0, -damping), (0.0, 1.0), (1.0, 0.0, 0.0, 1.0), ("x", "v"), ("u",), ("x", "v")
+    )
+    gains = {"K_p": (9.0,), "K_i": (0.0,), "signals": ("x",), "u_max": 1e6}
+    law = PID(plant, **gains, feed="none", damping="none")
+    loop = ClosedLoop(plant, Sampled(law, T_s=0.01))
+    limit = C.ParameterLimit("A.2", to=1.05, at_least=1.01, error=10.0)
+    claims = [*([C.PracticalStability(runs=2)] if asked else []), limit]
+    found = verify(loop, Scenario(6.0, Hold("output", (0.2,))), claims)[-1]
+    assert found.holds is holds, found.worst
+    if not holds:
+        assert (
+            "there is nothing to reach from" if asked else "ask practical-stability"
+        ) in found.worst

@@ -1,5 +1,6 @@
 """What a plant of one's own is told: states that only count need not come back, and how far off starts were."""
 
+import re
 from dataclasses import dataclass
 from types import SimpleNamespace
 
@@ -8,14 +9,13 @@ import pytest
 
 from controllers import PID
 from plants import LinearActuator
-from workbench import ClosedLoop, Hold, Sampled, Scenario, Signal, System
+from workbench import ClosedLoop, Hold, Sampled, Scenario, Signal, Sine, System
 from workbench.contract.machine_limits import Limit
 from workbench.contract.plain import Plain
 from workbench.verification import claims as C
 from workbench.verification import verify
 from workbench.verification.practical.meters import meters
 from workbench.verification.practical.reach_seen import reach
-from workbench.verification.practical.starts import Start
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,8 @@ class Axis(System):
 
     @property
     def outputs(self):
+        if self.what == "encoder":
+            return self.states[2], self.states[1]
         return self.states if self.what == "shown" else self.states[:2]
 
     def initial(self):
@@ -43,7 +45,8 @@ class Axis(System):
         counted = {
             "energy": u[0] * v,
             "clock": 1.0 + 0.0 * v,
-            "place": v,
+            "copy": v,
+            "encoder": v,
             "leaks": travelled - 0.5 * n,
             "grows": travelled + 0.5 * n,
         }.get(self.what, travelled)
@@ -51,14 +54,33 @@ class Axis(System):
         return [v, u[0] - (2.0 + wear) * v, counted]
 
     def out(self, t, x):
-        return list(x[: len(self.outputs)])
+        return [x[self.states.index(signal)] for signal in self.outputs]
 
 
-COUNT = ("odometer", "energy", "clock")
-MATTER = ("wears", "shown", "limited", "place", "grows")
+@dataclass(frozen=True)
+class Fading(System):
+    """An unstable axis whose command has less and less effect far from 0."""
+
+    width: float
+
+    states = outputs = (Signal("y", "m"),)
+    inputs = (Signal("u", "m/s"),)
+
+    def initial(self):
+        return [0.0]
+
+    def rhs(self, t, x, u):
+        return [0.4 * x[0] + u[0] / (1 + (x[0] / self.width) ** 8)]
+
+    def out(self, t, x):
+        return list(x)
 
 
-@pytest.mark.parametrize("what", [*COUNT, *MATTER, "leaks"])
+COUNT = ("odometer", "energy", "clock", "copy")
+MATTER = ("wears", "shown", "limited", "grows")
+
+
+@pytest.mark.parametrize("what", [*COUNT, *MATTER, "encoder", "leaks"])
 def test_what_only_counts(what):
     assert meters(Axis(what)) == (("n",) if what in COUNT else ())
 
@@ -67,10 +89,10 @@ def test_a_plant_of_this_library_has_no_meters():
     assert meters(LinearActuator()) == ()
 
 
-def practical(what, called=False):
+def practical(what, called=False, sees="x"):
     plant = Axis(what)
     gains = {"K_p": (20.0,), "K_i": (0.0,), "K_d": (4.0,), "τ": 5e-3, "u_max": 50.0}
-    law = PID(plant, **gains, feed="none", damping="none", signals=("x",))
+    law = PID(plant, **gains, feed="none", damping="none", signals=(sees,))
     if called:
         law = Plain(lambda t, y, r: [20 * (r[0] - y[0]) - 4 * y[1]], references=("x_d",))
     loop = ClosedLoop(plant, Sampled(law, T_s=5e-3))
@@ -93,24 +115,44 @@ def test_what_something_depends_on_has_to_come_back(what):
     assert not any("only counts" in a.text for a in verdict.assumptions)
 
 
+def test_a_place_that_the_law_sees_through_a_copy_of_it_alone_has_to_come_back():
+    """An encoder that was set to zero elsewhere: the law brings what it shows to rest, and the axis stays off."""
+    verdict = practical("encoder", sees="n")
+    assert verdict.holds is False and "x stays" in verdict.worst
+
+
 def test_what_leaks_away_comes_back():
     assert practical("leaks").holds is True
 
 
 # ---- how far off starts were -----------------------------------------------------------------------------------------------
 def test_a_verdict_on_ones_own_plant_says_from_how_far_its_loop_came_back():
-    """The largest of each state over all starts, in its unit; nothing is known beyond."""
-    plant = Axis("leaks")
-    run = SimpleNamespace(loop=SimpleNamespace(plant=plant))
-    starts = [Start({"x": 0.02, "v": -0.1, "n": 0.0}), Start({"x": -0.05, "v": 0.07})]
-    (found,) = reach(run, starts)
+    """Each state by all that it covered, x and v of a step of 0.1 m, or ten times what is least; nothing is known beyond."""
+    (found,) = [a for a in practical("leaks").assumptions if "no further off" in a.text]
     assert found.holds is None
-    assert found.text == "starts are no further off than x 50 mm, v 0.1 m/s"
-    assert any(
-        a.text.startswith("starts are no further off") for a in practical("leaks").assumptions
-    )
+    x, v, n = re.search(r"x ([0-9.]+) m, v ([0-9.]+) m/s, n ([0-9.]+)", found.text).groups()
+    assert 0.1 <= float(x) < 0.12 and 0.2 < float(v) < 0.5 and n == "0.1"
 
 
 def test_machines_of_this_library_are_known_further_off():
     run = SimpleNamespace(loop=SimpleNamespace(plant=LinearActuator()))
-    assert reach(run, [Start({"Y": 1e-3})]) == ()
+    assert reach(run, 0.02) == ()
+
+
+@pytest.mark.parametrize("width, holds", [(0.07, None), (0.5, True)])
+@pytest.mark.parametrize("called", [False, True])
+def test_a_gain_that_fades_is_undecided_where_starts_of_the_size_of_the_path_see_it(
+    width, holds, called
+):
+    """ẏ = 0.4 y + u/(1 + (y/width)⁸), u = 6 e, beside a path of ±0.05 m.
+
+    With 6/(1 + (y/w)⁸) = 0.4 nothing is left at y = 1.39 w; half of it is at w.
+    """
+    plant = Fading(width)
+    law = PID(plant, K_p=(6.0,), K_i=(0.0,), feed="none", damping="none", u_max=1e6)
+    if called:
+        law = Plain(lambda t, y, r: [6.0 * (r[0] - y[0])], references=("y_d",))
+    path = Scenario(8.0, Sine("output", (0.0,), (0.05,), 0.25))
+    (verdict,) = verify(ClosedLoop(plant, Sampled(law, T_s=0.01)), path, [C.PracticalStability()])
+    assert verdict.holds is holds, verdict.worst
+    assert holds or "from a start further off: y +0." in verdict.worst

@@ -131,6 +131,18 @@ def test_out_of_reach_the_integral_settles_where_back_calculation_balances():
     assert wound.array("I_a")[-1] > 5 * log.array("I_a")[-1]
 
 
+@pytest.mark.parametrize("kind", ["back", "clamp", "none"])
+@pytest.mark.parametrize("wrap", [lambda law: law, lambda law: Sampled(law, 0.01)])
+def test_without_integral_action_a_limit_leaves_nothing_behind(kind, wrap):
+    """K_i = 0 of the first lag: I stays 0 at the limit, and the lag ends at k K_p r/(1 + k K_p); the other one has an integral."""
+    law = wrap(pid(K_i=(0.0, 5.3), u_max=2.0, anti_windup=kind, T_t=0.15))
+    log = run(law, Hold("output", (0.5, 0.5)), 8.0)
+    k, K_p = LAG.k[0], 7.0
+    assert np.abs(log.array("u_a")).max() == 2.0 and np.abs(log.array("I_a")).max() == 0.0
+    assert log.array("a")[-1] == pytest.approx(0.5 * k * K_p / (1 + k * K_p), rel=1e-6)
+    assert np.abs(log.array("I_b")).max() > 0.1
+
+
 # ---- the crane -------------------------------------------------------------------------------------------------------
 def overlapping(dead_band):
     """The crane with leaking cylinders and overlapping valves."""

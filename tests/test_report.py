@@ -16,6 +16,7 @@ from plants.crane.segments import Prismatic, Revolute, Structure
 from reports import Content, document, rendered, signals, style, tables, write_report
 from reports.chapters.linearised import was_sampled
 from reports.figures import linear as figures_linear
+from workbench.commands import terminal
 from workbench.contract.declared import LawData
 from workbench.contract.errors import InputError
 from workbench.contract.system import Signal
@@ -301,6 +302,21 @@ def test_the_answer_never_rounds_up(verdicts, word, lead):
     for v in verdicts:
         if v.counted and v.holds is not True:
             assert v.claim in answer["text"]
+
+
+@pytest.mark.parametrize(
+    "own, asked",
+    [({}, False), ({"holds": False}, True), ({"holds": None, "strength": None}, False)],
+)
+def test_stability_that_is_violated_for_information_is_said_where_it_does_not_count(own, asked):
+    """In the report's answer and in the last line of the terminal."""
+    verdicts = (HOLDS, replace(STABLE, counted=False, **own))
+    text = tables.answer(verdicts)["text"]
+    line = terminal.tally(verdicts, [], 0)
+    assert (f"does not count in this file, and {STABLE.key} is violated" in text) is asked
+    assert (f"stability does not count: {STABLE.key} violated" in line) is asked
+    assert ("not asked" in text) is ("not asked" in line) is (not asked)
+    assert "does not count" not in terminal.tally((HOLDS, STABLE, verdicts[1]), [], 0)
 
 
 def test_verdicts_are_told_apart_without_colour():

@@ -9,7 +9,18 @@ import pytest
 from small import Following
 from test_law_memory import Lag
 
-from workbench import ClosedLoop, Controller, Sampled, Scenario, Signal, Sine, System
+from workbench import (
+    ClosedLoop,
+    Controller,
+    Hold,
+    Sampled,
+    Scenario,
+    Signal,
+    Sine,
+    System,
+    Waypoints,
+    simulate,
+)
 from workbench.contract.parameters import Unit
 from workbench.contract.plain import Plain
 from workbench.verification import claims as C
@@ -231,6 +242,45 @@ class CalledZones(Called):
         if abs(e) > 0.05 and abs(y) < 100.0:
             return 6 * e
         return 10 * e if r < 1.0 else 0.0
+
+
+class Band(Called):
+    """The gain `inside` beyond h, where the reference is in a narrow band alone; one condition, or one below another."""
+
+    def __init__(self, inside, nested):
+        super().__init__()
+        self.inside, self.nested = inside, nested
+
+    def answer(self, e, y, r):
+        return self.below(e, r) if self.nested else self.whole(e, r)
+
+    def whole(self, e, r):
+        if (
+            0.049 < r < 0.051
+            and abs(e) > 0.05
+        ):  # fmt: skip
+            return self.inside * e
+        return 10 * e
+
+    def below(self, e, r):
+        if 0.049 < r < 0.051:
+            if abs(e) > 0.05:
+                return self.inside * e
+        return 10 * e
+
+
+@pytest.mark.parametrize("inside, holds", [(-10.0, None), (7.0, True)])
+@pytest.mark.parametrize("nested", [False, True])
+def test_a_branch_on_the_part_of_the_path_with_a_narrow_band_of_references(nested, inside, holds):
+    """The path rests there for a second of nine, neither at its ends nor where it goes furthest."""
+    loop = ClosedLoop(FALLS, Sampled(Band(inside, nested), T))
+    path = Waypoints("output", ("start", (0.1,), (0.05,), (0.0,)), 2.0, dwell=1.0)
+    (found,) = verify(loop, Scenario(9.0, path), [C.PracticalStability(runs=2)])
+    assert found.holds is holds, found.worst
+    assert holds or "held there, " in found.worst
+    held = Scenario(6.0, Hold("output", (0.05,)), offset={"y": -0.06})
+    stays = abs(simulate(loop, held).array("y")[-1] - 0.05) < 1e-2
+    assert bool(stays) is bool(holds)
 
 
 @pytest.mark.parametrize("law", [CalledLatch, CalledGate, CalledRelay, CalledSign])

@@ -74,7 +74,10 @@ def logged_run(rows=100, left=math.inf, hole=None):
     log = Log(time, values, tuple(signals), {}, Status(True, "ended", time[-1]))
     outputs = (Signal("b"), Signal("a"))
     plant = SimpleNamespace(
-        states=signals[:2], outputs=outputs, out=lambda t, x: [x[0] + 10 * x[1], 2 * x[0]]
+        limits=lambda: {},
+        states=signals[:2],
+        outputs=outputs,
+        out=lambda t, x: [x[0] + 10 * x[1], 2 * x[0]],
     )
     inputs = (
         Signal("push", kind="disturbance"),

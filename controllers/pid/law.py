@@ -23,8 +23,8 @@ class PID(ActuatorSignals):
 
         e = x_d − x,   ė_f = (e − e_f)/τ,   v = K_p e + I + K_d (e − e_f)/τ + u_v − u_p
         u = sat(v + o_d(v))                        limits ±u_max;  o_d: overlap compensation
-        İ = K_i e + (u − v − o_d)/T_t              anti_windup "back"; "clamp": K_i e unless it drives u further past
-                                                   the limit; "none": K_i e
+        İ = K_i e + sgn(K_i) (u − v − o_d)/T_t     anti_windup "back": where there is an integral; "clamp": K_i e unless it
+                                                   drives u further past the limit; "none": K_i e
         u_v = K_v ẋ_d                              feed "gain"
         u_v = o(ẋ_d, p̄_a, p̄_b)                     feed "flow": opening at which the valve passes the steady flow of ẋ_d
                                                    at the filtered pressures, (89) with u_f = h ẋ_d + ℓ and ḟ_p = 0
@@ -132,12 +132,8 @@ class PID(ActuatorSignals):
 
     def _wound(self, e, u, raw, shortest=0.0):
         """İ; `shortest` bounds T_t from below (a sample time, for the recursion to stay stable)."""
-        grow = [K * ei for K, ei in zip(self.each(self.K_i), e)]
-        if self.anti_windup == "back":
-            return [g + (a - b) / np.maximum(self.T_t, shortest) for g, a, b in zip(grow, u, raw)]
-        if self.anti_windup == "clamp":
-            return [np.where((b - a) * g > 0, 0.0, g) for g, a, b in zip(grow, u, raw)]
-        return grow
+        kind, T_t = self.anti_windup, np.maximum(self.T_t, shortest)
+        return [wound(kind, *of, T_t) for of in zip(self.each(self.K_i), e, u, raw)]
 
     def command(self, t, z, y, r):
         return self._law(self.errors(y, r), z, y, r)[0]
@@ -166,3 +162,12 @@ class PID(ActuatorSignals):
 
     def monitor(self, t, z, y, r):
         return self.errors(y, r)
+
+
+def wound(anti_windup: str, K_i, e, u, raw, T_t):
+    """İ of one actuator: how its integral goes on, with the command before the limits `raw` and after them u."""
+    if anti_windup == "back":
+        return K_i * e + np.sign(K_i) * (u - raw) / T_t
+    if anti_windup == "clamp":
+        return np.where((raw - u) * K_i * e > 0, 0.0, K_i * e)
+    return K_i * e

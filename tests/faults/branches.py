@@ -5,9 +5,10 @@ where e was last beyond h), turned (the sign turns there), count (off for ever a
 (gains looked up), wraps (the error wraps round), fades, fails (no answer), few (as count, once ten samples in all were beyond h/2),
 tires (off for good once it was pushed for long enough beyond h, by how far), laps (the sign turns at the twelfth lap), window (off
 for good once the last ten |e| were all beyond h), ahead (the sign turns where e is beyond h and its reference beyond h/20), passing
-(off for good once e was beyond h and the reference beyond h/5). Of the sound ones: limits (of command, rate and sum), zones (a
-little less gain), eases (likewise, with the reference beyond h/5), far (a latch that is 10,000 h away), nothing. A `Delegating`
-law leaves it to an object that it keeps.
+(off for good once e was beyond h and the reference beyond h/5), band (the sign turns where |e| is beyond h/7 and the reference near
+h/8). Of the sound ones: limits (of command, rate and sum), zones (a little less gain), eases (likewise, with the reference beyond
+h/5), calm (likewise, in the band), far (a latch that is 10,000 h away), nothing. A `Delegating` law leaves it to an object that it
+keeps.
 """
 
 from __future__ import annotations
@@ -122,6 +123,19 @@ def _eases(law: Branching, e: float, y: float) -> float:
     return 0.8 * law.K * e if e > law.h and e + y > 0.2 * law.h else law.K * e
 
 
+def _band(law: Branching, e: float, y: float) -> float:
+    if 0.12 * law.h < e + y < 0.13 * law.h and abs(e) > law.h / 7:
+        return -law.K * e
+    return law.K * e
+
+
+def _calm(law: Branching, e: float, y: float) -> float:
+    if 0.12 * law.h < e + y < 0.13 * law.h:
+        if abs(e) > law.h / 7:
+            return 0.8 * law.K * e
+    return law.K * e
+
+
 def _table(law: Branching, e: float, y: float) -> float:
     return [law.K, law.K, law.K, -law.K][min(int(2 * abs(y) / law.h), 3)] * e
 
@@ -168,6 +182,8 @@ HOW: dict[str, Callable[[Branching, float, float], float]] = {
     "ahead": _ahead,
     "passing": _passing,
     "eases": _eases,
+    "band": _band,
+    "calm": _calm,
     "table": _table,
     "wraps": _wraps,
     "fades": _fades,

@@ -19,6 +19,7 @@ from tests.faults.curves import Curve
 from tests.faults.drifting import Drifting
 from tests.faults.entries import case_of
 from tests.faults.far import Far, Sensed
+from tests.faults.foreign import foreign as foreign
 from tests.faults.keepers import keeper
 from tests.faults.plants import CartPole, Column, Counting, Play, Servo, Slide, TwoMass
 from workbench import ClosedLoop, Delayed, Hold, Sampled, Scenario, Sine, Waypoints

@@ -47,6 +47,7 @@ SETTINGS = {  # of `shown`: how a run is made and judged; any other key is what 
     "after",
     "kick",
     "held",
+    "held_at",
     "disturb",
     "above",
     "below",

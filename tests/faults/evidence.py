@@ -10,7 +10,7 @@
 
 `shown` of an entry names one of these and `above` or `below`; `longer` lengthens the run (times the scenario's length), `kick`
 adds to states at the start with the reference where it was, `disturb` replaces disturbances, `held` holds the reference at its
-start. A run that diverges shows every fault.
+start, `held_at` at these numbers. A run that diverges shows every fault.
 """
 
 from __future__ import annotations
@@ -58,13 +58,20 @@ def long_run(made: Made, shown: Mapping[str, Any]) -> Run:
     changed = replace(
         scenario,
         duration=duration,
-        reference=_at_its_start(demand.reference) if shown.get("held") else demand.reference,
+        reference=_reference(demand.reference, shown),
         offset=offset,
         disturbances=disturbances,
         log_period=shown.get("log_period"),
         start=shown.get("start", scenario.start),
     )
     return Run(made.loop, changed, simulate(made.loop, changed))
+
+
+def _reference(reference, shown: Mapping[str, Any]):
+    """The reference, held where `shown` says so."""
+    if "held_at" in shown:
+        return Hold(reference.space, tuple(shown["held_at"]))
+    return _at_its_start(reference) if shown.get("held") else reference
 
 
 def _at_its_start(reference) -> Hold:

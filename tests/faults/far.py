@@ -1,7 +1,7 @@
 """Plants of a user with a branch of their own: far away, for good once it was come to, or for some seconds long after the run.
 
     ẏ = 0.4 y + g u          `how` says what g is: turned or gone beyond h, 0 where a latch has fallen (latched), turned for 8 s at
-                             `at` (window), one fifth less beyond h (zone), 1 with limits of u (limited)
+                             `at` (window), one fifth less beyond h (zone), 1 with limits of u (limited), 1/(1 + (y/h)⁸) (fades)
 
 and a slide whose sensor drifts: ẏ = u, s = y + `rate` t.
 """
@@ -50,6 +50,7 @@ class Far(System):
             "zone": np.where(inside, 1.0, 0.8),
             "window": np.where((t > self.at) * (t < self.at + 8.0), -1.0, 1.0),
             "latched": 1.0 - latch,
+            "fades": 1.0 / (1.0 + (y / self.h) ** 8),
         }.get(self.how, 1.0)
 
     def out(self, t, x):

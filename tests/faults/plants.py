@@ -227,13 +227,17 @@ class Play(System):
 @final
 @dataclass(frozen=True)
 class Counting(System):
-    """An axis, ẍ = u − (b + w tanh n) ẋ, with an odometer ṅ = |ẋ|; where w is not 0 the axis wears with what it travels."""
+    """An axis, ẍ = u − (b + w tanh n) ẋ, with an odometer ṅ = |ẋ|; where w is not 0 the axis wears with what it travels.
+
+    counts: "travel", or "way" for ṅ = ẋ; "encoder": that, and the law sees n in place of x.
+    """
 
     b: Annotated[float, Unit("N s/m"), "viscous friction"] = 2.0
     w: Annotated[float, Unit("N s/m"), "what wear adds to it"] = 0.0
 
+    counts: str = "travel"
+
     states = (Signal("x", "m", "place"), Signal("v", "m/s", "rate"), Signal("n", "1", "odometer"))
-    outputs = states[:2]
     inputs = (Signal("u", "N", "force"),)
 
     def initial(self):
@@ -241,10 +245,16 @@ class Counting(System):
 
     def rhs(self, t, x, u):
         _, v, n = x
-        return [v, u[0] - (self.b + self.w * np.tanh(n)) * v, np.sqrt(v * v + 1e-8)]
+        counted = np.sqrt(v * v + 1e-8) if self.counts == "travel" else v
+        return [v, u[0] - (self.b + self.w * np.tanh(n)) * v, counted]
+
+    @property
+    def outputs(self):
+        seen = 2 if self.counts == "encoder" else 0
+        return self.states[seen], self.states[1]
 
     def out(self, t, x):
-        return list(x[:2])
+        return [x[2] if self.counts == "encoder" else x[0], x[1]]
 
 
 @final

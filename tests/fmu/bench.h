@@ -2,7 +2,9 @@
  *
  *   dq/dt = v,  dv/dt = (F + D - d v - k q)/m,  y = 1000 q (mm),  v+ = -e v where q reaches `stop`
  *
- * mood: 1 crashes, 2 hangs, 3 answers with an error, each after 50 ms; 4 takes no command any more after 1 s. */
+ * mood: 1 crashes, 2 hangs, 3 answers with an error, each after 50 ms; 4 takes no command any more after 1 s.
+ * By co-simulation alone, which keeps a number w to itself: 5 y = 1000 (q + w), dw/dt = |v|/500, a sensor that slips;
+ * 6 dv/dt + w, dw/dt = w/20 + 1e-6, a push that grows; 7 y = 1000 w, dw/dt = (q - w)/0.05, a sensor with a lag. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +13,7 @@ enum { TIME, Q, V, DQ, DV, F, D, M, DAMP, K, STOP, E, MOOD, Y, LAST };
 enum { OK, WARNING, DISCARD, ERROR, FATAL };
 
 typedef struct {
-  double r[LAST];
+  double r[LAST], w;
 } Bench;
 
 static Bench *fresh(void) {
@@ -36,8 +38,15 @@ static void refresh(Bench *b) {
   double *r = b->r;
   double F_now = (int)r[MOOD] == 4 && r[TIME] > 1.0 ? 0.0 : r[F];
   r[DQ] = r[V];
-  r[DV] = (F_now + r[D] - r[DAMP] * r[V] - r[K] * r[Q]) / r[M];
-  r[Y] = 1000.0 * r[Q];
+  r[DV] = (F_now + r[D] - r[DAMP] * r[V] - r[K] * r[Q]) / r[M] + (r[MOOD] == 6 ? b->w : 0.0);
+  r[Y] = 1000.0 * (r[MOOD] == 5 ? r[Q] + b->w : r[MOOD] == 7 ? b->w : r[Q]);
+}
+
+static double hidden_rate(Bench *b) {
+  double *r = b->r;
+  if (r[MOOD] == 5) return fabs(r[V]) / 500.0;
+  if (r[MOOD] == 6) return b->w / 20.0 + 1e-6;
+  return r[MOOD] == 7 ? (r[Q] - b->w) / 0.05 : 0.0;
 }
 
 static int bounce(Bench *b) {
@@ -59,6 +68,7 @@ static void march(Bench *b, double t, double h) {
     refresh(b);
     b->r[Q] = q + s * b->r[DQ];
     b->r[V] = v + s * b->r[DV];
+    b->w += s * hidden_rate(b);
     bounce(b);
   }
   b->r[TIME] = t + h;

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from typing import TextIO
 
 from workbench.contract.units import format_quantity
-from workbench.verification.verdict import Verdict, answers_stability
+from workbench.verification.verdict import Verdict, answers_stability, lost_for_information
 
 HEAD = ("claim", "verdict", "strength", "margin", "worst at / why")
 GAP = "  "
@@ -162,8 +162,14 @@ def tally(verdicts: Sequence[Verdict], written: Sequence[str], code: int) -> str
     n = {word: sum(v.counted and v.word == word for v in verdicts) for word in COLOURS}
     hold = "holds" if n["holds"] == 1 else "hold"
     counts = f"{n['holds']} {hold}, {n['violated']} violated, {n['undecided']} undecided"
-    unasked = ["stability was not asked"] if code == 0 and not answers_stability(verdicts) else []
+    unasked = [_of_stability(verdicts)] if code == 0 and not answers_stability(verdicts) else []
     return " · ".join([counts, *unasked, *map(clean, written), f"exit {code}"])
+
+
+def _of_stability(verdicts: Sequence[Verdict]) -> str:
+    """What is said of stability where no counted claim about it holds."""
+    lost = lost_for_information(verdicts)
+    return f"stability does not count: {lost} violated" if lost else "stability was not asked"
 
 
 def title(case) -> str:

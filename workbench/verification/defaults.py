@@ -22,6 +22,7 @@ from workbench.verification.ledger.balance import has_ledger
 from workbench.verification.observed.holding import at_start
 from workbench.verification.observed.machine import limits_of
 from workbench.verification.observed.path import ON_PATH, path_size
+from workbench.verification.practical.meters import meters
 from workbench.verification.predictive.defaults import predictive_claims
 from workbench.verification.run import error_unit
 from workbench.verification.search.of_scenario import MOST_SEED
@@ -107,6 +108,12 @@ class _Loop:
 
         return curved_law(self.loop)
 
+    @property
+    def counting(self) -> str:
+        """That states of the plant only count, and never come back, in words; "" where there are none."""
+        counted = ", ".join(meters(self.plant))
+        return f"{counted} only counts, and is neutral by itself" if counted else ""
+
 
 def defaults(loop: System, scenario: Scenario | None) -> tuple:
     """The default claims, in the order of the table. Raises InputError for a system without a controller."""
@@ -185,11 +192,9 @@ def _linear(about: _Loop, unasked: list) -> list:
     if about.predictive is None and about.loop.no_derivative:
         unasked.append(("linear-stability", about.loop.no_derivative))
         return []
-    curved = "" if about.predictive is not None else about.curved
-    if curved:
-        unasked.append(
-            ("linear-stability", f"{curved}; practical stability asks its modes at rest")
-        )
+    why = ("" if about.predictive is not None else about.curved) or about.counting
+    if why:
+        unasked.append(("linear-stability", f"{why}; practical stability asks its modes at rest"))
         return []
     return [C.LinearStability()]
 

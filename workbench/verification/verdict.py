@@ -117,6 +117,12 @@ def answers_stability(verdicts: Iterable[Verdict]) -> bool:
     return any(v.counted and v.holds and v.key in STABILITY for v in verdicts)
 
 
+def lost_for_information(verdicts: Iterable[Verdict]) -> str:
+    """The claims about stability that are violated and count for nothing, by key; "" for none."""
+    lost = (v.key for v in verdicts if not v.counted and v.holds is False and v.key in STABILITY)
+    return ", ".join(dict.fromkeys(lost))
+
+
 def weakest(*strengths: Strength) -> Strength:
     """Strength of a conclusion drawn from all of these."""
     return max(strengths, key=STRENGTHS.index)

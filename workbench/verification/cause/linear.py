@@ -23,7 +23,7 @@ from workbench.contract.parameters import bind, leaves
 from workbench.contract.plain import Plain
 from workbench.contract.system import innermost, names
 from workbench.verification.cause.around import Around, around
-from workbench.verification.cause.trial import law_path
+from workbench.verification.cause.trial import Trial, law_path
 from workbench.verification.cause.trials import trials
 from workbench.verification.linear.hidden import Hidden, hidden_modes
 from workbench.verification.linear.loop import is_linear
@@ -36,7 +36,7 @@ LESS = (0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.35, 0.2, 0.1, 0.03, 0.01, 1e-3)  # time
 MORE = (1.05, 1.1, 1.4, 2.0, 5.0, 10.0, 100.0)
 TURNED = 0.3  # what a wire that is turned or crossed counts, in decades of a number
 LEAD = 0.6  # likewise, derivative action where there is none
-BELIEVED = 0.1  # likewise, a number of the model that is not the machine's
+BELIEVED = 0.1  # likewise, a number of the model that is not the machine's, or a horizon
 NEARLY = 0.15  # decades: changes as small as the smallest are told, too
 WITHIN = 1.0  # decades: a loop that only a larger change holds has another fault
 ALL = "all gains of the law"
@@ -111,10 +111,16 @@ def changes(run: Run, own: Around) -> Iterator[Change]:
     yield from _numbers(run)
     yield from _wires(run, own)
     for trial in trials(run):
+        make = partial(_tried, run, trial)
         if trial.kind == "model":
-            make = partial(_bound, run, dict(trial.numbers))
             yield Change(BELIEVED, f"model and machine alike: {trial.words}", "", make)
+        elif trial.kind == "foresight":
+            yield Change(BELIEVED, f"a law that looks further: {trial.words}", "", make)
     yield from _all_gains(own)
+
+
+def _tried(run: Run, trial: Trial) -> Around | None:
+    return around(run, trial.on(run.loop))
 
 
 def _bound(run: Run, numbers) -> Around | None:

@@ -46,7 +46,7 @@ from workbench.verification.ledger.claims import outside, readable
 from workbench.verification.run import Run
 from workbench.verification.verdict import Verdict
 
-# What a claim of these says of itself is its cause: a fault of the books, or of the machine alone.
+# What a claim of these says of itself is its cause: a fault of the books, of the machine alone, or of a program without solution.
 SELF_SAID = (
     "identity",
     "power-flows",
@@ -56,6 +56,7 @@ SELF_SAID = (
     "incremental-passivity",
     "holds-weight",
     "falsify",
+    "solves",
 )
 
 

@@ -3,6 +3,7 @@
     model      a number the controller believes, put to the machine's (or the machine's to what is believed)
     path       delay, sample time, filter, noise, quantisation, own limits of the commands
     gain       a gain of the law, put to the law's own default for this machine
+    foresight  what a predictive law holds itself to, and how far it looks (`cause.foresight`)
     machine    a number of the machine, put to that of the machine as shipped, or of a better one (`cause.machine`)
     scenario   a disturbance taken away, a reference walked more slowly
 
@@ -19,9 +20,11 @@ from workbench.contract.parameters import Leaf, leaves
 from workbench.contract.system import System, innermost
 from workbench.contract.wrappers import Delayed
 from workbench.verification.cause.asked import scenario_trials
+from workbench.verification.cause.foresight import foresight_trials
 from workbench.verification.cause.gains import gain_trials
 from workbench.verification.cause.machine import imperfect, starved, uneven, wider
 from workbench.verification.cause.trial import Trial, against, law_path, odd, own_path
+from workbench.verification.defaults import law_of
 
 USUAL_SAMPLE = 1e-3  # s
 WILD = 30.0  # a belief further off than this is not made into a machine
@@ -36,6 +39,7 @@ def trials(run) -> list[Trial]:
         *_models(loop, known),
         *_paths(loop, known),
         *gain_trials(loop, known),
+        *foresight_trials(loop),
         *_machine(loop, known),
         *scenario_trials(run),
     ]
@@ -70,14 +74,11 @@ def _together(found: list[Trial]) -> Iterator[Trial]:
 # ---- what the controller believes -----------------------------------------------------------------------------------
 def believed(loop: System) -> tuple[str, Any]:
     """(path, model) of what the law takes the machine to be; ("", None) where it has none of the plant's kind."""
-    law = innermost(loop.controller)
-    model = law.model
+    law = law_of(loop)
+    called = law is not innermost(loop.controller)
+    path = own_path(loop.controller) if called else law_path(loop.controller)
     machine = loop.plant if loop.plant.machine is None else loop.plant.machine
-    return (
-        (law_path(loop.controller) + "model.", model)
-        if type(model) is type(machine)
-        else ("", None)
-    )
+    return (path + "model.", law.model) if type(law.model) is type(machine) else ("", None)
 
 
 def _models(loop, known) -> Iterator[Trial]:

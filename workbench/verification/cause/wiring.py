@@ -28,6 +28,10 @@ SAMPLES = 24  # logged samples at which a law is asked
 UNTOUCHED = Edit("", same, same)
 ALIKE = 1e-6  # residual below which edits explain alike: a null of a sensor and one of a valve may
 VANISHES = 0.02  # residual below which an edit explains what was seen
+WILD = (
+    10.0  # ranges of a command: what is asked beyond is that of a run that went astray long before
+)
+FEW = 4  # samples before that, at least
 
 
 def between(controller) -> list:
@@ -146,12 +150,23 @@ def traced(law) -> Callable:
     )
 
 
+def _rows(run) -> np.ndarray:
+    """Rows of the log before the run leaves the machine, or asks for commands far beyond their ranges."""
+    log = run.log
+    inside = log.time <= min(log.time[-1], run.left[0])
+    wild = np.zeros(len(log.time), bool)
+    for name, (low, high) in run.loop.plant.limits().items():
+        if name in log:
+            wild |= ~(np.abs(log.array(name)) <= WILD * max(abs(low), abs(high)))
+    before = inside & ~np.logical_or.accumulate(wild)
+    return np.flatnonzero(before if before.sum() > FEW else inside)
+
+
 def samples(run) -> Iterator:
     """(t, z, y, r) at logged samples, spread over the run before it leaves the machine."""
     loop = run.loop
     log = run.log
-    end = min(log.time[-1], run.left[0])
-    rows = np.flatnonzero(log.time <= end)
+    rows = _rows(run)
     rows = (
         rows[np.unique(np.linspace(1, len(rows) - 1, SAMPLES).astype(int))]
         if len(rows) > 1

@@ -56,6 +56,13 @@ class Notes:
             self.high.append(np.nan)
         return self.places[key]
 
+    def parts(self, k: int) -> list[int]:
+        """Places within the text of a condition; none of any other place."""
+        if k not in self.conditions:
+            return []
+        keys = list(self.places)
+        return [i for i, other in enumerate(keys) if i != k and _inside_of(other, keys[k])]
+
     def take(self, k: int, a: Any, b: Any, tie: float = 0.0) -> None:
         """Note the margin of two numbers, or of arrays of them, `tie` where it is zero; what is no number is passed over."""
         try:
@@ -104,6 +111,12 @@ class Notes:
         return found
 
 
+def _inside_of(one: tuple, other: tuple) -> bool:
+    """Whether a place, as `Notes` numbers it, lies within the text of another."""
+    code, begin, end, _ = one
+    return code == other[0] and other[1] <= begin and end <= other[2]
+
+
 class _Noted(ast.NodeTransformer):
     """A text whose comparisons are made by the note-taker `NOTE`."""
 
@@ -111,7 +124,8 @@ class _Noted(ast.NodeTransformer):
         self.notes, self.code = notes, code
 
     def _place(self, node: ast.expr, text: str, number: int) -> ast.Constant:
-        key = (self.code, node.lineno, node.col_offset, node.end_col_offset, number)
+        begin = (node.lineno, node.col_offset)
+        key = (self.code, begin, (node.end_lineno, node.end_col_offset), number)
         return ast.Constant(self.notes.place(key, f"`{text}` (line {node.lineno})"))
 
     def visit_Compare(self, node: ast.Compare) -> ast.expr:

@@ -139,6 +139,9 @@ class Called:
     def is_condition(self, k: int) -> bool:
         return k in self.notes.conditions
 
+    def parts(self, k: int) -> list[int]:
+        return self.notes.parts(k)
+
     def words(self, k: int, run: Run) -> str:
         return self.notes.texts[k]
 

@@ -32,7 +32,7 @@ from workbench.verification.practical.disturbed import (
 from workbench.verification.practical.elsewhere import at_its_end
 from workbench.verification.practical.meters import not_asked_back
 from workbench.verification.practical.nominal import nominal_run
-from workbench.verification.practical.reach_seen import reach
+from workbench.verification.practical.reach_seen import further_off, reach
 from workbench.verification.practical.starts import Start, drawn, sizes
 from workbench.verification.practical.switches_of import switches_of
 from workbench.verification.practical.untaken import untaken
@@ -100,22 +100,19 @@ def check_practical(
         return verdict
     elsewhere = at_its_end(claim, run, known, said, allowed, modes)
     found = elsewhere or _with_modes(claim, run, verdict, modes, starts[0], allowed)
-    found = replace(found, assumptions=(*found.assumptions, *_besides(run, starts)))
-    return _with_branches(claim, run, found, outcomes, allowed, modes) if found.holds else found
+    found = replace(found, assumptions=(*found.assumptions, *_besides(run, claim.spread)))
+    return _with_places(claim, run, found, outcomes, allowed, modes) if found.holds else found
 
 
-def _besides(run: Run, starts: list[Start]) -> tuple[Assumption, ...]:
+def _besides(run: Run, spread: float) -> tuple[Assumption, ...]:
     """What was not seen, not asked, and from how far the loop came back."""
-    return (*unmoved(run), *not_asked_back(run.loop.plant), *reach(run, starts))
+    return (*unmoved(run), *not_asked_back(run.loop.plant), *reach(run, spread))
 
 
-def _with_branches(
+def _with_places(
     claim, run: Run, verdict: Verdict, outcomes: list[Outcome], allowed: float | None, modes: Modes
 ) -> Verdict:
-    """What holds on the runs, held against what the law would do in branches that no run took."""
-    law = switches_of(run)
-    if law is None:
-        return verdict
+    """What holds on the runs, held against what the loop does further off, and in branches that no run took."""
 
     def tried(start: Start, there: Run = run) -> Outcome:
         amounts = sizes(run, claim.spread)
@@ -125,7 +122,9 @@ def _with_branches(
             return Outcome(math.inf, 0.0, why.message, why.message, "", ())
         return outcome
 
-    found = untaken(run, claim.spread, law, outcomes, tried)
+    law = switches_of(run)
+    found = "" if law is None else untaken(run, claim.spread, law, outcomes, tried)
+    found = found or further_off(run, claim.spread, tried)
     return verdict.overruled(found) if found else verdict
 
 

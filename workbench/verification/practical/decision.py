@@ -75,9 +75,13 @@ def decided(
 
 
 def comes_slowly(worst: Return, modes: Modes, duration: float) -> str:
-    """In words, why what stays may be on its way: a mode that decays, for longer than the run; else ""."""
+    """In words, why what stays, or swings out, may be on its way: a mode that decays, for longer than the run; else ""."""
     mode = modes.slowest_on_the_way or modes.slowest
-    if mode is None or modes.unstable or worst.word != "staying":
+    if mode is None or modes.unstable:
+        return ""
+    if duration < mode.period < math.inf:
+        return f"linearised, a mode {mode.words}"
+    if worst.word != "staying":
         return ""
     fall = -math.expm1(-WATCHED * duration / mode.time_constant)
     if worst.last >= (1 - SEEN * fall) * worst.largest:

@@ -2,9 +2,9 @@
 
 Edges are looked for outwards from a run: along every state of the plant, both ways, as far as the machine goes
 (`reachable.size`), within its limits; along the other starts; and along every number that the law remembers, FAR times as far as
-it went. A sampled law of the
-user's own is looked at where its reference is at its largest and its smallest, too, and then is held at such places: a window of
-past samples changes its side after a while only. `ways` says what an edge is.
+it went. A law of the user's own is looked at where its reference is at its largest and its smallest, too, and where most of a
+condition of several comparisons is met (`met_in_part`). A sampled one then is held at such places: a window of past samples changes
+its side after a while only. `ways` says what an edge is.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from workbench.verification.observed.reachable import size
+from workbench.verification.practical.in_part import met_in_part
 from workbench.verification.practical.starts import drawn, sizes
 from workbench.verification.practical.switches import MOST, Extent, Switching
 from workbench.verification.practical.ways import (
@@ -34,7 +35,8 @@ MOST_WISHES = 8  # rows at which what is asked of a user's own law is largest or
 def outwards(run: Run, spread: float, law: Switching, seen: Extent) -> Iterator[Edge]:
     """Edges in reach at which the law changes, from the first row where a switch has some."""
     left = set(seen.one_sided().tolist())
-    for manner, rows in ((AT_ONCE, _rows(run, law)), (HELD_THERE, _rows_held(run, law))):
+    at_once = dict.fromkeys([*_rows(run, law), *met_in_part(run, law, seen)])
+    for manner, rows in ((AT_ONCE, at_once), (HELD_THERE, _rows_held(run, law))):
         for row in rows:
             if not left:
                 return

@@ -17,6 +17,7 @@ from workbench.contract.units import format_quantity as say
 from workbench.contract.wrappers import MOST_HELD, dead_time
 from workbench.numerics.lanes import width
 from workbench.run.many import has_lane
+from workbench.verification.linear.modes_of_run import slowest_and_unstable
 from workbench.verification.observed.requirements import diverged
 from workbench.verification.practical.disturbed import lasting, restless
 from workbench.verification.practical.nominal import SETTLE
@@ -149,6 +150,17 @@ def unfounded(key: str, text: str, claim, practical: Verdict | None) -> Verdict 
     )
 
 
+def _founded(found: Verdict, practical: Verdict | None, run: Run) -> Verdict:
+    """The verdict; one that holds where the practical claim is not asked and a mode grows where the loop rests is undecided."""
+    if practical is not None or not found.holds:
+        return found
+    places = [place for place in slowest_and_unstable(run).places if place.lasts]
+    mode = next((p.fastest for p in places if p.fastest and not p.fastest.aside), None)
+    if mode is None:
+        return found
+    return found.overruled(f"linearised, a mode {mode.words}: ask practical-stability as well")
+
+
 def check_sample_time(
     claim, run: Run, bound: float | None, practical: Verdict | None = None, tick=None
 ) -> Verdict:
@@ -224,7 +236,7 @@ def check_parameter(
     good = reach.good
     k = next((i for i, v in enumerate(reach.values) if v == reach.bad), None)
     holds = reach.bad is None or (reach.bad < wanted if down else reach.bad > wanted)
-    return Verdict(
+    verdict = Verdict(
         "parameter-limit",
         text,
         holds,
@@ -239,6 +251,7 @@ def check_parameter(
         counted=claim.counted,
         data=_scanned(reach) | {"paths": sorted(numbers)},
     )
+    return _founded(verdict, practical, run)
 
 
 def _numbers(claim, run: Run) -> dict:
@@ -280,8 +293,8 @@ def _limit(key, what, claim, run, own, first, least, make, bound, practical, tic
     margin = found.good - least
     if found.bad is None:
         far = f"nothing failed up to {say(found.good, 's', 3)}, the end of the scan"
-        return said(True, "sampled", margin, "s", least, far)
+        return _founded(said(True, "sampled", margin, "s", least, far), practical, run)
     holds = found.bad > least and any(found.ok)
     begins = f"{say(found.good, 's', 3)}; at" if found.good > 0 else "fails at the shortest tried,"
     edge = f"{begins} {say(found.bad, 's', 3)}: {found.why[k]}"
-    return said(holds, "sampled", margin, "s", least, edge)
+    return _founded(said(holds, "sampled", margin, "s", least, edge), practical, run)

@@ -4,7 +4,8 @@
 
 No law can read such a state, and nothing that the plant does follows from it. From another start it shows another number for ever,
 which is no instability: it does not have to come back. Positions have to, whatever depends on them (ẋ_i is another state, or they
-are named as one): they are places of a machine.
+are named as one): they are places of a machine. Of several states with the same rate the first is the place. Where the law can see
+it, a later one is its copy, off by what it began with: it counts.
 """
 
 from __future__ import annotations
@@ -42,14 +43,33 @@ def _found(plant: Any) -> tuple[str, ...]:
     _, us = symbols("u", len(plant.inputs))
     t = quick(ca.SX.sym("t"))
     flow = column(plant.rhs(t, xs, us))
-    whole = ca.vertcat(flow, column(plant.out(t, xs)))
-    _, read = ca.jacobian(whole, x).sparsity().get_triplet()
+    shown = column(plant.out(t, xs))
+    read = _read(ca.vertcat(flow, shown), x)
+    seen = _read(shown, x)
     watched = _watched(plant)
     return tuple(
         name
         for i, name in enumerate(names(plant.states))
-        if i not in read and name not in watched and not flow[i].is_symbolic()
+        if i not in read
+        and name not in watched
+        and (not _is_place(flow, i) or _copies(flow, i, seen))
     )
+
+
+def _read(what: ca.SX, x: ca.SX) -> set[int]:
+    """Places of the states that these expressions depend on."""
+    _, columns = ca.jacobian(what, x).sparsity().get_triplet()
+    return set(columns)
+
+
+def _is_place(flow: ca.SX, i: int) -> bool:
+    """Whether a state's rate is another state."""
+    return bool(flow[i].is_symbolic())
+
+
+def _copies(flow: ca.SX, i: int, seen: set[int]) -> bool:
+    """Whether an earlier state that the outputs show has the same rate."""
+    return any(k in seen and ca.is_equal(flow[i], flow[k]) for k in range(i))
 
 
 def _watched(plant: Any) -> set[str]:

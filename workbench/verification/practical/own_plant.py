@@ -64,6 +64,9 @@ class OnOwnPlant:
     def is_condition(self, k: int) -> bool:
         return k < len(self.law.notes.texts) and self.law.is_condition(k)
 
+    def parts(self, k: int) -> list[int]:
+        return self.law.parts(k) if self.is_condition(k) else []
+
     def _with_flow(self, run: Run, row: int, points: np.ndarray, there: Beside) -> Beside:
         x = points[: len(run.loop.plant.states)]
         t = np.full(points.shape[1], run.log.time[row])

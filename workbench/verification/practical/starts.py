@@ -123,6 +123,12 @@ def drawn(run, runs: int, spread: float, amounts: Mapping[str, float] | None = N
     return found[:runs]
 
 
+def outermost(run, amounts: Mapping[str, float]) -> list[Start]:
+    """Two opposite starts at which every state is off by all of its amount, as far as they fit inside the strokes."""
+    signed = [{name: sign * size for name, size in amounts.items()} for sign in (1.0, -1.0)]
+    return [_fitting(run, Start(amounts)) for amounts in signed]
+
+
 def _fitting(run, start: Start) -> Start:
     """The start, drawn closer until the machine can stand there."""
     while not stands(run, start):

@@ -123,6 +123,10 @@ class Switching(Protocol):
         """Whether switch k is a condition made of several comparisons, whose margin has no size."""
         ...
 
+    def parts(self, k: int) -> list[int]:
+        """The comparisons of which condition k is made; none of any other switch."""
+        ...
+
     def words(self, k: int, run: Run) -> str:
         """What switch k compares."""
         ...
@@ -221,6 +225,9 @@ class Expression:
 
     def is_condition(self, k: int) -> bool:
         return self.switches[k][0] == ca.OP_AND
+
+    def parts(self, k: int) -> list[int]:
+        return []
 
     def words(self, k: int, run: Run) -> str:
         kind, a, b = self.switches[k]

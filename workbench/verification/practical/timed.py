@@ -18,6 +18,7 @@ numbers of its memory that run on at the end of its run (`traced_memory`, `calle
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 import casadi as ca
@@ -29,11 +30,11 @@ from workbench.numerics.calculus import Traced, trace
 from workbench.verification.practical.called_clock import of_called
 from workbench.verification.practical.crossings import crossings
 from workbench.verification.practical.graph import of_time
-from workbench.verification.practical.run_on import of_run_on
+from workbench.verification.practical.run_on import of_run_on, seen_until
 from workbench.verification.practical.stray import moved, straight, stray
 from workbench.verification.practical.traced_memory import of_memory
 from workbench.verification.run import Run
-from workbench.verification.verdict import STABILITY, Verdict
+from workbench.verification.verdict import STABILITY, Assumption, Verdict
 
 ROWS = (
     0.05,
@@ -199,9 +200,14 @@ def beyond_the_run(run: Run, verdicts: Sequence[Verdict]) -> list[Verdict]:
         return list(verdicts)
     found = timed(run)
     if not found:
-        return list(verdicts)
+        until = seen_until(run)
+        return [_with(v, until) if _speaks(v) else v for v in verdicts]
     why = f"time itself may change the loop: {found}; {MEND}"
     return [v.overruled(why) if _speaks(v) else v for v in verdicts]
+
+
+def _with(v: Verdict, more: tuple[Assumption, ...]) -> Verdict:
+    return replace(v, assumptions=(*v.assumptions, *more))
 
 
 def _speaks(v: Verdict) -> bool:

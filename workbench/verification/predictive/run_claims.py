@@ -14,6 +14,7 @@ from workbench.contract.parameters import digest
 from workbench.contract.plain import Plain
 from workbench.contract.wrappers import Delayed
 from workbench.verification.linear.loop import is_linear
+from workbench.verification.predictive.kept import exceeded
 from workbench.verification.predictive.of_run import constant, cost_asked, predictive
 from workbench.verification.verdict import Assumption, Verdict
 
@@ -157,29 +158,15 @@ def _solves(run: Any) -> tuple[np.ndarray, np.ndarray, str, dict]:
 
 
 def check_solves(claim: Any, run: Any) -> Verdict:
-    """Share of samples whose problem was solved to optimality, statuses and fallbacks listed."""
+    """Share of samples whose problem was solved to optimality, statuses and fallbacks listed; limits that hold nothing."""
     text = "every sample solved to optimality"
-    source = "solver statuses in the log"
     if claim.share:
         text = f"at most {100 * claim.share:g} % of the samples not solved to optimality"
     cost_asked(claim, run.loop)
     status, fallback, words, counts = _solves(run)
     share = float(np.mean(~np.isin(status, (1, 2)) | (fallback != 0)))
-    worst = (
-        words
-        or f"all {len(status)} samples optimal, at most {int(run.log.array('mpc_iterations').max())} iterations"
-    )
-    if not run.log.status.completed:
-        return Verdict(
-            "solves",
-            text,
-            False,
-            "sampled",
-            worst=run.log.status.message,
-            source=source,
-            counted=claim.counted,
-        )
-    return Verdict(
+    iterations = int(run.log.array("mpc_iterations").max())
+    found = Verdict(
         "solves",
         text,
         share <= claim.share,
@@ -187,11 +174,17 @@ def check_solves(claim: Any, run: Any) -> Verdict:
         claim.share - share,
         "1",
         claim.share,
-        worst,
-        source=source,
+        words or f"all {len(status)} samples optimal, at most {iterations} iterations",
+        source="solver statuses in the log",
         counted=claim.counted,
         data={"samples": len(status), "not_optimal": counts},
     )
+    if not run.log.status.completed:
+        return replace(
+            found, holds=False, margin=None, limit=None, worst=run.log.status.message, data={}
+        )
+    beyond = exceeded(predictive(run.loop), run)
+    return found.overruled(beyond, False) if beyond and found.holds else found
 
 
 def check_cost_decrease(claim: Any, run: Any) -> Verdict:

@@ -198,8 +198,27 @@ def multipliers(c, H, h) -> np.ndarray | None:
     """Multipliers y of max cᵀx over H x ≤ h by linear programming; None where the solver finds no bound."""
     from scipy.optimize import linprog
 
-    r = linprog(-np.asarray(c, float).ravel(), H, h, bounds=(None, None), method="highs")
-    return np.maximum(-r.ineqlin.marginals, 0.0) if r.status == 0 else None
+    c = np.asarray(c, float).ravel()
+    r = linprog(-c, H, h, bounds=(None, None), method="highs")
+    return _balanced(np.maximum(-r.ineqlin.marginals, 0.0), c, H) if r.status == 0 else None
+
+
+def _balanced(y, c, H) -> np.ndarray:
+    """The multipliers with Hᵀy = c to rounding, where those that are not zero can be so and stay positive.
+
+    A solver balances them to its tolerance alone, and `dual_bound` takes what is left times the size of the set.
+    """
+    from scipy.optimize import nnls
+
+    used = y > 0
+    if not used.any():
+        return y
+    columns = np.atleast_2d(H)[used].T
+    closer, _ = nnls(columns, c)
+    left = [np.abs(columns @ own - c).sum() for own in (closer, y[used])]
+    found = y.copy()
+    found[used] = closer if left[0] < left[1] else y[used]
+    return found
 
 
 def radius_bound(H, h, duals) -> Fraction | None:
