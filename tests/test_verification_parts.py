@@ -163,6 +163,7 @@ def path(controller):
         (lambda law: Sampled(law, 2e-3), "hold 2 ms", "", ""),
         (lambda law: Delayed(Sampled(law, 2e-3), 3e-3), "hold 2 ms", "delay 3 ms", ""),
         (lambda law: Noisy(law, 0.0), "", "", ""),
+        (lambda law: Noisy(law, 1e-5), "", "", "noise"),
         (lambda law: Saturated(law, -1.0, 1.0), "", "", ""),
         (lambda law: Quantised(law, 1e-3), "", "", "quantised"),
         (lambda law: Filtered(law, 24.0), "", "", "filter 24 Hz"),
