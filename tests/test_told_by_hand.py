@@ -90,6 +90,7 @@ def test_limits_of_any_other_law(monkeypatch):
         ("u_a", "command", -5.0, 3.0, 0.25),
         ("u_b", "command", -2.0, 5.0, 0.75),
     ]
+    assert brief(limited(monkeypatch, law))[0] == ("u_a", "command", -5.0, 5.0, 0.0)
     free = SimpleNamespace(u_max=None, limits=())
     assert limited(monkeypatch, free) == []
     only = limited(monkeypatch, free, {"u_b": (-np.inf, 9.0)})
