@@ -525,6 +525,18 @@ def test_what_the_judge_must_know_of_every_claim(what, claims):
     assert getattr(Checked, what) is False and Checked.work == 1
 
 
+WORK = {
+    "PracticalStability": 8, "SampleTimeLimit": 12, "DelayLimit": 12, "ParameterLimit": 12, "Linear": 2,
+    "Settled": 2, "Tube": 10, "Probability": 20, "Falsify": 14, "Sensitivity": 14,
+}  # fmt: skip
+
+
+def test_shares_of_the_progress_bar():
+    """A claim that runs the loop anew is more work than one that reads the run."""
+    found = {c.__name__: c.work for c in get_args(Claim) if c.work != 1}
+    assert found == WORK
+
+
 # ---- usual numbers of claims --------------------------------------------------------------------
 USUAL = {
     "Identity": {"tolerance": 1e-12},  # rounding
