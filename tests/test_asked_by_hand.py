@@ -9,7 +9,7 @@ import pytest
 from small import IDLE
 
 from workbench import ClosedLoop, Delayed, Sampled, Scenario, Sine
-from workbench.verification import accuracy
+from workbench.verification import accuracy, too_long
 from workbench.verification.cause import asked as module
 from workbench.verification.judge import _Progress
 from workbench.verification.variant import variant
@@ -88,6 +88,32 @@ def test_a_loop_with_another_sample_time_or_delay():
     assert made(own, delay=4e-3) == (4e-3, usual, 2e-3)
     assert made(own, delay=0.0) == (None, False, 2e-3)
     assert made(own, delay=0.0, capacity=8) == (0.0, 8, 2e-3)
+
+
+# ---- runs that are too long -------------------------------------------------------------------------
+def refused(monkeypatch, n, sub, period=1e-3, hosted=False):
+    """The key that a run of n samples with so many steps each is refused with; "" for none."""
+    monkeypatch.setattr(too_long, "grid", lambda loop, scenario: SimpleNamespace(n=n, n1=sub, n2=1))
+    loop = SimpleNamespace(hosted=hosted, period=period)
+    try:
+        too_long.check_length(loop, Scenario(9.0))
+    except too_long.TooLong as why:
+        assert f"a run of 9 s has {n} samples and {n * (sub + 1)} steps" in why.message
+        return why.key
+    return ""
+
+
+def test_runs_have_at_most_so_many_samples_and_steps(monkeypatch):
+    most = too_long.MOST_SAMPLES
+    assert (
+        refused(monkeypatch, most, 9) == "" and refused(monkeypatch, most + 1, 8) == "sample_time"
+    )
+    assert refused(monkeypatch, most, 10) == "max_step"
+    assert refused(monkeypatch, most + 1, 10, period=None) == "max_step"
+    called = too_long.MOST_CALLED
+    assert refused(monkeypatch, called, 9, hosted=True) == ""
+    assert refused(monkeypatch, called + 1, 9, hosted=True) == "sample_time"
+    assert refused(monkeypatch, called + 1, 9) == ""
 
 
 # ---- a run's own error ------------------------------------------------------------------------------

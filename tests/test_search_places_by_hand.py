@@ -12,6 +12,7 @@ from workbench.contract.parameters import Leaf
 from workbench.contract.wrappers import Noisy
 from workbench.verification.search import of_loop, of_path, of_plant
 from workbench.verification.sensitivity import check, derivatives
+from workbench.verification.sensitivity.shares import base
 from workbench.verification.sensitivity.slopes import DERIVATIVE, MORRIS, Slope
 from workbench.verification.temporal import ready, sentence
 from workbench.verification.temporal.refusal import refusal
@@ -131,6 +132,19 @@ def test_a_number_is_written_with_as_few_digits_as_read_back(value, unit, text):
     assert ready.written(value, unit) == text
 
 
+def test_a_margin_that_cannot_become_worse_is_told_before_the_run_is_complete():
+    """`eventually` was met by 2 m at the second sample: what follows may make it more, never less."""
+    of = read("eventually (x > 1 m)", {"x": "m"})
+    x = {"x": np.array([0.5, 3.0, 0.0])}
+    open_ = of.on(np.arange(3.0), x, complete=False)
+    assert (open_.holds, open_.margin, open_.time) == (True, 2.0, 1.0)
+    assert of.on(np.arange(3.0), x).margin == 2.0
+    never = read("always (x > 1 m)", {"x": "m"}).on(np.arange(3.0), x, complete=False)
+    assert (never.holds, never.margin, never.time) == (False, -1.0, 2.0)
+    least = of.on(np.arange(3.0), {"x": np.zeros(3)}, complete=False)
+    assert (least.holds, least.margin) == (None, None)
+
+
 # ---- slopes of margins --------------------------------------------------------------------------------------
 def test_a_run_without_variation_has_no_derivatives(monkeypatch):
     monkeypatch.setattr(derivatives, "has_variation", lambda *given: False)
@@ -203,6 +217,12 @@ def test_a_loop_whose_margin_moves_by_nothing_says_so():
     assert check.doubt({"smooth": True}) == ""
     assert check.doubt({"smooth": False, "by": MORRIS}) == "mean over ±10 %, not smooth"
     assert check.doubt({"smooth": False, "by": DERIVATIVE}) == "not smooth there"
+
+
+@pytest.mark.parametrize("runs, numbers, n", [(256, 2, 64), (255, 2, 32), (320, 3, 64), (16, 2, 4)])
+def test_runs_of_a_share_are_the_largest_power_of_two(runs, numbers, n):
+    """n (d + 2) runs of d numbers are no more than asked for."""
+    assert base(runs, numbers) == n and n * (numbers + 2) <= runs < 2 * n * (numbers + 2)
 
 
 def test_a_delay_is_asked_of_a_sampled_loop():

@@ -82,6 +82,12 @@ def test_steps_of_commands_are_told_where_the_log_has_every_sample(monkeypatch, 
     assert "slew" not in [one["kind"] for one in found]
 
 
+def test_a_log_need_not_begin_at_zero(monkeypatch):
+    assert [one["kind"] for one in limited(monkeypatch, Foresees(), time=T + 5.0)].count(
+        "slew"
+    ) == 1
+
+
 def test_limits_of_any_other_law(monkeypatch):
     """A number is the same for every command; the machine's own range is narrowed by it, on each side by what is nearer."""
     law = SimpleNamespace(u_max=5.0, limits=())
