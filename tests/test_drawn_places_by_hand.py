@@ -119,6 +119,12 @@ def test_what_runs_said_is_kept_as_numbers():
     assert runs._said([1.0, 2.5, 0.0, -1.0]) == row
 
 
+def test_what_is_large_for_a_machine_is_that_of_the_one_that_is_not_drawn(monkeypatch):
+    known = SimpleNamespace(of_unit={"m": SimpleNamespace(value=0.4)}.get)
+    monkeypatch.setattr(runs, "scales", lambda plant: known)
+    assert (two()._scale("m"), two()._scale("Pa")) == (0.4, 0.0)
+
+
 def test_every_run_has_noise_of_its_own():
     """Seeds go on from that of the scenario, over batches of 64."""
     asked = []

@@ -13,6 +13,7 @@ from workbench.verification.linear.called_law import Unread
 from workbench.verification.linear.modes import Place
 from workbench.verification.linear.quadratic import quadratic_certificate
 from workbench.verification.predictive import local
+from workbench.verification.regions.saturation import Region
 from workbench.verification.rigorous.balls import Ball, definite_ball
 
 
@@ -44,6 +45,28 @@ def test_a_ball_with_an_entry_that_is_no_number_is_not_definite(place):
     rad = np.zeros((2, 2))
     rad[place] = np.inf
     assert not definite_ball(Ball(np.eye(2), rad))
+
+
+@pytest.mark.parametrize("u, P, G", [(2.0, 1.0, 0.3), (3.0, 0.25, -0.2), (1.5, 4.0, 0.5)])
+def test_planes_beside_an_ellipsoid_bear_a_change_of_the_gain(u, P, G):
+    """u² P > (|K − G| + ε |K|)² at a plane; ẋ = −10 x + 0.1 sat(K x) falls whatever is changed by as much."""
+    K = 0.6
+    one = lambda v: np.array([[v]])
+    own = Region(one(-10.0), one(0.1), one(K), np.array([u]), None, one(P), one(G), np.array([1.0]))
+    edge = (u * np.sqrt(P) - abs(K - G)) / K
+    shared = min(edge, 0.4)
+    assert own.bears(0.99 * shared) and (edge > 0.4 or not own.bears(1.01 * edge))
+    tight = Region(
+        own.A,
+        own.B,
+        own.K,
+        np.array([(0.2 * K + abs(K - G)) / np.sqrt(P)]),
+        None,
+        own.P,
+        own.G,
+        own.τ,
+    )
+    assert tight.bears(0.199) and not tight.bears(0.201)
 
 
 # ---- a loop with limits at rest -------------------------------------------------------------------
