@@ -1,5 +1,6 @@
 """What a law called from Python counts and lets run on, from numbers written down: no law is run."""
 
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,6 +9,9 @@ import pytest
 from workbench.verification.cause.fitted import FINE, _refined
 from workbench.verification.linear.called_law import Memory
 from workbench.verification.practical import called_clock as module
+from workbench.verification.practical.called_reach import functions_of
+from workbench.verification.practical.called_switches import Called
+from workbench.verification.practical.own_plant import OnOwnPlant
 from workbench.verification.practical.ways import AT_ONCE, Manner, Way
 
 
@@ -57,6 +61,40 @@ def test_what_runs_on_and_is_no_clock_is_told_a_sample(monkeypatch):
     monkeypatch.setattr(module, "running_on", running_on)
     found = module._drifts(Counts(), seen((0, 10, 30)), {2: 3.0})
     assert found == pytest.approx({0: 6.0}) and asked[0] == [0.0, 1.0, 3.0]
+
+
+# ---- what a law calls -----------------------------------------------------------------------------
+class Gain:
+    def times(self, e):
+        return 3.0 * e
+
+
+class Law:
+    def __init__(self):
+        self.gain = Gain()
+
+    def __call__(self, t, y, r):
+        return [self.gain.times(r[0] - y[0])]
+
+
+def plain(k, t, y, r):
+    return [k * y[0]]
+
+
+@pytest.mark.parametrize(
+    "law, called",
+    [(Law(), ["__call__", "times"]), (partial(plain, 2.0), ["plain"]), (plain, ["plain"])],
+)
+def test_functions_of_a_law_are_those_that_a_sample_calls(law, called):
+    """Of an object that is called its own and what these name; of a function with a number given that function."""
+    assert [one.__name__ for one in functions_of(law)] == called
+    if isinstance(law, Law):
+        assert [one.__name__ for one in functions_of(law.__call__)] == called
+
+
+def test_a_users_plant_beside_a_called_law_is_the_users():
+    """What such a law remembers may grow beyond an edge: it is looked for."""
+    assert OnOwnPlant.users is True and Called.users is True
 
 
 # ---- the number that explains most --------------------------------------------------------------
