@@ -1,15 +1,18 @@
 """Small places of linear analysis, from numbers written down: units, rates at rest, instants, moves that are not convex."""
 
+from dataclasses import dataclass
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from small import Linear
 from test_limits_by_hand import loop
 from test_predictive_by_hand import ingredients
 
 from workbench.contract.errors import InputError
 from workbench.verification.linear import modes_of_run
 from workbench.verification.linear.called_law import Unread
+from workbench.verification.linear.loop import is_linear
 from workbench.verification.linear.modes import Place
 from workbench.verification.linear.quadratic import quadratic_certificate
 from workbench.verification.predictive import local
@@ -67,6 +70,35 @@ def test_planes_beside_an_ellipsoid_bear_a_change_of_the_gain(u, P, G):
         own.τ,
     )
     assert tight.bears(0.199) and not tight.bears(0.201)
+
+
+@dataclass(frozen=True)
+class Own(Linear):
+    """ẋ = −x + u + what a function adds, y = x."""
+
+    adds: object = None
+    on_floats: bool = False
+
+    def rhs(self, t, x, u):
+        return [-x[0] + u[0] + self.adds(t, x[0])]
+
+
+@pytest.mark.parametrize(
+    "adds, floats, linear",
+    [
+        (lambda t, x: 0.0, False, True),
+        (lambda t, x: 0.0, True, False),
+        (lambda t, x: 0.1, False, False),
+        (lambda t, x: t, False, False),
+        (lambda t, x: t * x, False, False),
+        (lambda t, x: x**2, False, False),
+        (lambda t, x: abs(x), False, False),
+    ],
+)
+def test_a_plant_is_linear_without_an_offset_a_curve_a_switch_or_time(adds, floats, linear):
+    """Of one that is called from Python that is not known."""
+    plant = Own(((-1.0,),), ((1.0,),), ((1.0,),), adds=adds, on_floats=floats)
+    assert is_linear(plant) is linear
 
 
 # ---- a loop with limits at rest -------------------------------------------------------------------

@@ -12,6 +12,7 @@ from workbench.run.energy import EnergyAccount
 from workbench.verification.observed import (
     energy_claims,
     holding,
+    oscillation,
     requirement_claims,
     response,
     shares,
@@ -159,6 +160,49 @@ def test_time_matters_where_rates_change_by_more_than_rounding():
     assert response._timed(called([lambda t: 3.0, lambda t: 1e-13 * t])) is False
     assert response._timed(called([lambda t: 3.0, lambda t: 1e-11 * t])) is True
     assert response._timed(called([])) is False
+
+
+# ---- what swings ------------------------------------------------------------------------------------------
+def swinging(count, **cycles):
+    """What swings in a run of so many rows; cycles: error → (amplitude, frequency, trend, few)."""
+    cycle = lambda a, f, trend, few=False: SimpleNamespace(
+        detected=a is not None, amplitude=a, frequency=f, trend=trend, few=few, why="4 periods"
+    )
+    log = SimpleNamespace(time=np.arange(float(count)), signal=lambda n: SimpleNamespace(unit="m"))
+    looked = {name: cycle(*given) for name, given in cycles.items()}
+    return oscillation.Oscillations(SimpleNamespace(log=log), looked, {})
+
+
+def test_a_cycle_needs_samples_enough_to_be_told():
+    least = 2 * oscillation.LEAST_TOLD
+    assert swinging(least).few == ""
+    assert swinging(least - 1).few == (
+        f"{least - 1} samples of the run are too few to tell a limit cycle: "
+        "run it longer, or sample it faster"
+    )
+    growing = (2.0, np.nan, "growing")
+    assert (
+        list(swinging(least, e=growing).cycles) == ["e"]
+        and not swinging(least - 1, e=growing).cycles
+    )
+    assert list(swinging(least - 1, e=(2.0, 3.0, "steady")).cycles) == ["e"]
+
+
+def test_the_worst_that_swings(monkeypatch):
+    """Chatter beyond its share first, then the widest cycle; what has no amplitude grows beyond all."""
+    own = swinging(9999, a=(2.0, 3.0, "steady"), b=(5.0, 1.0, "growing"), c=(None, 9.0, ""))
+    assert own.worst(0.05) == ("b", "growing oscillation", 1.0, 5.0, "m")
+    assert (own._swing("a"), own._swing("b"), own._swing("c")) == (2.0, oscillation.BEYOND, 0.0)
+    endless = swinging(9999, a=(2.0, 3.0, "steady"), b=(np.inf, np.nan, "steady"))
+    assert endless.worst(0.05)[:2] == ("b", "limit cycle")
+    assert endless._swing("b") == oscillation.BEYOND
+    chatter = {n: oscillation.Chatter(s, 40.0, 0.3) for n, s in (("u", 0.06), ("w", 0.05))}
+    loud = oscillation.Oscillations(own.run, own.looked, chatter)
+    assert loud.worst(0.05) == ("u", "chatter", 40.0, 0.3, "m")
+    assert loud.worst(0.06)[0] == "b" and loud.worst(0.04)[0] == "u"
+    assert swinging(9999).worst(0.05) is None
+    few = swinging(9999, a=(None, 3.0, ""), b=(None, 3.0, "", True))
+    assert few.brief == "b moves, 4 periods" and own.brief == ""
 
 
 # ---- formulas -------------------------------------------------------------------------------------------
