@@ -1,6 +1,8 @@
 """Loops near rest that are small enough to be changed and examined again, from matrices that are written down."""
 
 import math
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
