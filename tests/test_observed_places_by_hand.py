@@ -130,6 +130,10 @@ def test_drives_hold_a_machine_within_what_they_can_give(monkeypatch):
     assert found.worst.endswith("; more from supply.p_s, less load, or other poses")
     needs[1.0] = (8e3, 0.0)
     assert holding.check_holding(SimpleNamespace(counted=True), run).holds is True
+    run.log = SimpleNamespace(status=SimpleNamespace(message="gone"))
+    needs[1.0] = (np.nan, 0.0)
+    lost = holding.check_holding(SimpleNamespace(counted=True), run)
+    assert lost.holds is None and lost.worst == "gone"
 
 
 # ---- tails --------------------------------------------------------------------------------------------
