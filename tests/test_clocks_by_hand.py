@@ -9,10 +9,12 @@ import pytest
 from workbench.verification.cause.fitted import FINE, _refined
 from workbench.verification.linear.called_law import Memory
 from workbench.verification.practical import called_clock as module
+from workbench.verification.practical import edges, graph
 from workbench.verification.practical.called_reach import functions_of
 from workbench.verification.practical.called_switches import Called
 from workbench.verification.practical.own_plant import OnOwnPlant
-from workbench.verification.practical.ways import AT_ONCE, Manner, Way
+from workbench.verification.practical.switches import Beside
+from workbench.verification.practical.ways import AT_ONCE, COMMANDS, Manner, Way
 
 
 # ---- clocks -------------------------------------------------------------------------------------
@@ -129,3 +131,43 @@ def test_an_edge_lies_behind_the_last_point_that_is_not_beyond(held, side):
     finer = Way(Manner(held, 5, 2, 3), Straight(), None, 0, np.zeros(1), np.ones(1), 0, side)
     assert finer.edge(0.0, 1.0) == (0.5, 0.5625)
     assert AT_ONCE.held is False
+
+
+@pytest.mark.parametrize("edge", [0.005, 0.02, 0.5])
+def test_an_edge_may_lie_before_the_nearest_point_that_is_asked(edge):
+    """From the row itself on: a hundredth of the move is the smallest that is tried."""
+
+    class At:
+        users = False
+
+        def at(self, run, row):
+            return np.array([0.15]), np.zeros(0)
+
+        def ask(self, run, row, points):
+            margins = np.array([0.15 + edge - points[0]])
+            return Beside(
+                margins,
+                margins,
+                np.where(margins >= 0, 1.0, -1.0),
+                np.zeros((0, points.shape[1])),
+                np.zeros((0, points.shape[1])),
+            )
+
+        def shown(self, run, row, points):
+            return {}
+
+    plant = SimpleNamespace(
+        states=(SimpleNamespace(name="a", unit="m"),),
+        p_top=None,
+        pressure_names=(),
+        machine_limits=lambda: (),
+    )
+    log = SimpleNamespace(array={"a": np.array([0.15])}.get, time=np.zeros(1))
+    run = SimpleNamespace(loop=SimpleNamespace(plant=plant), log=log)
+    seen = SimpleNamespace(side=lambda k: 1.0)
+    (found,) = edges._beside(run, At(), seen, 0, np.array([[1.0], [-1.0]]), [0])
+    assert found.aside[0] == pytest.approx(edge, rel=1e-6) and found.change == COMMANDS
+
+
+def test_a_tie_is_the_smallest_number_there_is():
+    assert graph.TIE == 5e-324 and sorted(graph.TIES.values()) == [-5e-324, 5e-324]

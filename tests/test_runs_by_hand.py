@@ -8,7 +8,7 @@ import pytest
 
 from workbench import Scenario, Signal
 from workbench.contract.parameters import Leaf
-from workbench.verification.practical import timed
+from workbench.verification.practical import timed, traced_memory
 from workbench.verification.probability import rare
 from workbench.verification.probability.runs import Said
 from workbench.verification.run import Run, samples
@@ -186,6 +186,34 @@ def test_a_plant_beside_a_called_law_at_any_time():
     assert own.margins(np.zeros(3)).shape == (0, 3)
 
 
+@pytest.mark.parametrize("knows", [True, False])
+def test_comparisons_of_a_plant_with_time_are_read_off_its_flow(monkeypatch, knows):
+    monkeypatch.setattr(timed, "moved", lambda run: np.array([0.5, 9.0]))
+    monkeypatch.setattr(timed, "inputs_at", lambda run, row: [row])
+    asked = []
+    monkeypatch.setattr(timed, "of_time", lambda *given: asked.append(given) or "margins")
+    plant = SimpleNamespace(states=(Signal("x", "m"),))
+    run = SimpleNamespace(loop=SimpleNamespace(plant=plant), log=Log(x=[1.0, 2.0, 3.0, 4.0]))
+    traced = SimpleNamespace(flow="flow") if knows else None
+    own = timed._Plant(run, traced, 2)
+    assert own.compared == ("margins" if knows else None)
+    assert asked == ([(traced, ["flow"], [])] if knows else [])
+    assert (own.x.tolist(), own.u, own.off.tolist()) == ([3.0], [2], [0.5])
+
+
+def test_numbers_of_a_memory_that_run_on_are_looked_at_from_begin_to_end(monkeypatch):
+    looked = []
+    running = lambda time, values: looked.append((time[0], time[-1], len(time))) or values[-1]
+    monkeypatch.setattr(traced_memory, "running_on", running)
+    own = SimpleNamespace(states=(Signal("z", "1"), Signal("gone", "1")))
+    monkeypatch.setattr(traced_memory, "innermost", lambda controller: own)
+    states = tuple(Signal(name, "1") for name in ("x", "z_held", "z"))
+    loop = SimpleNamespace(controller=None, states=states)
+    log = Log(np.arange(501.0), z=2.0 * np.arange(501.0))
+    assert traced_memory._rates(SimpleNamespace(loop=loop, log=log)) == {2: 1000.0}
+    assert looked == [(0.0, 500.0, traced_memory.LOOKS)]
+
+
 def test_inputs_of_a_plant_at_a_row():
     plant = SimpleNamespace(
         inputs=[Signal(n, "V") for n in ("u", "F", "g")], defaults=lambda: {"F": 9.0, "u": 8.0}
@@ -235,6 +263,22 @@ def test_what_holds_of_stability_is_open_where_time_changes_the_loop(monkeypatch
 )
 def test_a_score_is_above_zero_where_a_sentence_is_not_met(said, score):
     assert rare._score(said) == score
+
+
+@pytest.mark.parametrize(
+    "high, holds, left",
+    [
+        (0.02, None, "; more runs tell it closer"),
+        (0.01, None, "; it is below what is allowed"),
+        (9.0, False, ""),
+    ],
+)
+def test_what_is_left_to_do_where_an_estimate_refutes_nothing(high, holds, left):
+    claim = SimpleNamespace(at_most=0.01, share=0.01)
+    said = rare._left(claim, high, holds)
+    assert said.startswith(left) and bool(said) is bool(left)
+    if high == 0.01:
+        assert said.endswith("which 459 runs drawn at random without a violation can show")
 
 
 def test_forces_of_friction_are_in_newton(monkeypatch):
