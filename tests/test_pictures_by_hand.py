@@ -35,6 +35,10 @@ def test_directions_explain_as_much_of_scores_as_their_parts_spread():
     lost = module.importance(np.vstack([z, z[:2]]), np.append(s, [np.nan, np.inf]))
     assert lost == pytest.approx(found)
     assert module.importance(z[:2], np.full(2, np.nan)).tolist() == [0.0] * 3
+    ends = np.array([[0.0], [0.0], [1.0], [1.0]])
+    assert module.importance(ends, ends[:, 0]) == pytest.approx([0.5], rel=1e-2), (
+        "z and z² together"
+    )
     slight = module.importance(np.array([[1.0], [-1.0]]), np.array([1.0, -1.0]))
     assert slight == pytest.approx([2 / 2.002])
 

@@ -111,6 +111,29 @@ def test_a_refusal_repeats_thirty_characters_on_either_side(column, begin, end):
     assert refusal("", 1, "why", "mend").message == "column 1: why"
 
 
+@pytest.mark.parametrize(
+    "text, column, what, piece",
+    [
+        ("not x", 5, "what stands after not", "x"),
+        ("(x + 1 m)", 1, "a requirement", "x + 1 m"),
+        (
+            "x > 1 m and x + x + x + x + x + x + x + x + x + x + x + x",
+            13,
+            "what stands after and",
+            10 * "x + ",
+        ),
+    ],
+)
+def test_a_quantity_is_no_requirement(text, column, what, piece):
+    with pytest.raises(InputError) as why:
+        read(text, {"x": "m"})
+    assert why.value.message.startswith(f"column {column}, ")
+    assert why.value.message.endswith(
+        f": {what} has to be true or false, and {piece!r} is a quantity"
+    )
+    assert why.value.mend == f"compare it, such as {piece} < 5 mm"
+
+
 def test_a_slope_that_is_no_number_counts_as_none():
     """Of sqrt(x) at 0 the difference is none; of 3 x it is 3."""
     of = read("always (3 * x < 1 m)", {"x": "m"})
@@ -126,6 +149,7 @@ def test_a_slope_that_is_no_number_counts_as_none():
         (0.1234, "m", "0.1234 m"),
         (0.12345, "m", "0.12345 m"),
         (1.234567891e5, "Pa", "1.234567891 bar"),
+        (0.123456789012, "m", "0.123456789012 m"),
     ],
 )
 def test_a_number_is_written_with_as_few_digits_as_read_back(value, unit, text):
@@ -143,6 +167,17 @@ def test_a_margin_that_cannot_become_worse_is_told_before_the_run_is_complete():
     assert (never.holds, never.margin, never.time) == (False, -1.0, 2.0)
     least = of.on(np.arange(3.0), {"x": np.zeros(3)}, complete=False)
     assert (least.holds, least.margin) == (None, None)
+
+
+@pytest.mark.parametrize(
+    "text, curve",
+    [("always (x < 2 m)", [1.0, -1.0, 2.0]), ("not eventually (x >= 2 m)", [1.0, -1.0, 2.0])],
+)
+def test_a_curve_is_the_margin_of_the_comparison_that_decides(text, curve):
+    """Turned where `not` turns it."""
+    found = read(text, {"x": "m"}).on(np.arange(3.0), {"x": np.array([1.0, 3.0, 0.0])})
+    assert (found.holds, found.margin, found.time) == (False, -1.0, 1.0)
+    assert found.curve.tolist() == curve and found.words == "x = 3 m"
 
 
 # ---- slopes of margins --------------------------------------------------------------------------------------

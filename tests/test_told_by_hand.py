@@ -10,6 +10,7 @@ from workbench import Sine
 from workbench.contract.errors import InputError
 from workbench.contract.system import Signal
 from workbench.run.log import Log, Status
+from workbench.verification.linear.systems import LinearSystem
 from workbench.verification.told import limits as module
 from workbench.verification.told import model
 
@@ -121,6 +122,18 @@ def test_a_limit_is_active_near_it(kind, low, high, off, active):
     assert list(found["active"]) == [active, False] and found["share"] == 0.5 * active
     down = module._limit(T[:2], "s", "m", kind, -at, -high, -low, False)
     assert list(down["active"]) == [active, False]
+
+
+def test_a_limit_is_active_at_the_edge_of_what_is_near():
+    at = np.array([-1.0, -1.5, 1.0 - 1e9, 2.0 - 1e9])
+    found = module._limit(T, "s", "m", "command", at, -1e9, 0.0, False)
+    assert list(found["active"]) == [True, False, True, False]
+
+
+def test_a_step_goes_through_a_feedthrough_at_once():
+    """y = 2 u + x, ẋ = −x + 3 u: 2 + 3 (1 − e^{−t})."""
+    found = model.step_response(LinearSystem(-1.0, 3.0, 1.0, 2.0), 1.0, 5)[:, 0]
+    assert found == pytest.approx(2 + 3 * (1 - np.exp(-np.linspace(0, 1, 5))))
 
 
 # ---- the model beside the plant ---------------------------------------------------------------------

@@ -111,6 +111,15 @@ def test_factors_from_a_hundredth_to_a_hundred_are_found(factor):
     assert fitted.fitted(LAW, found.residual).words == f"the measurement a times {factor:.4g}"
 
 
+def test_nulls_are_sought_of_wires_that_carried_something():
+    sizes = [3.0, 0.0, 5.0, 0.0]
+    found = fitted.biased(LAW, lambda edit: 0.0, sizes)
+    assert [edit.words.split(" plus ")[0] for edit in found] == [
+        "the measurement a",
+        "the command u",
+    ]
+
+
 def test_the_best_factor_is_sought_no_further():
     tried = []
 
