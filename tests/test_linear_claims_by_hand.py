@@ -13,8 +13,10 @@ from workbench.verification import claims as C
 from workbench.verification import judge
 from workbench.verification.cause import named
 from workbench.verification.linear import claims as module
+from workbench.verification.linear import local
 from workbench.verification.linear.claims import _margin_words, _rounded_down, margins
 from workbench.verification.linear.loop import closed, point
+from workbench.verification.regions import claims as regions
 from workbench.verification.verdict import Verdict
 
 PLANT = Linear(((-1.0,),), ((1.0,),), ((1.0,),))
@@ -141,6 +143,36 @@ def test_a_verdict_on_a_plant_that_says_what_it_is_is_no_stronger_than_that(monk
     assert module._by_itself(PLANT, found, ()) == ("proof", ())
     open_ = Verdict("k", "t", None)
     assert module._by_itself(Says(), open_, ()) == (None, ())
+
+
+# ---- starts of a region ------------------------------------------------------------------------------
+def test_a_run_leaves_from_the_start_itself(monkeypatch):
+    """The loop rests at 10: what is 3 off begins at 13."""
+    begun = []
+    monkeypatch.setattr(regions, "_leaves", lambda own, x: begun.append(x.tolist()) or 7)
+    region = SimpleNamespace(reach=lambda d: 0.5, holds=lambda d: False)
+    run = SimpleNamespace(loop=SimpleNamespace(plant=PLANT))
+    claim = SimpleNamespace(starts=({"x0": 13.0},))
+    blank = Verdict("region-of-attraction", "text", None)
+    found = regions._of_starts(
+        claim, run, None, region, np.array([10.0]), [np.array([3.0])], {"x0": "1"}, 1e-6, blank
+    )
+    assert begun == [[13.0]] and found.holds is False and "after 7 samples" in found.worst
+
+
+# ---- common pressures ----------------------------------------------------------------------------------
+@pytest.mark.parametrize("seen, gone", [(0.0, 1), (1e-5, 1), (0.5, 0), (-0.5, 0)])
+def test_a_common_pressure_that_a_command_reads_is_kept(seen, gone):
+    """Both chambers push alike where p_a : p_b = A_b : A_a; a command that reads just that direction leaks."""
+    cylinder = SimpleNamespace(A_a=3.0, A_b=4.0)
+    plant = SimpleNamespace(labels=("1",), cylinders=(cylinder,))
+    C = seen * np.array([[0.8, 0.6]])
+    given = local.Local(
+        (), np.zeros((2, 2)), np.array([[1.0], [0.0]]), C, None, ("p_a1", "p_b1"), 0.0, 0, 0.0
+    )
+    found = local._deflate(given, plant, ["p_a1", "p_b1"], np.ones(2))
+    assert (found.deflated, found.leak) == (gone, pytest.approx(abs(seen)))
+    assert found.states == (("f_p1",) if gone else ("p_a1", "p_b1"))
 
 
 # ---- causes ------------------------------------------------------------------------------------------
