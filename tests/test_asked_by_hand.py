@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from small import IDLE
 
-from workbench import ClosedLoop, Delayed, Sampled, Scenario, Sine
+from workbench import ClosedLoop, Delayed, Sampled, Scenario, Signal, Sine
 from workbench.verification import accuracy, too_long
 from workbench.verification.cause import asked as module
 from workbench.verification.judge import _Progress
+from workbench.verification.observed import valve_claims
+from workbench.verification.run import error_unit
 from workbench.verification.variant import variant
 
 PATH = Sine("output", "start", (0.1,), 2.0)
@@ -144,3 +146,49 @@ def test_work_that_is_done_goes_up_to_all_of_it():
     none = _Progress(None, 0)
     none.tick()
     assert (none.total, none.done) == (1, 1) and isinstance(none.alone, type(threading.Lock()))
+
+
+# ---- the unit of an error ---------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "tool, references, unit",
+    [
+        (True, ("p_d",), "m"),
+        (False, ("p_d", "q_d"), "Pa"),
+        (False, ("q_d", "p_d"), "rad"),
+        (False, ("z_d", "q_d"), "rad"),
+        (False, ("p_d@2", "q_d"), "rad"),
+        (False, (), "m"),
+    ],
+)
+def test_an_error_has_the_unit_of_what_follows_first(tool, references, unit):
+    outputs = (Signal("p", "Pa"), Signal("q", "rad"))
+    inputs = [*(Signal(name, "1", "", "reference") for name in references), Signal("u", "V")]
+    loop = SimpleNamespace(plant=SimpleNamespace(has_tool=tool, outputs=outputs), inputs=inputs)
+    assert error_unit(loop) == unit
+
+
+# ---- power of valves ----------------------------------------------------------------------------------
+def losses(monkeypatch, pump, law, gap=0.0):
+    """The verdict on one valve and one rod: power by the model is the pump's, by the valve's law `law`, W."""
+    t = np.array([0.0, 1.0, 2.0])
+    each = lambda v: np.full(3, float(v))
+    account = SimpleNamespace(
+        t=t, at=np.arange(3), pump=each(pump), work={"rod": each(pump - law)}, law={"v": each(law)},
+        given={"v": each(law)}, gap=each(gap), suspects=(), counted=(),
+    )  # fmt: skip
+    monkeypatch.setattr(valve_claims, "_account", lambda key, run: account)
+    monkeypatch.setattr(valve_claims, "diverged", lambda *given: None)
+    run = SimpleNamespace(log={}, loop=None)
+    return valve_claims.check_valve_losses(SimpleNamespace(share=1e-3, counted=True), run)
+
+
+def test_a_small_machine_is_accounted_for_as_a_large_one(monkeypatch):
+    for size in (1e-3, 1.0, 1e6):
+        found = losses(monkeypatch, 8 * size, 2 * size)
+        assert found.holds is True and found.worst.endswith(": rod 75 %, v 25 %")
+        assert found.data["by"] == pytest.approx(
+            {"pump": 16 * size, "rod": 12 * size, "v": 4 * size}
+        )
+        lost = losses(monkeypatch, 8 * size, 2 * size, 0.0081 * size)
+        assert lost.holds is False and lost.margin == pytest.approx(1e-3 - 0.0081 / 8)
+    assert losses(monkeypatch, 0.0, 0.0).holds is None

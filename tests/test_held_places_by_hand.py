@@ -149,6 +149,10 @@ def test_a_loop_is_held_where_its_path_is_at_a_row(monkeypatch, row, at):
 def test_a_disturbance_that_comes_to_rest_is_held_too(monkeypatch):
     step = Waypoints("output", ((0.0,), (7.0,)), 2.0)
     assert held(monkeypatch, -1, push=step)[1].disturbances == {"F": 7.0}
+    until = Waypoints("output", ((0.0,), (7.0,)), 8.0)
+    assert held(monkeypatch, -1, push=until)[1].disturbances["F"] == pytest.approx(
+        until.sample(np.array([6.0]), 0)[0].item()
+    )
     longer = Waypoints("output", ((0.0,), (7.0,)), 8.5)
     assert held(monkeypatch, -1, push=longer)[1].disturbances == {"F": longer}
     assert held(monkeypatch, -1, end="diverged") is None
