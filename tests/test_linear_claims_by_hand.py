@@ -17,7 +17,7 @@ from workbench.verification.linear import local
 from workbench.verification.linear.claims import _margin_words, _rounded_down, margins
 from workbench.verification.linear.loop import closed, point
 from workbench.verification.regions import claims as regions
-from workbench.verification.verdict import Verdict
+from workbench.verification.verdict import Verdict, answers_stability
 
 PLANT = Linear(((-1.0,),), ((1.0,),), ((1.0,),))
 TWO = Linear(
@@ -173,6 +173,26 @@ def test_a_common_pressure_that_a_command_reads_is_kept(seen, gone):
     found = local._deflate(given, plant, ["p_a1", "p_b1"], np.ones(2))
     assert (found.deflated, found.leak) == (gone, pytest.approx(abs(seen)))
     assert found.states == (("f_p1",) if gone else ("p_a1", "p_b1"))
+
+
+# ---- answers ---------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "rows, stable",
+    [
+        ([("tracking", True, True), ("linear-stability", True, True)], True),
+        ([("tube", None, True), ("supplied", True, True)], True),
+        ([("tracking", True, True), ("settled", True, True)], False),
+        ([("linear-stability", True, False)], False),
+        ([("linear-stability", False, True), ("linear", None, True)], False),
+        ([], False),
+    ],
+)
+def test_a_loop_is_called_stable_where_one_claim_about_it_holds_and_counts(rows, stable):
+    verdicts = [
+        Verdict(key, "t", holds, None if holds is None else "proof", counted=counted)
+        for key, holds, counted in rows
+    ]
+    assert answers_stability(verdicts) is stable
 
 
 # ---- causes ------------------------------------------------------------------------------------------

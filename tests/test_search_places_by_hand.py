@@ -15,6 +15,7 @@ from workbench.verification.sensitivity import check, derivatives
 from workbench.verification.sensitivity.shares import base
 from workbench.verification.sensitivity.slopes import DERIVATIVE, MORRIS, Slope
 from workbench.verification.temporal import ready, sentence
+from workbench.verification.temporal.parser import parse
 from workbench.verification.temporal.refusal import refusal
 from workbench.verification.temporal.sentence import read
 
@@ -132,6 +133,25 @@ def test_a_quantity_is_no_requirement(text, column, what, piece):
         f": {what} has to be true or false, and {piece!r} is a quantity"
     )
     assert why.value.mend == f"compare it, such as {piece} < 5 mm"
+
+
+@pytest.mark.parametrize(
+    "before, inside, after, most",
+    [("always ", "x < 1 m", "", 39), ("", "(x < 1 m)", "", 39), ("always (x < ", "1 m", ")", 38)],
+)
+def test_sentences_are_at_most_forty_levels_deep(before, inside, after, most):
+    """Whatever stands in brackets is a level deeper, and what stands after `not`."""
+    opens, closes = ("not ", "") if not before else ("(", ")")
+    text = lambda n: before + opens * n + inside + closes * n + after
+    assert parse(text(most))
+    with pytest.raises(InputError, match="more than 40 levels deep"):
+        parse(text(most + 1))
+
+
+def test_a_chain_of_comparisons_is_shown_as_it_stands():
+    of = read("always (1 m < x < 2 m)", {"x": "m"})
+    assert of.piece(of.formula.part) == "1 m < x < 2 m"
+    assert [of.piece(c) for c in sentence.S.comparisons(of.formula)] == ["1 m < x", "x < 2 m"]
 
 
 def test_a_slope_that_is_no_number_counts_as_none():
