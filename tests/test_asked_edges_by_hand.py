@@ -12,8 +12,10 @@ from workbench.verification import claims as C
 from workbench.verification.probability import judge
 from workbench.verification.probability.claims import Spread
 from workbench.verification.rigorous import claims as rigorous
+from workbench.verification.run import Run
 from workbench.verification.search import of_loop, of_scenario
 from workbench.verification.sensitivity.claim import Sensitivity
+from workbench.verification.temporal.sentence import read
 from workbench.verification.verdict import Verdict
 
 PUSHED = Linear(((-1.0,),), ((1.0,),), ((1.0,),), ((1.0,),))
@@ -208,3 +210,62 @@ def test_a_reference_that_is_held_is_no_path_of_numbers():
         of_scenario.OfReference().named(
             LOOP, Scenario(1.0, Hold("output", (0.0,))), "reference.leg"
         )
+
+
+# ---- clauses of a sentence --------------------------------------------------------------------------
+def clauses(text, complete=True, **columns):
+    units = {name: "rad" if name == "q" else "m" for name in columns}
+    values = {name: np.array(v, float) for name, v in columns.items()}
+    found = read(text, units).on(np.arange(3.0), values, complete)
+    return [(c.text, c.holds, c.margin, c.unit) for c in found.clauses]
+
+
+def test_every_part_of_a_conjunction_has_its_own_margin():
+    """Each in its own unit; what nothing decides yet has none."""
+    both = "always (x < 5 m and q < 1 rad)"
+    assert clauses(both, x=[1.0, 4.0, 2.0], q=[0.5, 0.25, 1.5]) == [
+        ("always (x < 5 m)", True, 1.0, "m"),
+        ("always (q < 1 rad)", False, -0.5, "rad"),
+    ]
+    assert clauses(both, False, x=[1.0, 4.0, 2.0], q=[0.5, 0.25, 1.5]) == [
+        ("always (x < 5 m)", None, None, "m"),
+        ("always (q < 1 rad)", False, -0.5, "rad"),
+    ]
+    late = "eventually (x > 3 m) and always (x < 9 m)"
+    assert clauses(late, False, x=[1.0, 4.0, 2.0])[0] == ("eventually (x > 3 m)", True, 1.0, "m")
+    assert clauses("always (x < 5 m)", x=[1.0, 7.0, 2.0]) == [
+        ("always (x < 5 m)", False, -2.0, "m")
+    ]
+
+
+# ---- errors of a run ----------------------------------------------------------------------------------
+def error_of(space=None, tool=True, path=((1.0, 2.0, 3.0), (4.0, 6.0, 3.0)), wanted=(), **logged):
+    class Log(dict):
+        array = dict.__getitem__
+        time = np.arange(2.0)
+
+    demand = SimpleNamespace(
+        reference=space and SimpleNamespace(space=space),
+        desired_tool=lambda t: None if path is None else np.array(path),
+        wanted=wanted,
+    )
+    own = object.__new__(Run)
+    loop = SimpleNamespace(plant=SimpleNamespace(has_tool=tool))
+    signals = Log({name: np.array(v, float) for name, v in logged.items()})
+    own.__dict__.update(demand=demand, loop=loop, log=signals)
+    found = own.tool_error
+    return found if found is None else found.tolist()
+
+
+TOOL = {"tcp_x": [1.0, 1.0], "tcp_y": [2.0, 2.0], "tcp_z": [3.0, 3.0]}
+OUTPUTS = {"y": [0.0, 1.0], "y_d": [3.0, 1.0], "z": [0.0, 5.0], "z_d": [4.0, 3.0]}
+FOLLOWED = (("y", 0), ("y", 1), ("z", 0))
+
+
+def test_an_error_is_the_distance_of_the_tool_or_of_what_follows_a_reference():
+    """(3, 4, 0) is 5 m from where the tool should be; of two outputs (3, 4) and (0, 2)."""
+    assert error_of("joint", **TOOL) == [0.0, 5.0] == error_of(**TOOL)
+    assert error_of("joint", path=None, **TOOL) is None and error_of("joint") is None
+    assert error_of("output", wanted=FOLLOWED, **TOOL, **OUTPUTS) == [5.0, 2.0]
+    assert error_of("joint", False, wanted=FOLLOWED, **OUTPUTS) == [5.0, 2.0]
+    assert error_of("output", wanted=(("y", 1),), **OUTPUTS) is None
