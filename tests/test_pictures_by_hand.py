@@ -1,11 +1,12 @@
 """What reports draw of searches and of predictive laws, from numbers written down."""
 
+from dataclasses import dataclass
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from workbench import Scenario, Sine
+from workbench import InputError, Scenario, Sine
 from workbench.verification.predictive import of_run, run_claims
 from workbench.verification.search import pictures as module
 from workbench.verification.search.direction import Direction
@@ -190,3 +191,62 @@ def test_arrays_of_a_report_are_those_that_are_there(monkeypatch):
     run.loop.plant.structures = ()
     run.log.time = T[:2]
     assert list(arrays.report_arrays(run, (), ())) == ["sensitivity", "hypotheses"]
+
+
+@dataclass(frozen=True)
+class Ahead:
+    """A law that sees so many samples ahead."""
+
+    preview: int = 9
+
+    @property
+    def ahead(self):
+        return self.preview
+
+
+def previewed(
+    monkeypatch, law=Ahead(), adaptive=None, follows=("y",), count=3, completed=True, fails=False
+):
+    """Errors of the run under a law that sees nothing ahead, and which law that was."""
+    import workbench.run.simulate as simulating
+
+    class Blind(Log):
+        status = SimpleNamespace(completed=completed)
+
+        def __len__(self):
+            return count
+
+    def simulate(loop, scenario):
+        if fails:
+            raise InputError("limits cannot be kept")
+        made.append(loop)
+        return Blind(y=T)
+
+    class Seen(Log):
+        def __len__(self):
+            return 3
+
+    made = []
+    monkeypatch.setattr(simulating, "simulate", simulate)
+    monkeypatch.setattr(arrays, "law_of", lambda loop: law)
+    monkeypatch.setattr(arrays, "followed", lambda run: list(follows))
+    monkeypatch.setattr(arrays, "ClosedLoop", lambda plant, controller: controller)
+    monkeypatch.setattr(arrays, "rewrapped", lambda controller, law: (controller, law))
+    monkeypatch.setattr(arrays, "error", lambda log, name, settle: (name, settle))
+    plant = SimpleNamespace(adaptive=adaptive)
+    loop = SimpleNamespace(plant=plant, controller="around")
+    run = SimpleNamespace(loop=loop, log=Seen(), scenario=None, kept={})
+    found = arrays.previews(run, 0.5)
+    assert arrays.previews(run, 0.5) is found
+    return found, made
+
+
+def test_what_looking_ahead_is_worth(monkeypatch):
+    """The same law without it, where both runs reach their end."""
+    assert previewed(monkeypatch) == ({"y": ("y", 0.5)}, [("around", Ahead(0))])
+    pistons = SimpleNamespace(period=0.1)
+    for given in ({"law": Ahead(0)}, {"follows": ()}, {"adaptive": pistons}, {"fails": True}):
+        assert previewed(monkeypatch, **given) == ({}, [])
+    assert previewed(monkeypatch, adaptive=SimpleNamespace(period=None))[0] == {"y": ("y", 0.5)}
+    for given in ({"count": 2}, {"completed": False}):
+        assert previewed(monkeypatch, **given)[0] == {}
