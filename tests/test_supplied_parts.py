@@ -235,3 +235,24 @@ def test_limits_of_a_law_that_changes_with_time_are_not_those_of_its_first_insta
     found = verify(ClosedLoop(PLANT, wrap(law)), Scenario(2.0), [C.RegionOfAttraction(), sector])
     assert [v.holds for v in found] == [holds, holds]
     assert all(("changes with time itself" in v.worst) is (holds is None) for v in found)
+
+
+@dataclass(frozen=True)
+class Softening(Linear):
+    """ẋ = (0.3 + a sin 3t) x + u."""
+
+    a: float = 0.0
+
+    def rhs(self, t, x, u):
+        return [(0.3 + self.a * np.sin(3 * t)) * x[0] + u[0]]
+
+
+@pytest.mark.parametrize("wrap", WRAPS)
+@pytest.mark.parametrize("a, b", [(0.0, 0.0), (1.6, 0.0), (0.0, 1.6)])
+def test_margins_of_a_loop_that_changes_with_time_are_not_those_of_one_instant(wrap, a, b):
+    """A gain that goes to and fro, or a plant that does, has no gain margin."""
+    plant = Softening(((0.3,),), ((1.0,),), ((1.0,),), x0=(0.0,), a=b)
+    loop = ClosedLoop(plant, wrap(Turning(plant, ((2.0,),), a=a)))
+    (found,) = verify(loop, Scenario(2.0, offset={"x0": 0.1}), [C.Linear()])
+    assert found.holds is (None if a or b else True)
+    assert ("changes with time itself" in found.worst) is bool(a or b)

@@ -29,7 +29,8 @@ from workbench.verification.ledger.balance import (
     rate_of,
 )
 from workbench.verification.linear import local
-from workbench.verification.linear.local import _deflate, _monodromy, chambers, steep_states
+from workbench.verification.linear.local import _deflate, _monodromy, chambers
+from workbench.verification.linear.local_claim import steep_states
 from workbench.verification.regions.sector import Sector
 from workbench.verification.rigorous.claims import _response
 from workbench.verification.rigorous.motion import Motion
