@@ -238,6 +238,23 @@ def test_every_part_of_a_conjunction_has_its_own_margin():
     ]
 
 
+@pytest.mark.parametrize(
+    "x, idle", [([0.0, 2.0, 0.0], ()), ([0.0, 0.5, 0.0], ("x > 1 m",)), ([2.0, 2.0, 2.0], ())]
+)
+def test_a_condition_that_is_never_true_asks_nothing(x, idle):
+    found = read("always (x > 1 m implies y < 3 m)", {"x": "m", "y": "m"})
+    assert found.on(np.arange(3.0), {"x": np.array(x), "y": np.zeros(3)}).idle == idle
+
+
+def test_a_margin_at_the_start_is_that_of_the_first_sample():
+    """What is known of later samples decides nothing: at the second, `eventually` has no lower bound yet."""
+    of = read("eventually[0 s, 1 s] (x > 1 m)", {"x": "m"})
+    found = of.on(np.arange(3.0), {"x": np.array([4.0, 0.0, 0.0])}, complete=False)
+    assert (found.holds, found.margin, found.time) == (True, 3.0, 0.0)
+    later = of.on(np.arange(2.0), {"x": np.array([4.0, 0.0])}, complete=False)
+    assert (later.holds, later.margin) == (True, 3.0)
+
+
 # ---- errors of a run ----------------------------------------------------------------------------------
 def error_of(space=None, tool=True, path=((1.0, 2.0, 3.0), (4.0, 6.0, 3.0)), wanted=(), **logged):
     class Log(dict):
