@@ -251,8 +251,9 @@ def test_a_margin_at_the_start_is_that_of_the_first_sample():
     of = read("eventually[0 s, 1 s] (x > 1 m)", {"x": "m"})
     found = of.on(np.arange(3.0), {"x": np.array([4.0, 0.0, 0.0])}, complete=False)
     assert (found.holds, found.margin, found.time) == (True, 3.0, 0.0)
-    later = of.on(np.arange(2.0), {"x": np.array([4.0, 0.0])}, complete=False)
-    assert (later.holds, later.margin) == (True, 3.0)
+    inner = read("eventually[0 s, 5 s] always[0 s, 1 s] (x > 1 m)", {"x": "m"})
+    later = inner.on(np.arange(2.0), {"x": np.array([4.0, 3.0])}, complete=False)
+    assert (later.holds, later.margin) == (True, 2.0)
 
 
 # ---- errors of a run ----------------------------------------------------------------------------------
