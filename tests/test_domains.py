@@ -1,10 +1,15 @@
 """A proof about some starts says nothing about a run that begins elsewhere: domains, and the run's own start."""
 
+from dataclasses import dataclass
+
+import numpy as np
 import pytest
 from small import Feedback, Linear
 
-from workbench import ClosedLoop, Sampled, Saturated, Scenario
+from controllers import MPC
+from workbench import ClosedLoop, Hold, Sampled, Saturated, Scenario
 from workbench.cases.file import loads
+from workbench.contract.plain import Plain
 from workbench.verification import claims as C
 from workbench.verification.judge import verify
 
@@ -52,3 +57,30 @@ scenario:
     (v,) = verify(case.loop, case.scenario, [C.MPCStability()])
     assert v.holds is holds and "feasible start" in v.claim, v.worst
     assert ("this run's start" in v.worst) is (holds is None)
+
+
+@dataclass(frozen=True)
+class Shaken(Linear):
+    """ẋ₀ = x₁, ẋ₁ = −x₁ + u + a sin 3t, all measured."""
+
+    a: float = 0.0
+
+    @property
+    def outputs(self):
+        return self.states
+
+    def rhs(self, t, x, u):
+        return [x[1], -x[1] + u[0] + self.a * np.sin(3 * t)]
+
+
+@pytest.mark.parametrize("a, holds", [(0.0, True), (0.05, None)])
+def test_a_predictive_proof_is_not_about_a_plant_that_is_shaken(a, holds):
+    """The state goes to no target, whatever the model knows of it: it swings for ever."""
+    plant = Shaken(((0.0, 1.0), (0.0, -1.0)), ((0.0,), (1.0,)), ((1.0, 0.0), (0.0, 1.0)), a=a)
+    law = MPC(
+        plant, Q=(10.0,), S=(1.0,), N=15, u_min=(-1.0,), u_max=(1.0,), T_s=0.1, terminal="set"
+    )
+    scenario = Scenario(2.0, Hold("output", (0.0,)), offset={"x0": 0.1})
+    (v,) = verify(ClosedLoop(plant, Sampled(Plain(law), 0.1)), scenario, [C.MPCStability()])
+    assert v.holds is holds, v.worst
+    assert ("the plant is linear" in v.worst) is (holds is None)

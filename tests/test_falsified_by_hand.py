@@ -282,6 +282,7 @@ def run_on_to(
         ((9.0, 0.29, 0.31), {}, "at t = 150 s it is 0.31 m off, in the run 0.2 m at most"),
         ((0.0, 0.31, 0.5), {}, "at t = 100 s it is 0.31 m off, in the run 0.2 m at most"),
         ((0.0, 0.31, 0.5), {"floor": 0.4}, ""),
+        ((0.0, 0.75, 0.75), {"floor": 0.5}, ""),
         ((0.0, 0.0, 0.0), {"completed": False}, "run on, it is gone"),
     ],
 )

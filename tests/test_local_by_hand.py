@@ -140,6 +140,7 @@ def judged(
 
     monkeypatch.setattr(module, "linearised", lambda run: sides)
     monkeypatch.setattr(module, "stability", stability)
+    monkeypatch.setattr(module, "_refuse_timed", lambda run: None)
     monkeypatch.setattr(module, "steep_states", lambda found: list(steep))
     given = [row(), row(phase=0.6, name="2")] if rows is None else rows
     monkeypatch.setattr(module, "margins_of", lambda run, found: (given, "loops"))

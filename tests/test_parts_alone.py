@@ -133,19 +133,19 @@ def test_gains_for_a_plant_whose_command_sets_a_velocity():
 
 
 def test_a_slope_without_a_derivative_is_a_central_difference():
-    """Of an affine flow any secant is the slope; of x|x| the one between equal steps is h."""
+    """Of an affine flow any secant is the slope; of x|x| the one between equal steps h = 4 is h."""
     A = np.array([[2.0, -3.0], [0.5, 7.0]])
     flow = lambda t, x, w, c: A @ x + np.array([1.0, x[1] * abs(x[1])])
     nowhere = A.copy()
     nowhere[:, 1] = np.nan
     frozen = SimpleNamespace(
-        S=np.array([1.0, 1e6]),
+        S=np.array([1.0, 4e6]),
         c=None,
         jac={"flow": lambda *_: [nowhere]},
         traced=SimpleNamespace(flow=flow, project=None),
     )
     found = Matrices.slope(frozen, "flow", 0.0, np.zeros(2), None)
-    assert found == pytest.approx(A + np.array([[0.0, 0.0], [0.0, 1.0]]), rel=1e-9)
+    assert found == pytest.approx(A + np.array([[0.0, 0.0], [0.0, 4.0]]), rel=1e-9)
 
 
 class Asked(Exception):

@@ -126,6 +126,9 @@ def test_levels_runs_and_moves_are_told():
     assert found.probability == pytest.approx(1.35e-3, rel=0.4)
     likely = split(lambda z, seeds: z[:, 0] + 1.2, 2, 2000, 100_000, 7)
     assert likely.levels == () and likely.runs == 2000
+    for most, levels in ((3799, 0), (3800, 1), (5599, 1), (5600, 2)):  # 1800 of 2000 are made anew
+        some = split(lambda z, seeds: z[:, 0] - 3.0, 2, 2000, most, 7)
+        assert len(some.levels) == levels and some.runs == 2000 + 1800 * levels
     few = split(lambda z, seeds: z[:, 0] - 3.0, 2, 2000, 3000, 7)
     assert few.levels == () and few.runs == 2000
     assert ACCEPTED == 0.44 and FAMILIES == 10.0

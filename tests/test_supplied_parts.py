@@ -1,12 +1,18 @@
 """A supplied certificate's judge and search beside each other: which questions are asked, in which order, and what is said."""
 
+from dataclasses import dataclass
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from small import Feedback, Linear
 
+from workbench import ClosedLoop, InputError, Sampled, Saturated, Scenario
+from workbench.verification import claims as C
+from workbench.verification import verify
 from workbench.verification.linear.data_margin import NEUTRAL
 from workbench.verification.rigorous import supplied_judge
+from workbench.verification.rigorous.supplied import check_supplied
 from workbench.verification.rigorous.supplied_judge import CHANGES, Judge, _claim
 from workbench.verification.rigorous.supplied_search import BATCH, SHOTS
 
@@ -195,3 +201,58 @@ def test_points_that_are_tried_first():
     for s in 0.5 ** np.arange(6):
         assert (np.abs(more - s * own).max(axis=1) < 1e-12).any()
         assert (np.abs(more + s * own).max(axis=1) < 1e-12).any()
+
+
+# ---- laws that change with time -----------------------------------------------------------------
+@dataclass(frozen=True)
+class Turning(Feedback):
+    """u = −2 (1 − a sin 3t) y: what it does repeats, and at its first instant it is u = −2 y."""
+
+    a: float = 0.0
+
+    def command(self, t, z, y, r):
+        return [-2.0 * y[0] * (1 - self.a * np.sin(3 * t))]
+
+
+PLANT = Linear(((0.3,),), ((1.0,),), ((1.0,),))
+WRAPS = [lambda law: law, lambda law: Sampled(law, 0.05)]
+
+
+@pytest.mark.parametrize("wrap", WRAPS)
+def test_a_law_that_changes_with_time_is_not_judged_by_its_first_instant(wrap):
+    loop = lambda a: ClosedLoop(PLANT, wrap(Turning(PLANT, ((2.0,),), a=a)))
+    asked = lambda a: check_supplied("x0**2", loop(a), {"x0": (-1.0, 1.0)}, 0.1)
+    assert asked(0.0).holds is True
+    with pytest.raises(InputError, match="the loop depends on time explicitly"):
+        asked(1.6)
+
+
+@pytest.mark.parametrize("wrap", WRAPS)
+@pytest.mark.parametrize("a, holds", [(0.0, True), (1.6, None)])
+def test_limits_of_a_law_that_changes_with_time_are_not_those_of_its_first_instant(wrap, a, holds):
+    law = Saturated(Turning(PLANT, ((2.0,),), a=a), -1.0, 1.0)
+    sector = C.Sector(place="limit", low=0.3, high=1.0)
+    found = verify(ClosedLoop(PLANT, wrap(law)), Scenario(2.0), [C.RegionOfAttraction(), sector])
+    assert [v.holds for v in found] == [holds, holds]
+    assert all(("changes with time itself" in v.worst) is (holds is None) for v in found)
+
+
+@dataclass(frozen=True)
+class Softening(Linear):
+    """ẋ = (0.3 + a sin 3t) x + u."""
+
+    a: float = 0.0
+
+    def rhs(self, t, x, u):
+        return [(0.3 + self.a * np.sin(3 * t)) * x[0] + u[0]]
+
+
+@pytest.mark.parametrize("wrap", WRAPS)
+@pytest.mark.parametrize("a, b", [(0.0, 0.0), (1.6, 0.0), (0.0, 1.6)])
+def test_margins_of_a_loop_that_changes_with_time_are_not_those_of_one_instant(wrap, a, b):
+    """A gain that goes to and fro, or a plant that does, has no gain margin."""
+    plant = Softening(((0.3,),), ((1.0,),), ((1.0,),), x0=(0.0,), a=b)
+    loop = ClosedLoop(plant, wrap(Turning(plant, ((2.0,),), a=a)))
+    (found,) = verify(loop, Scenario(2.0, offset={"x0": 0.1}), [C.Linear()])
+    assert found.holds is (None if a or b else True)
+    assert ("changes with time itself" in found.worst) is bool(a or b)

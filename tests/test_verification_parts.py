@@ -29,7 +29,8 @@ from workbench.verification.ledger.balance import (
     rate_of,
 )
 from workbench.verification.linear import local
-from workbench.verification.linear.local import _deflate, _monodromy, chambers, steep_states
+from workbench.verification.linear.local import _deflate, _monodromy, chambers
+from workbench.verification.linear.local_claim import steep_states
 from workbench.verification.regions.sector import Sector
 from workbench.verification.rigorous.claims import _response
 from workbench.verification.rigorous.motion import Motion
@@ -166,6 +167,7 @@ def path(controller):
         (lambda law: Sampled(law, 2e-3), "hold 2 ms", "", ""),
         (lambda law: Delayed(Sampled(law, 2e-3), 3e-3), "hold 2 ms", "delay 3 ms", ""),
         (lambda law: Noisy(law, 0.0), "", "", ""),
+        (lambda law: Noisy(law, 1e-5), "", "", "noise"),
         (lambda law: Saturated(law, -1.0, 1.0), "", "", ""),
         (lambda law: Quantised(law, 1e-3), "", "", "quantised"),
         (lambda law: Filtered(law, 24.0), "", "", "filter 24 Hz"),
@@ -525,6 +527,18 @@ def test_what_the_judge_must_know_of_every_claim(what, claims):
     """Whether it answers "Is the loop stable?", looks between samples, tries runs of its own; nothing by accident."""
     assert {c.__name__ for c in get_args(Claim) if getattr(c, what)} == claims
     assert getattr(Checked, what) is False and Checked.work == 1
+
+
+WORK = {
+    "PracticalStability": 8, "SampleTimeLimit": 12, "DelayLimit": 12, "ParameterLimit": 12, "Linear": 2,
+    "Settled": 2, "Tube": 10, "Probability": 20, "Falsify": 14, "Sensitivity": 14,
+}  # fmt: skip
+
+
+def test_shares_of_the_progress_bar():
+    """A claim that runs the loop anew is more work than one that reads the run."""
+    found = {c.__name__: c.work for c in get_args(Claim) if c.work != 1}
+    assert found == WORK
 
 
 # ---- usual numbers of claims --------------------------------------------------------------------

@@ -119,6 +119,12 @@ class Traced:
         """Whether the flow depends on t explicitly."""
         return bool(self.flow.jac_sparsity(0, 0).nnz())
 
+    @cached_property
+    def is_timed(self) -> bool:
+        """Whether the flow, or what happens at a sample, depends on t explicitly."""
+        maps = (self.flow, self.jump, self.release)
+        return any(f.jac_sparsity(0, 0).nnz() for f in maps)
+
     def numbers(self, system: System) -> np.ndarray:
         """Parameter values p of `system` (of the same graph), in order of `paths`."""
         at = {leaf.path: leaf.value for leaf in leaves(system)}

@@ -12,10 +12,10 @@ from workbench.contract.errors import InputError
 from workbench.contract.plain import Plain
 from workbench.contract.system import innermost, names
 from workbench.contract.wrappers import Delayed
-from workbench.numerics.expressions import column, symbols
+from workbench.numerics.expressions import column, quick, symbols
 from workbench.numerics.switches import jumps
 from workbench.verification.linear.limited import Limited, _Limit, unlimited
-from workbench.verification.linear.loop import Point, flat, point, refuse_turning
+from workbench.verification.linear.loop import TURNS, Point, flat, point, refuse_turning
 from workbench.verification.linear.sampled_data import sampled
 
 
@@ -107,14 +107,13 @@ def _law(loop, controller, T):
     """Memory, commands and v as coefficients of (memory, measurement, reference, ψ) and constants; limits; who the plant limits."""
     k, p, q = (len(s) for s in (controller.states, controller.measured, controller.references))
     (z, zs), (y, ys), (r, rs) = symbols("z", k), symbols("y", p), symbols("r", q)
-    if T is None:
-        after = controller.rhs(0.0, zs, ys, rs)
-        u = controller.command(0.0, zs, ys, rs)
-    else:
-        after = controller.update(0.0, zs, ys, rs)
-        u = controller.command(0.0, after, ys, rs)
-    known = ca.vertcat(z, y, r)
-    taken, limits, which = unlimited(known, ca.vertcat(column(after), column(u)))
+    t = quick(ca.SX.sym("t"))
+    after = controller.rhs(t, zs, ys, rs) if T is None else controller.update(t, zs, ys, rs)
+    u = controller.command(t, zs if T is None else after, ys, rs)
+    text = ca.vertcat(column(after), column(u))
+    if ca.depends_on(text, t):
+        raise InputError(f"the law {TURNS}", mend="verify it by runs")
+    taken, limits, which = unlimited(ca.vertcat(z, y, r), text)
     memory = taken[:k]
     commands = [taken[k + i] for i in range(len(u))]
     beyond = []

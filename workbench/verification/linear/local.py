@@ -20,8 +20,10 @@ from workbench.run.demand import Demand
 from workbench.verification.run import Run
 
 HAIR = 1e-7  # V: how far a valve is opened to choose its side
-# Typical sizes by unit (bristles: 10 µm), so that rounding is judged on comparable numbers.
-SCALE = {"Pa": 1e6, "V/s": 100.0}
+SCALE = {
+    "Pa": 1e6,
+    "V/s": 100.0,
+}  # typical sizes by unit, so that rounding is judged on comparable numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -289,12 +291,3 @@ def chambers(plant, state) -> dict[str, tuple[str, object]]:
         for end in ("", "_slow")
         if f"p_b{label}{end}" in state
     }
-
-
-def steep_states(found) -> list[str]:
-    """States whose rows of A are not finite: names from the first linearisation in which there are such rows."""
-    for loc in found:
-        rows = np.isfinite(loc.A).all(axis=1)
-        if not rows.all():
-            return [name for name, finite in zip(loc.states, rows) if not finite]
-    return []

@@ -8,7 +8,9 @@ import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.system import names
-from workbench.verification.linear.local import linearised, steep_states
+from workbench.numerics.calculus import trace
+from workbench.verification.linear.local import jacobians_of, linearised
+from workbench.verification.linear.loop import TURNS
 from workbench.verification.linear.margins import disk_margin, loop_margins
 from workbench.verification.linear.stability import stability
 from workbench.verification.linear.systems import LinearSystem, break_loop
@@ -24,6 +26,7 @@ def check_linear(claim, run: Run) -> Verdict:
     source = "exact sampled linearisation; margins at every crossover"
     said = partial(Verdict, "linear", text, source=source, counted=claim.counted)
     try:
+        _refuse_timed(run)
         found = linearised(run)
     except InputError as why:
         return said(None, worst=f"cannot linearise: {why.message}")
@@ -166,3 +169,21 @@ def response(L: LinearSystem, points: int = 300):
     top = np.pi / L.T if L.T else 1e3
     ω = np.geomspace(1e-1, top, points)
     return ω, L.response(ω)[:, 0, 0]
+
+
+def _refuse_timed(run: Run) -> None:
+    """InputError where slopes of the loop depend on time: at one instant they say nothing."""
+    if run.loop.hosted or run.loop.no_derivative:
+        return
+    jac = jacobians_of(trace(run.loop, run.demand.live))
+    if any(jac[part].jac_sparsity(0, 0).nnz() for part in ("flow", "jump", "release")):
+        raise InputError(f"the loop {TURNS}", mend="verify it by runs")
+
+
+def steep_states(found) -> list[str]:
+    """States whose rows of A are not finite: names from the first linearisation in which there are such rows."""
+    for loc in found:
+        rows = np.isfinite(loc.A).all(axis=1)
+        if not rows.all():
+            return [name for name, finite in zip(loc.states, rows) if not finite]
+    return []

@@ -61,7 +61,6 @@ class Region:
         A = np.abs(self.A)
         B = np.abs(self.B)
         K = np.abs(self.K)
-        P = np.abs(self.P)
         n, m = B.shape
         δ = change * sizes(self.A), change * B, change * K
         X = np.eye(n + m)
@@ -78,7 +77,7 @@ class Region:
             whole[1:, 1:] = root
             if not around_in(own, spread, whole):
                 return False
-        return bool((P > 0).any())
+        return True
 
     def _largest(self, A, B, K) -> np.ndarray:
         """Entries of the form are at most these where |A|, |B| and |K| are at most what is given."""

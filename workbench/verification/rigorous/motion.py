@@ -30,7 +30,7 @@ class Motion:
     """V and its motion over z = (states of the box, inputs that vary, parameters that vary).
 
     inputs: numbers (others at their default), or (low, high) for any course between; parameters, by path: (low, high).
-    Raises InputError where the flow depends on time, or the motion on a state that is not in the box.
+    Raises InputError where the flow or the law depends on time, or the motion on a state that is not in the box.
 
         V        bounds of V
         fall     bounds of V̇, or of ΔV without its remainder (`motion_sample`)
@@ -50,7 +50,7 @@ class Motion:
         parameters = dict(parameters or {})
         _fits(system, inputs)
         traced = trace(system, tuple(inputs))
-        if traced.flow_is_timed:
+        if traced.is_timed:
             raise InputError(
                 "the loop depends on time explicitly",
                 key="certificate",

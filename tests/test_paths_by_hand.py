@@ -1,0 +1,233 @@
+"""How far paths go and what a loop does where its path begins, from numbers written down: no run."""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from workbench import Hold, Scenario, Sine, Waypoints
+from workbench.contract.errors import InputError
+from workbench.verification.observed import path as module
+from workbench.verification.observed import rest_on_path as resting
+from workbench.verification.observed import settled_picture as picture
+from workbench.verification.observed.tail import Rest
+from workbench.verification.scales import Scale
+
+
+# ---- the way of a tool ----------------------------------------------------------------------
+def asked_of(monkeypatch, tool, points=None):
+    """What `tool_span` asks a demand for; tool: instants (N,) → positions (N, 3), or None."""
+    seen = []
+
+    def demand(loop, scenario, x0):
+        held = getattr(scenario.reference, "point", None)
+        at = (lambda t: np.tile([1.0, 2.0, 3.0], (len(t), 1))) if held == "start" else tool
+
+        def desired(t):
+            seen.append(t)
+            return at(t)
+
+        reference = None if points is None else SimpleNamespace(points=points)
+        return SimpleNamespace(desired_tool=desired, reference=reference)
+
+    monkeypatch.setattr(module, "Demand", demand)
+    monkeypatch.setattr(module, "start_state", lambda loop, scenario: None)
+    return seen
+
+
+def circling(t):
+    return np.column_stack([0.1 * np.sin(t), 0.7 * np.cos(2 * t), 0.0 * t + 5.0])
+
+
+def test_a_tool_goes_half_of_its_widest_way_from_the_middle(monkeypatch):
+    seen = asked_of(monkeypatch, circling)
+    path = Waypoints("joint", ((0.0,), (0.1,)), 20.0)
+    assert module.tool_span(None, Scenario(20.0, path)) == pytest.approx(0.7, rel=1e-3)
+    assert (len(seen[0]), seen[0][0], seen[0][-1]) == (200, 0.0, 20.0)
+
+
+@pytest.mark.parametrize("duration, last", [(1.0, 4.5), (9.0, 9.0)])
+def test_of_a_sine_a_whole_period_behind_its_ramp_is_looked_at(monkeypatch, duration, last):
+    seen = asked_of(monkeypatch, circling)
+    sine = Sine("joint", "start", (0.1,), 0.4, ramp=2.0)
+    module.tool_span(None, Scenario(duration, sine))
+    assert seen[0][-1] == last
+
+
+def test_a_tool_that_is_held_goes_from_where_it_starts(monkeypatch):
+    held = lambda t: np.tile([1.1, 1.6, 3.2], (len(t), 1))
+    seen = asked_of(monkeypatch, held)
+    found = module.tool_span(None, Scenario(3.0, Hold("joint", (0.3,))))
+    assert found == pytest.approx(0.4) and [len(t) for t in seen] == [200, 1]
+
+
+def test_a_tool_whose_way_nobody_knows_goes_nowhere(monkeypatch):
+    asked_of(monkeypatch, lambda t: None)
+    path = Scenario(3.0, Sine("joint", "start", (0.1,), 0.4))
+    assert module.tool_span(None, path) == 0.0
+    assert module.tool_span(None, Scenario(3.0, object())) == 0.0
+
+    def refuses(t):
+        raise InputError("out of reach")
+
+    asked_of(monkeypatch, refuses)
+    assert module.tool_span(None, path) == 0.0
+
+
+# ---- the way of a path ------------------------------------------------------------------------
+def test_a_path_goes_as_far_as_it_says(monkeypatch):
+    points = np.array([[1.0, 5.0], [1.5, 4.2], [0.8, 4.9]])
+    asked_of(monkeypatch, None, points)
+    assert module.span(None, Scenario(1.0, Sine("output", "start", (-0.3, 0.2), 0.4))) == 0.3
+    way = Waypoints("output", ((1.5, 4.2), (0.8, 4.9)), 2.0)
+    assert module.span(None, Scenario(1.0, way)) == pytest.approx(0.8)
+    assert module.span(None, Scenario(1.0, Hold("output", (1.5, 4.2)))) == pytest.approx(0.8)
+    assert module.span(None, None) == module.span(None, Scenario(1.0, None)) == 0.0
+
+
+def test_a_path_nobody_can_demand_goes_nowhere(monkeypatch):
+    asked_of(monkeypatch, None)
+    assert module.span(None, Scenario(1.0, Hold("output", (1.5,)))) == 0.0
+
+    def refuses(*_):
+        raise InputError("out of reach")
+
+    monkeypatch.setattr(module, "Demand", refuses)
+    assert module.span(None, Scenario(1.0, Hold("output", (1.5,)))) == 0.0
+
+
+@pytest.mark.parametrize(
+    "own, tool, space, size",
+    [
+        (None, True, "joint", 7.0),
+        (None, True, "output", 90.0),
+        (None, False, "joint", 90.0),
+        (8.0, False, "joint", 80.0),
+        (10.0, False, "joint", 90.0),
+        (0.5, True, "joint", 5.0),
+    ],
+)
+def test_a_path_is_measured_where_its_error_is(monkeypatch, own, tool, space, size):
+    """A tool's error by the way of the tool; at most ten lengths of a machine that states one."""
+    monkeypatch.setattr(module, "tool_span", lambda *_: 7.0)
+    monkeypatch.setattr(module, "span", lambda *_: 90.0)
+    monkeypatch.setattr(module, "error_unit", lambda loop: "m")
+    scale = None if own is None else Scale(own, "its stroke")
+    monkeypatch.setattr(module, "scales", lambda plant: SimpleNamespace(of_unit=lambda u: scale))
+    loop = SimpleNamespace(plant=SimpleNamespace(has_tool=tool))
+    assert module.path_size(loop, Scenario(1.0, Hold(space, (0.3,)))) == pytest.approx(size)
+    nothing = 90.0 if own is None else min(90.0, 10 * own)
+    assert module.path_size(loop, None) == module.path_size(loop, Scenario(1.0)) == nothing
+
+
+# ---- rest on a path that never rests ----------------------------------------------------------
+def moving(monkeypatch, pushed=False, driven=False, reference=None):
+    monkeypatch.setattr(resting, "pushed", lambda run: pushed)
+    monkeypatch.setattr(resting, "driven", lambda run: driven)
+    signal = SimpleNamespace(unit="m")
+    return SimpleNamespace(
+        demand=SimpleNamespace(reference=reference or Sine("output", "start", (1.0,), 0.25)),
+        log=SimpleNamespace(signal=lambda name: signal),
+        scenario=Scenario(3.0),
+        loop="the loop",
+    )
+
+
+def test_what_moves_for_ever_by_its_path_alone(monkeypatch):
+    assert resting._moves_for_ever(moving(monkeypatch))
+    assert not resting._moves_for_ever(moving(monkeypatch, pushed=True))
+    assert not resting._moves_for_ever(moving(monkeypatch, driven=True))
+    ends = Waypoints("output", ((0.0,), (0.1,)), 2.0)
+    assert not resting._moves_for_ever(moving(monkeypatch, reference=ends))
+    assert not resting._moves_for_ever(moving(monkeypatch, reference=Hold("output", (0.0,))))
+
+
+def rest(word="restless", width=4e-3, frequency=2.5, name="s"):
+    return Rest(name, width, word, frequency)
+
+
+@pytest.mark.parametrize("found, words", [(None, ""), (rest("at rest"), ""), (rest(), "hunts")])
+def test_a_loop_that_hunts_where_it_is_held(monkeypatch, found, words):
+    own = moving(monkeypatch)
+    monkeypatch.setattr(resting, "_widest", lambda run, floor: found)
+    said = resting.hunts_at_rest(own, 1e-3)
+    hunts = f"its path never rests; held where it begins, s swings by 2 mm, 2.5 Hz: {resting.MEND}"
+    assert said == (hunts if words else "")
+    assert resting.hunts_at_rest(moving(monkeypatch, pushed=True), 1e-3) == ""
+
+
+def held(monkeypatch, rests, end="", no_starts="", duration=3.0):
+    """What `_widest` asks for: the instants from which errors are looked at, and the scenario run."""
+    own = moving(monkeypatch)
+    own.scenario = Scenario(duration)
+    plant = SimpleNamespace(no_other_starts=no_starts)
+    there = SimpleNamespace(loop=SimpleNamespace(plant=plant), scenario=Scenario(1.0))
+    asked = []
+    monkeypatch.setattr(resting, "held_at", lambda run, row: asked.append(row) or there)
+    monkeypatch.setattr(resting, "drawn", lambda run, n, spread: asked.append((n, spread)) or [0])
+    monkeypatch.setattr(resting, "scenario_from", lambda run, start, base: base)
+    seen = SimpleNamespace(end=end)
+    run = lambda loop, scenario: asked.append((loop, scenario.duration)) or seen
+    monkeypatch.setattr(resting, "simulated", run)
+    monkeypatch.setattr(
+        resting, "rests", lambda seen, after, floor: asked.append((after, floor)) or rests
+    )
+    return resting._widest(own, 1e-3), asked
+
+
+def test_a_loop_is_held_for_eight_seconds_or_its_scenario_and_as_long_again(monkeypatch):
+    widest = rest(width=3e-3, name="b")
+    found, asked = held(monkeypatch, [rest(width=1e-3), widest, rest(width=2e-3)])
+    assert found is widest
+    assert asked == [0, (1, 0.02), ("the loop", 16.0), (8.0, 1e-3)]
+    assert held(monkeypatch, [widest], duration=9.0)[1][2:] == [("the loop", 18.0), (9.0, 1e-3)]
+    assert held(monkeypatch, [])[0] is None
+    assert held(monkeypatch, [widest], end="diverged")[0] is None
+    assert held(monkeypatch, [widest], no_starts="it has no pose")[0] is None
+
+
+def test_a_loop_that_cannot_be_held_is_not(monkeypatch):
+    own = moving(monkeypatch)
+    monkeypatch.setattr(resting, "held_at", lambda run, row: None)
+    assert resting._widest(own, 1e-3) is None
+
+
+# ---- what is drawn of it ----------------------------------------------------------------------
+TIME = np.arange(9.0)
+
+
+def drawn_of(monkeypatch, errors, begin, after, floor=0.5):
+    monkeypatch.setattr(picture, "joint_errors", lambda run: errors)
+    floors = {"a": 0.1, "b": 2.0, "c": 0.1}
+    monkeypatch.setattr(picture, "signal_floor", lambda plant, name: floors[name])
+    signal = SimpleNamespace(unit="m")
+    log = SimpleNamespace(time=TIME, signal=lambda name: signal)
+    run = SimpleNamespace(log=log, loop=SimpleNamespace(plant=None))
+    return picture.courses(run, begin, after, floor)
+
+
+def test_errors_are_drawn_by_how_far_they_move_above_their_floors(monkeypatch):
+    """In the last quarter from t = 4 s on, that is from 7 s: a by 1/0.5, b by 6/2, c by nothing."""
+    errors = {
+        "c": np.where(TIME < 7, 50.0, 1.0),
+        "a": np.where(TIME == 8, 1.0, 0.0),
+        "b": np.where(TIME == 7, -6.0, 0.0),
+    }
+    found = drawn_of(monkeypatch, errors, 2.0, 4.0)
+    assert [one["signal"] for one in found] == ["b", "a", "c"]
+    assert [one["floor"] for one in found] == [2.0, 0.5, 0.5]
+    assert all(one["rest"] == 4.0 and one["unit"] == "m" for one in found)
+    assert found[0]["t"].tolist() == TIME[2:].tolist()
+    assert found[0]["error"].tolist() == errors["b"][2:].tolist()
+
+
+def test_a_run_that_was_not_held_is_looked_at_from_where_it_is_drawn(monkeypatch):
+    """From t = 0 on the last quarter begins at 6 s, after 4 s at 7 s."""
+    errors = {"a": np.where(TIME == 6, 2.0, 0.0), "b": np.where(TIME == 7, 3.0, 0.0)}
+    order = lambda *given: [one["signal"] for one in drawn_of(monkeypatch, errors, *given)]
+    assert order(0.0, None) == ["a", "b"]
+    assert order(4.0, None) == order(0.0, 4.0) == ["b", "a"]
+    assert picture._width({"t": TIME, "error": 3 * TIME, "rest": None}) == 6.0
+    assert picture._width({"t": TIME, "error": 3 * TIME, "rest": 4.0}) == 3.0
+    assert math.isclose(picture._width({"t": TIME, "error": -TIME, "rest": 8.0}), 0.0)
