@@ -154,7 +154,7 @@ def test_a_search_that_fails_behind_an_edge_is_made_again_with_finer_steps_there
 
     monkeypatch.setattr(search, "tried", tried)
     rough = np.arange(len(question.tube.z)) == 4
-    monkeypatch.setattr(search, "roughly", lambda question, seen: rough)
+    monkeypatch.setattr(search, "roughly", lambda question, seen: rough[: len(seen.node)])
     search.at_edges(question, Share(None, 1), search.as_it_is)
     assert (asked[0] == 1).all()
     assert [list(finer) for finer in asked[1:]] == finer_tried * [list(np.where(rough, 8, 1))]
@@ -167,6 +167,28 @@ def test_what_weighs_gets_finer_steps_at_once(monkeypatch):
     monkeypatch.setattr(search, "tried", lambda question, *_: asked.append(question.tube.finer))
     monkeypatch.setattr(search, "weighs", lambda *_: True)
     rough = np.arange(len(question.tube.z)) == 4
-    monkeypatch.setattr(search, "roughly", lambda question, seen: rough)
+    monkeypatch.setattr(search, "roughly", lambda question, seen: rough[: len(seen.node)])
     search.at_edges(question, Share(None, 1), search.as_it_is)
-    assert len(asked) == 1 and asked[0].max() == 8
+    assert len(asked) == 1 and list(asked[0]) == list(np.where(rough, 8, 1))
+
+
+@pytest.mark.parametrize("bounded", [True, False])
+def test_finer_steps_that_cannot_be_bounded_leave_those_that_can(monkeypatch, bounded):
+    """Many short steps of a mode that rings lose what one long step keeps."""
+    case, _ = read("scenario.duration=10 ms")
+    question = posed(run(case.loop, case.scenario), {"q_1": 1e-4})
+    asked = []
+    bare = search.samples
+
+    def samples(c, *given):
+        rows = bare(c, *given)
+        if c.finer.max() > 1 and not bounded:
+            rows.error[4] = np.inf
+        return rows
+
+    monkeypatch.setattr(search, "samples", samples)
+    monkeypatch.setattr(search, "tried", lambda question, *_: asked.append(question.tube.finer))
+    monkeypatch.setattr(search, "weighs", lambda *_: True)
+    monkeypatch.setattr(search, "roughly", lambda question, seen: np.arange(len(seen.node)) == 4)
+    search.at_edges(question, Share(None, 1), search.as_it_is)
+    assert [finer.max() for finer in asked] == [8 if bounded else 1]

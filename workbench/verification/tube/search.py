@@ -57,8 +57,9 @@ def at_edges(question: Posed, progress: Share, stepped: Callable[[Tube], Tube]) 
         found = tried(question, seen, course, progress)
         if found.failed is None or not rough[: found.failed + 1].any():
             return found
-    finer = replace(question.tube, finer=np.where(rough, FINER, 1))
-    fine = prepared(replace(question, tube=finer), stepped)
+    finer = np.ones(len(question.tube.z), int)
+    finer[np.flatnonzero(rough)] = FINER
+    fine = prepared(replace(question, tube=replace(question.tube, finer=finer)), stepped)
     again: dict = {}
     more = samples(tiny(fine), None, again)
     if np.isfinite(seen.error).all() and not np.isfinite(more.error).all():
