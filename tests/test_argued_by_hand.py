@@ -158,6 +158,7 @@ def test_what_an_argument_knows_nothing_of():
 # ---- problems that were solved ---------------------------------------------------------------------------
 def test_problems_that_were_not_solved_are_counted(monkeypatch):
     monkeypatch.setattr(module, "cost_asked", lambda claim, loop: None)
+    monkeypatch.setattr(module, "predictive", lambda loop: None)
     sound = module.check_solves(CLAIM, a_run())
     assert sound.holds is True and sound.worst == "all 3 samples optimal, at most 9 iterations"
     assert (sound.margin, sound.limit, sound.data["samples"]) == (0.0, 0.0, 3)

@@ -123,6 +123,7 @@ def solved(
 
 def solves(monkeypatch, run, share=0.0):
     monkeypatch.setattr(mpc_run_claims, "cost_asked", lambda claim, loop: None)
+    monkeypatch.setattr(mpc_run_claims, "predictive", lambda loop: None)
     return mpc_run_claims.check_solves(SimpleNamespace(share=share, counted=False), run)
 
 
@@ -242,6 +243,7 @@ def test_steps_of_a_log_that_are_no_evidence():
 def test_the_cost_along_a_run(monkeypatch):
     """The floor is a share of the largest cost; every sample must be in the log, the reference constant."""
     monkeypatch.setattr(mpc_run_claims, "cost_asked", lambda claim, loop: None)
+    monkeypatch.setattr(mpc_run_claims, "predictive", lambda loop: None)
     law = SimpleNamespace(
         follows=(), commands=(), stage_costs=lambda y, r, u: np.array([2.0, 2.0, 0.5, 9.0])
     )

@@ -137,7 +137,7 @@ def checked(monkeypatch, run=None, claim=None, **answers):
         "at_its_end": None,
         "_with_modes": HOLDS.overruled("mode", True),
         "_besides": (UNMOVED,),
-        "_with_branches": HOLDS.overruled("branch", None),
+        "_with_places": HOLDS.overruled("branch", None),
         "_runs_meanwhile": [],
     } | answers
 
@@ -160,9 +160,9 @@ def test_what_holds_on_the_runs_is_asked_where_it_ends_of_modes_and_of_branches(
         "at_its_end",
         "_with_modes",
         "_besides",
-        "_with_branches",
+        "_with_places",
     ]
-    assert given["_with_branches"][2].assumptions == (UNMOVED,)
+    assert given["_with_places"][2].assumptions == (UNMOVED,)
     assert given["_with_modes"][4] == "first" and given["disturbed"][2] == ["first", "second"]
     assert given["drawn"][1:] == (2, 0.02)
 
@@ -206,8 +206,11 @@ def test_runs_that_nobody_can_be_asked_of(monkeypatch):
 
 
 # ---- branches ----------------------------------------------------------------------------------------------------------
-@pytest.mark.parametrize("found, holds", [("", True), ("no run took it", None)])
-def test_a_branch_that_no_run_took_overrules(monkeypatch, found, holds):
+@pytest.mark.parametrize(
+    "found, far, holds",
+    [("", "", True), ("no run took it", "", None), ("", "not from there", None)],
+)
+def test_a_branch_that_no_run_took_overrules(monkeypatch, found, far, holds):
     """One start is tried with the sizes of this run; where the law fails there, the outcome says so and is never back."""
     tried = []
 
@@ -224,11 +227,13 @@ def test_a_branch_that_no_run_took_overrules(monkeypatch, found, holds):
     monkeypatch.setattr(module, "sizes", lambda run, spread: {"q": spread})
     monkeypatch.setattr(module, "disturbed", disturbed)
     monkeypatch.setattr(module, "untaken", untaken)
-    verdict = module._with_branches(a_claim(), a_run(), HOLDS, [], None, CALM)
+    monkeypatch.setattr(module, "further_off", lambda run, spread, one: far)
+    verdict = module._with_places(a_claim(), a_run(), HOLDS, [], None, CALM)
     assert verdict.holds is holds and tried[0] == ("out", ["there"], {"q": 0.02})
     assert tried[1].gone == "no answer there" and math.isinf(tried[1].v) and tried[1].followed
     monkeypatch.setattr(module, "switches_of", lambda run: None)
-    assert module._with_branches(a_claim(), a_run(), HOLDS, [], None, CALM) is HOLDS
+    alone = module._with_places(a_claim(), a_run(), HOLDS, [], None, CALM)
+    assert alone.holds is (None if far else True)
 
 
 @pytest.mark.parametrize(

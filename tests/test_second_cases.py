@@ -48,9 +48,11 @@ def test_a_run_not_yet_on_what_repeats_misses_ten_times_as_much_there(jump, told
     """Beside the largest of unequal misses (3e-3), far below one, each in its own unit."""
     scale = np.array([1.0, 1e4])
     defect = np.array([[1e-3, 0.0], [0.0, 30.0], [0.0, jump * 1e4], [2e-3, np.nan]])
-    question = SimpleNamespace(scale=scale, tube=SimpleNamespace(after=[1, 2, 3], T=0.25))
+    question = SimpleNamespace(
+        scale=scale, tube=SimpleNamespace(after=[1, 2, 3], T=0.25), begins=0.5
+    )
     found = SimpleNamespace(seen=SimpleNamespace(defect=defect))
-    assert ("0.75 s" in unsettled(question, found)) is told
+    assert ("1.25 s" in unsettled(question, found)) is told
 
 
 def test_both_ends_of_a_range_count_alike():

@@ -563,7 +563,7 @@ USUAL = {
     "Solves": {"share": 0.0},
     "Sector": {"low": 0.5, "high": 1.5},
     "Supplied": {"budget": 100_000},
-    "Tube": {"substeps": 2},
+    "Tube": {"substeps": 2, "after": 0.0},
     "IncrementalPassivity": {"samples": 300, "seed": 0},
     "UniqueVelocity": {"samples": 100, "seed": 0},
     "ValveLosses": {"share": 1e-6},
