@@ -1,6 +1,7 @@
 """The predictive law as expressions: the same commands and memory while no limit is active, and when that is, from both sides."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,12 +15,23 @@ from workbench.contract.system import names
 from workbench.verification import claims as C
 from workbench.verification.run import run
 from workbench.verification.tube.claim import check_tube
+from workbench.verification.tube.expressed import check_same
+
+
+@dataclass(frozen=True)
+class Shown(Actuator):
+    """What is measured is Y and a share of two velocities, beside a constant."""
+
+    def out(self, t, x):
+        return [x[4] + 0.02 * x[0] - 0.07 * x[2] + 1e-6]
+
 
 MEASURED = Actuator(all_states=True)
 LAWS = {
     "observer": mpc(),
     "states": mpc(MEASURED, observer=None, slew=(), limits=(Limit("Y", -2e-3, 3e-3),)),
     "delayed": mpc(delay=1.4e-3),
+    "offset": mpc(Shown()),
     "terminal set": mpc(terminal="set", room=0.3, preview=0),
     "blocks": mpc(blocks=(1, 2, 3, 5), R=(3e5,), preview=3),
     "estimated load": mpc(
@@ -140,3 +152,21 @@ def test_a_loop_that_does_not_come_closer_is_not_held():
     short = replace(GOES, duration=0.02)
     verdict = check_tube(NEAR, run(ClosedLoop(Actuator(), Sampled(wrong, 1e-3)), short))
     assert verdict.holds is None
+
+
+@pytest.mark.parametrize("off, same", [(0.0, True), (1e-6, True), (1e-5, False)])
+def test_a_solver_that_does_something_else_is_refused(off, same):
+    """Two states of the plant and one of the law; the second of the plant goes from 0 to 4."""
+    plant = SimpleNamespace(states=(SimpleNamespace(name="p"), SimpleNamespace(name="y")))
+    values = np.column_stack([np.ones(5), np.arange(5.0), np.zeros(5)])
+    values[2, 0] = 1.5
+    other = values + [0.0, 1.0, 7.0] * np.array([0, 0, 0, off, 0])[:, None]
+    both = [
+        SimpleNamespace(loop=SimpleNamespace(plant=plant), log=SimpleNamespace(values=v))
+        for v in (values, other)
+    ]
+    if same:
+        check_same(*both)
+    else:
+        with pytest.raises(InputError, match="y is off by 3e-06 of its range"):
+            check_same(*both)

@@ -38,6 +38,14 @@ class Forward(Controller):
         return [self.K * (r[0] - y[0]) + self.drift * t]
 
 
+@dataclass(frozen=True)
+class Settling(Integral):
+    """Its memory begins with a multiple of the first measurement."""
+
+    def start(self, t, z, y, r):
+        return [5.0 + 3.0 * y[0]]
+
+
 def loop(law=None):
     return ClosedLoop(Lag(), Sampled(law or Forward(), T))
 
@@ -70,6 +78,19 @@ def test_runs_from_there_stay_in_the_tube():
         far = np.abs(other.log.values[:40, :2] - c.z[:40])
         assert (far <= c.reach[:40, 0, c.section] * (1 + 1e-9)).all()
         assert (far[0] > 0.99 * c.reach[0, 0, c.section]).all()
+
+
+def test_memory_that_is_made_of_the_first_measurement_is_made_at_first_only():
+    at_first = found(replace(LATER, after=0.0), Settling(T=T))
+    later = found(law=Settling(T=T))
+    assert later.verdict.holds, later.verdict.worst
+    memory = at_first.question.states.index("I")
+    column = at_first.question.tube.section.tolist().index(memory)
+    y = run(loop(Settling(T=T)), STEP).log.array("y")[0]
+    assert at_first.question.tube.z[0, column] == pytest.approx(5.0 + 3.0 * y)
+    assert abs(later.tube.z[0, column] - 5.0) > 0.01
+    assert later.tube.reach[0, 0, memory] < 1e-6  # it does not start elsewhere; at first it does
+    assert at_first.tube is None or at_first.tube.reach[0, 0, memory] > 0.05
 
 
 def test_it_is_told_when_it_begins():
