@@ -170,3 +170,11 @@ def test_a_solver_that_does_something_else_is_refused(off, same):
     else:
         with pytest.raises(InputError, match="y is off by 3e-06 of its range"):
             check_same(*both)
+
+
+def test_a_tube_is_not_asked_of_expressions_that_do_something_else(monkeypatch):
+    other = mpc(known=(), preview=5, S=(1e6,))
+    monkeypatch.setattr(type(other), "unconstrained", lambda law: unconstrained(other))
+    verdict = check_tube(NEAR, run(loop(), replace(RESTS, duration=0.05)))
+    assert verdict.holds is None
+    assert "does not give what its quadratic programme asks for" in verdict.worst
