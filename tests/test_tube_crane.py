@@ -155,6 +155,7 @@ def test_a_search_that_fails_behind_an_edge_is_made_again_with_finer_steps_there
     monkeypatch.setattr(search, "tried", tried)
     rough = np.arange(len(question.tube.z)) == 4
     monkeypatch.setattr(search, "roughly", lambda question, seen: rough[: len(seen.node)])
+    monkeypatch.setattr(search, "closed", lambda question: question)
     search.at_edges(question, Share(None, 1), search.as_it_is)
     assert (asked[0] == 1).all()
     assert [list(finer) for finer in asked[1:]] == finer_tried * [list(np.where(rough, 8, 1))]
@@ -168,6 +169,7 @@ def test_what_weighs_gets_finer_steps_at_once(monkeypatch):
     monkeypatch.setattr(search, "weighs", lambda *_: True)
     rough = np.arange(len(question.tube.z)) == 4
     monkeypatch.setattr(search, "roughly", lambda question, seen: rough[: len(seen.node)])
+    monkeypatch.setattr(search, "closed", lambda question: question)
     search.at_edges(question, Share(None, 1), search.as_it_is)
     assert len(asked) == 1 and list(asked[0]) == list(np.where(rough, 8, 1))
 
@@ -190,5 +192,6 @@ def test_finer_steps_that_cannot_be_bounded_leave_those_that_can(monkeypatch, bo
     monkeypatch.setattr(search, "tried", lambda question, *_: asked.append(question.tube.finer))
     monkeypatch.setattr(search, "weighs", lambda *_: True)
     monkeypatch.setattr(search, "roughly", lambda question, seen: np.arange(len(seen.node)) == 4)
+    monkeypatch.setattr(search, "closed", lambda question: question)
     search.at_edges(question, Share(None, 1), search.as_it_is)
     assert [finer.max() for finer in asked] == [8 if bounded else 1]
