@@ -154,7 +154,7 @@ def test_a_loop_that_does_not_come_closer_is_not_held():
     assert verdict.holds is None
 
 
-@pytest.mark.parametrize("off, same", [(0.0, True), (1e-6, True), (1e-5, False)])
+@pytest.mark.parametrize("off, same", [(0.0, True), (1e-6, True), (1.2e-5, False)])
 def test_a_solver_that_does_something_else_is_refused(off, same):
     """Two states of the plant and one of the law; the second of the plant goes from 0 to 4."""
     plant = SimpleNamespace(states=(SimpleNamespace(name="p"), SimpleNamespace(name="y")))
@@ -178,3 +178,19 @@ def test_a_tube_is_not_asked_of_expressions_that_do_something_else(monkeypatch):
     verdict = check_tube(NEAR, run(loop(), replace(RESTS, duration=0.05)))
     assert verdict.holds is None
     assert "does not give what its quadratic programme asks for" in verdict.worst
+
+
+@pytest.mark.parametrize("off, same", [(1e-13, True), (1e-11, False)])
+def test_a_state_that_stays_may_differ_by_rounding(off, same):
+    plant = SimpleNamespace(states=(SimpleNamespace(name="p"),))
+    both = [
+        SimpleNamespace(
+            loop=SimpleNamespace(plant=plant), log=SimpleNamespace(values=np.full((3, 1), value))
+        )
+        for value in (1.0, 1.0 + off)
+    ]
+    if same:
+        check_same(*both)
+    else:
+        with pytest.raises(InputError, match="p is off by"):
+            check_same(*both)

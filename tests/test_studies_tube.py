@@ -36,8 +36,13 @@ def test_a_wrong_result_is_refused(found, spoil):
         tube.check(spoil(found))
 
 
-def test_the_tube_is_drawn_beside_its_runs(found, tmp_path):
-    picture = tmp_path / "tube.svg"
-    tube.draw(found, str(picture))
-    text = picture.read_text()
-    assert "8 runs" in text or "<svg" in text
+def test_the_tube_and_the_runs_are_drawn(found, tmp_path):
+    def drawn(made):
+        picture = tmp_path / "tube.png"
+        tube.draw(made, str(picture))
+        return picture.read_bytes()
+
+    own = drawn(found)
+    assert drawn(found) == own
+    assert drawn(replace(found, tube=2 * found.tube)) != own
+    assert drawn(replace(found, hull=found.hull / 2)) != own
