@@ -69,7 +69,7 @@ def traced():
     )
 
 
-NAMES = ("jump", "release", "flow", "start", "out")
+NAMES = ("jump", "release", "flow", "start")
 B, AT = 3.0, (2.0, 5.0, 7.5, 0.25, 0.8, 1.1)  # b; x, then mass, noise, share, pace
 T0, W = 0.5, 4.0
 OWN = np.array([2.0 + 10 * W + 100 * 0.25, 5.0 * B * 7.5 + T0])
@@ -78,9 +78,9 @@ OWN = np.array([2.0 + 10 * W + 100 * 0.25, 5.0 * B * 7.5 + T0])
 @pytest.fixture(scope="module")
 def rows():
     """Every function of the larger loop at one state."""
-    found = opened(traced(), Free((MASS,), (HEARD,), LATE))
+    found = opened(traced(), Free((MASS,), (HEARD,), LATE), told())
     constants = found["prelude"]([B, MASS.value])
-    return {name: np.array(found[name](T0, AT, W, constants)).ravel() for name in NAMES}
+    return {name: np.array(found[name](T0, AT, W, constants)).ravel() for name in (*NAMES, "out")}
 
 
 def test_a_sample_keeps_numbers_and_share_and_ends_the_noise(rows):
@@ -96,14 +96,31 @@ def test_states_flow_at_their_pace_and_what_is_free_stays(rows):
     assert rows["flow"] == pytest.approx([*(3 * 1.1 * OWN), 0.0, 0.0, 0.0, 0.0])
 
 
-def test_starts_are_what_they_are_and_outputs_have_nothing_behind_them(rows):
+def test_starts_are_what_they_are(rows):
     assert rows["start"] == pytest.approx([*(4 * OWN), 7.5, 0.25, 0.8, 1.1])
-    assert rows["out"] == pytest.approx(5 * OWN)
 
 
-def test_a_loop_with_nothing_free_is_itself():
+def test_what_is_told_knows_the_noise_and_the_numbers_as_they_are(rows):
+    assert rows["out"] == pytest.approx([2.0 + 5.0 * W + 0.25 + T0, B * 7.5**2])
+
+
+def test_a_loop_with_nothing_free_does_what_it_does():
     own = traced()
-    assert opened(own, Free()) == {name: getattr(own, name) for name in (*NAMES, "prelude")}
+    found = opened(own, Free(), told())
+    x, w, p = AT[:2], [W, 0.25], [B, 7.0]
+    c = found["prelude"](p)
+    for name in NAMES:
+        alone = getattr(own, name)(T0, x, w, own.prelude(p))
+        assert np.array(found[name](T0, x, w, c)).tolist() == np.array(alone).tolist()
+    assert np.array(found["out"](T0, x, w, c)).ravel() == pytest.approx([22.75, B * 49.0])
+
+
+def told():
+    """What is told of a sample: a sum of everything, and one of numbers alone."""
+    t, x, w, p = ca.SX.sym("t"), ca.SX.sym("x", 2), ca.SX.sym("w", 2), ca.SX.sym("p", 2)
+    return ca.Function(
+        "told", [t, x, w, p], [ca.vertcat(x[0] + x[1] * w[0] + w[1] + t, p[0] * p[1] ** 2)]
+    )
 
 
 # ---- draws -------------------------------------------------------------------------------------------------------------

@@ -146,20 +146,17 @@ def test_a_bound_that_the_tube_does_not_keep_is_undecided():
 
 
 @pytest.mark.parametrize("law", ("PID", "VDC"))
-def test_an_error_is_in_the_unit_of_the_outputs_that_follow_a_reference(law):
-    """On a crane with a tool only the claim itself reads its error: in one unit, and the other is refused."""
+def test_the_error_of_a_crane_is_that_of_its_tool(law):
+    """Whatever its law follows: lengths are taken, angles refused."""
     from workbench.verification.observed.requirements import in_si
     from workbench.verification.tube.asked import error_of
-    from workbench.verification.tube.posed import error_unit
 
     crane = fp.machine("hiab-xs031").plant
     whole = fp.ClosedLoop(crane, fp.Sampled(getattr(fp, law)(crane), 1e-3))
-    sizes = {"m": "9 mm", "rad": "9 deg"}
-    right = replace(ASKED, error=sizes.pop(error_unit(whole)))
-    (wrong,) = sizes.values()
-    assert in_si(right, whole) is right and error_of(right, whole) > 0
+    right = replace(ASKED, error="9 mm")
+    assert in_si(right, whole) is right and error_of(right, whole) == pytest.approx(9e-3)
     with pytest.raises(InputError, match="error"):
-        error_of(in_si(replace(ASKED, error=wrong), whole), whole)
+        error_of(in_si(replace(ASKED, error="9 deg"), whole), whole)
 
 
 def test_starts_too_wide_name_the_instant_and_what_does_hold():
@@ -219,7 +216,8 @@ def worse(c):
         "x0": replace(c, x0=c.x0 + 0.5),
         "low": replace(c, low=c.low + 1e-3),
         "high": replace(c, high=c.high - 1e-3),
-        "error": replace(c, error=c.error * 0.9),
+        "least": replace(c, least=c.least * 0.9),
+        "most": replace(c, most=c.most * 0.9),
         "slack": replace(c, slack=c.slack + 0.05),
         "T": replace(c, T=1.5 * c.T),
         "lag": replace(c, lag=2 * c.T),
@@ -323,6 +321,7 @@ def test_the_chapter_prints_widths_and_the_tightest_instant():
         "t": t,
         "width": {"p": 0.02 * np.exp(-t)},
         "hull": {"p": 0.01 * np.exp(-t)},
+        "told": {"v": 0.2 * np.exp(-t)},
         "grown": 1e-3 * np.exp(-t),
         "tight": {"t": 0.25, "grown": 1e-3, "by": "p", "edges": 3},
         "size": {"samples": 50, "states": 2, "bytes": 1.5e6},

@@ -70,7 +70,8 @@ def test_runs_of_any_numbers_are_in_the_tube_of_their_part_and_in_the_one_that_i
     for i, name in enumerate("py"):
         assert verdict.data["low"][name] == min(c.low[i] for c in tubes) < centre[:, i].min()
         assert verdict.data["high"][name] == max(c.high[i] for c in tubes) > centre[:, i].max()
-    assert verdict.data["error"] == [max(c.error[0] for c in tubes)]
+    (told,) = verdict.data["told"].values()
+    assert told == [min(c.least[0] for c in tubes), max(c.most[0] for c in tubes)]
 
 
 def test_certificates_together_cover_the_box_to_the_last_bit(proved):
@@ -144,7 +145,7 @@ def test_faults_have_no_tube_in_parts_either():
 
 def test_a_bound_that_one_part_does_not_keep_is_not_held():
     verdict = check_tube(replace(CLAIM, error=0.01), run(loop(), QUICK))
-    assert verdict.holds is None and "the error is only known" in verdict.worst
+    assert verdict.holds is None and "is only known to stay" in verdict.worst
 
 
 def test_parts_share_their_edges_and_reach_from_end_to_end():

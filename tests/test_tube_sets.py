@@ -229,6 +229,6 @@ def test_segments_along_their_axes_reach_as_far_as_those_that_they_stand_for():
 def test_an_older_format_is_refused_in_words(certificate, tmp_path, capsys):
     arrays = certificate.arrays()
     path = tmp_path / "older.npz"
-    np.savez(path, **{**arrays, "format": np.array("tube-certificate-6")})
+    np.savez(path, **{**arrays, "format": np.array("tube-certificate-7")})
     assert files.main(str(path)) == 3
-    assert "format tube-certificate-6, expected tube-certificate-7" in capsys.readouterr().err
+    assert "format tube-certificate-7, expected tube-certificate-8" in capsys.readouterr().err

@@ -16,6 +16,8 @@ from workbench.verification.verdict import Verdict
 
 STATES, UNITS = ("q", "I", "p"), ("m", "1", "Pa")
 SECTION = np.array([0, 2])
+TOLD = {"e_q": "m", "e_s": "m", "e_φ": "rad", "tool_error": "m", "v": "J"}
+NOTHING = {"told": np.array([], str), "least": np.zeros(0), "most": np.zeros(0)}
 
 
 def tube(after=(1, 2, 1), **other):
@@ -27,15 +29,16 @@ def tube(after=(1, 2, 1), **other):
         "section": SECTION, "reach": reach, "after": np.array(after), "T": 0.02, "σ": 0.5, "states": 3,
         "z": np.array([[0.1, 1e5], [0.2, 2e5], [0.3, 3e5]]), "half": np.array([3e-3, 0.0, 0.0]),
         "low": np.array([0.05, -1.0, 0.5e5]), "high": np.array([0.35, 1.0, 4e5]),
-        "error": np.array([1e-3, 4e-3]), "splits": np.zeros((0, 3)),
+        "told": np.array(["e_q", "e_s"]), "least": np.array([-1e-3, -4e-3]), "most": np.array([5e-4, 2e-3]),
+        "splits": np.zeros((0, 3)),
     }  # fmt: skip
     return SimpleNamespace(**given | other)
 
 
 def posed(c, **other):
     free = SimpleNamespace(names=[])
-    given = {"tube": c, "states": STATES, "units": UNITS, "ends": "period", "error_unit": "m"}
-    given |= {"conditions": (), "begins": 0.0}
+    given = {"tube": c, "states": STATES, "units": UNITS, "ends": "period", "left": {}}
+    given |= {"conditions": (), "begins": 0.0, "told": TOLD}
     return SimpleNamespace(**given | {"free": free, "scale": np.array([0.2, 2e5])} | other)
 
 
@@ -112,16 +115,35 @@ def test_widths_at_both_ends_in_words():
     c = tube()
     reach = c.reach[:, 0, SECTION]
     assert (
-        module.in_words(posed(c), c, reach, 4e-3)
+        module.in_words(posed(c), c, reach)
         == "q within ± 3 mm at first, ± 1 mm at the end; error below 4 mm at every sample"
     )
-    other = tube(half=np.array([0.0, 0.0, 2e4]), error=np.zeros(0))
+    other = tube(half=np.array([0.0, 0.0, 2e4]), **NOTHING)
     assert (
-        module.in_words(posed(other), other, reach, 0.0)
+        module.in_words(posed(other), other, reach)
         == "p within ± 0.4 bar at first, ± 0.5 bar at the end"
     )
-    fixed = tube(half=np.zeros(3), error=np.zeros(0))
-    assert module.in_words(posed(fixed), fixed, reach, 0.0).startswith("q within")
+    fixed = tube(half=np.zeros(3), **NOTHING)
+    assert module.in_words(posed(fixed), fixed, reach).startswith("q within")
+
+
+@pytest.mark.parametrize(
+    "names, sizes",
+    [
+        (("e_q", "e_s"), {("error", "m"): 4e-3}),
+        (("e_s", "e_q"), {("error", "m"): 4e-3}),
+        (("e_q", "e_φ"), {("error", "m"): 1e-3, ("error", "rad"): 4e-3}),
+        (("e_q", "tool_error"), {("tool error", "m"): 4e-3}),
+        (("v", "tool_error"), {("v", "J"): 1e-3, ("tool error", "m"): 4e-3}),
+    ],
+)
+def test_what_is_told_of_samples_is_the_tool_s_error_or_the_largest_of_the_outputs(names, sizes):
+    c = tube(told=np.array(names))
+    assert module.sizes(c, TOLD) == sizes
+    high = tube(told=np.array(names), least=np.zeros(2), most=np.array([1e-3, 4e-3]))
+    assert module.sizes(high, TOLD) == sizes
+    unknown = tube(told=np.array(names), most=np.array([1e-4, np.inf]))
+    assert all(size == 1e-3 for size in module.sizes(unknown, TOLD).values())
 
 
 def test_numbers_of_a_tube(monkeypatch):
@@ -138,12 +160,13 @@ def test_numbers_of_a_tube(monkeypatch):
 
 def test_bounds_of_a_tube_are_those_of_its_boxes_rounded_outward(monkeypatch):
     monkeypatch.setattr(module, "replace", lambda c, **new: SimpleNamespace(**vars(c) | new))
-    monkeypatch.setattr(module, "distances", lambda c: np.array([[1.0, 5.0], [3.0, 4.0]]))
+    sizes = np.array([[1.0, 5.0], [3.0, 4.0]])
+    monkeypatch.setattr(module, "measured", lambda c: (-2 * sizes, sizes))
     low = np.array([[0.1, -2.0, 7.0], [0.2, -3.0, 6.0]])
     found = module.stated(tube(), SimpleNamespace(low=low, high=low + 1.0))
     assert found.low.tolist() == [np.nextafter(v, -np.inf) for v in (0.1, -3.0, 6.0)]
     assert found.high.tolist() == [np.nextafter(v, np.inf) for v in (1.2, -1.0, 8.0)]
-    assert found.error.tolist() == [3.0, 5.0]
+    assert found.least.tolist() == [-6.0, -10.0] and found.most.tolist() == [3.0, 5.0]
 
 
 # ---- the verdict -----------------------------------------------------------------------------------------------
@@ -154,16 +177,15 @@ def decided(monkeypatch):
     monkeypatch.setattr(module, "told", lambda question, c, reach: {"reach": reach})
     monkeypatch.setattr(module, "alike", lambda c: (SECTION, "wide"))
 
-    def asked(c=None, within=(), error=None, returns=0.4, narrow=(), conditions=()):
+    def asked(c=None, within=(), returns=0.4, narrow=(), left=(), conditions=()):
         c = c or tube()
         monkeypatch.setattr(module, "bounds", lambda claim, loop: dict(within))
-        monkeypatch.setattr(module, "error_of", lambda claim, loop: claim.error)
         told = lambda states, section, wide: list(narrow) if wide == "wide" else None
         monkeypatch.setattr(module, "narrowed", told)
-        claim = SimpleNamespace(error=error)
         said = partial(Verdict, "tube", "text")
         seen = SimpleNamespace(returns=returns)
-        return module.decided(claim, None, posed(c, conditions=conditions), c, seen, said)
+        question = posed(c, conditions=conditions, left=dict(left))
+        return module.decided(None, None, question, c, seen, said)
 
     return asked
 
@@ -221,16 +243,24 @@ def test_a_condition_of_the_law_must_be_met_all_over_the_tube(decided, high, hol
     assert decided(c).holds is True
 
 
-@pytest.mark.parametrize("error, holds", [(5e-3, True), (4e-3, True), (3.9e-3, None), (2e-3, None)])
-def test_the_largest_error_of_all_outputs_counts(decided, error, holds):
-    verdict = decided(error=error)
+@pytest.mark.parametrize(
+    "low, high, holds",
+    [(-4e-3, 2e-3, True), (-3.9e-3, 2e-3, None), (-4e-3, 1.9e-3, None), (-1.0, 1.0, True)],
+)
+def test_what_is_told_of_samples_has_bounds_on_both_sides(decided, low, high, holds):
+    verdict = decided(within={"e_q": (-1.0, 1.0), "e_s": (low, high)})
     assert verdict.holds is holds
-    assert holds or verdict.worst == "the error is only known to stay below 0.004"
+    assert holds or verdict.worst == "e_s is only known to stay between -0.004 and 0.002"
 
 
-def test_an_error_of_nothing_that_is_followed_is_undecided(decided):
-    verdict = decided(tube(error=np.zeros(0)), error=1.0)
-    assert verdict.holds is None and verdict.worst == "no output has a reference of its name"
+def test_a_bound_of_what_is_not_known_is_undecided_and_says_why(decided):
+    verdict = decided(tube(**NOTHING), within={"e_q": (-1.0, 1.0)})
+    assert verdict.holds is None
+    assert verdict.worst == "e_q is not known: the run has no reference of its name"
+    verdict = decided(
+        within={"v": (0.0, 1.0)}, left={"v": "it depends on ζ, which no sample reads"}
+    )
+    assert verdict.worst == "v is not known: it depends on ζ, which no sample reads"
 
 
 @pytest.mark.parametrize("holds, files", [(True, ["file"]), (None, []), (False, [])])

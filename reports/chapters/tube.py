@@ -13,7 +13,7 @@ from reports.style import clean
 class Tube(Chapter):
     name = "tube"
     analysis = {
-        "tube": "t (K,) s, width, hull {state: (K,)}, grown (K,), tight {t s, grown, by, edges}, "
+        "tube": "t (K,) s, width, hull {state: (K,)}, told {name: (K,)}, grown (K,), tight {t s, grown, by, edges}, "
         "size {samples, states, bytes}, runs"
     }
 

@@ -10,17 +10,20 @@ from reports.axes import decades, unit_label
 from reports.signals import unit_for
 from reports.style import BLUE, GREY, RED, legend, panels
 
-MOST = 6  # states drawn: those that come first in the plant
+MOST = 6  # panels of states and of what is told of the samples; states come in the order of the plant
+TOLD = {"tool_error": "m", "v": "J"}  # units of what is told
 DECADES = 5.0  # that a panel shows at most
 
 
 def widths(found: Mapping, units: Mapping[str, str]):
-    """A panel a state on a logarithmic axis, blue the tube, grey the hull of runs; below, what every sample adds (red).
+    """A panel a state on a logarithmic axis, blue the tube, grey the hull of runs; below, bounds of what is told of the samples
+    (blue), and what every sample adds (red).
 
-    found: {t (N,), width {state: (N,)}, hull {state: (N,)}, grown (N,)}, see `tube.beside`
+    found: {t (N,), width {state: (N,)}, hull {state: (N,)}, told {name: (N,)}, grown (N,)}, see `tube.beside`
     """
-    names = list(found["width"])[:MOST]
-    fig, axes = panels(len(names) + 1, 1, 0.85, left=0.66)
+    told = {name: values for name, values in found["told"].items() if np.isfinite(values).any()}
+    names = list(found["width"])[: MOST - len(told)]
+    fig, axes = panels(len(names) + len(told) + 1, 1, 0.85, left=0.66)
     t = found["t"]
     for ax, name in zip(axes[:, 0], names):
         tube, hull = found["width"][name], found["hull"][name]
@@ -31,6 +34,12 @@ def widths(found: Mapping, units: Mapping[str, str]):
         ax.set_title(name)
         unit_label(ax, unit)
         _scale(ax, np.concatenate([tube, hull]) / size)
+    for ax, (name, values) in zip(axes[len(names) :, 0], told.items()):
+        unit, size = unit_for(TOLD[name], values)
+        ax.plot(t, _positive(values) / size, color=BLUE, lw=1.0)
+        ax.set_title(f"{name.replace('_', ' ')}, at most")
+        unit_label(ax, unit)
+        _scale(ax, values / size)
     last = axes[-1, 0]
     last.plot(t, _positive(found["grown"]), color=RED, lw=0.8)
     last.set_title("what a sample adds, share of the tube's size")

@@ -139,7 +139,7 @@ def results(runs: int = 40, faults: tuple[str, ...] = tuple(FAULTS)) -> Results:
         found.verdict.strength,
         found.verdict.margin,
         rate(matrices, c.after, c.T),
-        float(c.error.max()),
+        float(max(c.most.max(), -c.least.min())),
         runs,
         int((beside > reach + off).any(axis=0).sum()),
         dict(zip(STARTS, np.median(reach[:200] / beside[:200], axis=0))),
@@ -147,7 +147,7 @@ def results(runs: int = 40, faults: tuple[str, ...] = tuple(FAULTS)) -> Results:
         {name: asked(ran(**FAULTS[name])).verdict.word for name in faults},
         {
             "half-widths": taken(replace(c, reach=0.9 * c.reach)),
-            "error": taken(replace(c, error=0.9 * c.error)),
+            "error": taken(replace(c, most=0.9 * c.most)),
         },
         c.T * np.arange(N),
         reach[:, 0],

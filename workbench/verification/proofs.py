@@ -240,8 +240,8 @@ class Tube(Checked):
     path of a plant's number → [low, high], around that of the run; the law keeps the numbers that it has. parts: the same path
     → into how many equal parts that interval is cut; every part gets a tube of its own, from the same starts. noise: measured
     signal → how far each of its samples may be off. delay: [low, high] of the dead time, around that of the run. error:
-    largest distance of every measured output from its reference at the samples. within: state → [low, high], from the
-    start on. substeps: steps of the enclosure from one sample to the next, more where the plant is fast. certificate: file
+    largest distance of the tool, or else of every measured output, from its reference at the samples. within: state →
+    [low, high], from the start on, or e_output, tool_error and v, the accompanying function, at the samples. substeps: steps of the enclosure from one sample to the next, more where the plant is fast. certificate: file
     (.npz) to write the proof to, for `workbench check`; parts have a file each, name-1.npz and so on. A predictive law is
     asked as it is while none of its limits is active, and that none is becomes part of the claim.
     """

@@ -186,7 +186,7 @@ class LedgerFunction:
         self.paths = list(words["paths"])
         self.prelude = found.functions["prelude"]
         self._whole = found.functions["whole"]
-        self._alone = found.functions["alone"]
+        self.alone = found.functions["alone"]
 
     @cached_property
     def f(self) -> Mapped:
@@ -194,7 +194,7 @@ class LedgerFunction:
 
     @cached_property
     def v(self) -> Mapped:
-        return Mapped(self._alone)
+        return Mapped(self.alone)
 
     def constants(self, loop: System) -> np.ndarray:
         """What depends on the loop's parameters alone."""

@@ -13,8 +13,9 @@ from workbench.contract.system import find
 from workbench.contract.units import format_quantity as say
 from workbench.contract.units import quantity
 from workbench.verification.ranges import ranges
+from workbench.verification.tube.measures import TOOL_ERROR, named
 from workbench.verification.tube.opened import Free, Late, Noise, Varied
-from workbench.verification.tube.posed import Posed, error_unit
+from workbench.verification.tube.posed import Posed
 from workbench.verification.verdict import Assumption
 
 
@@ -36,11 +37,15 @@ def widths(claim: Any, loop: Any) -> dict[str, float]:
 
 
 def bounds(claim: Any, loop: Any) -> dict[str, tuple[float, float]]:
-    """Between which numbers a state is to stay, in SI units; InputError where that says nothing."""
+    """Between which numbers states and what is told of samples are to stay, in SI units; InputError where that says nothing."""
+    told = named(loop)
     found = {}
+    if claim.error is not None:
+        error = error_of(claim, loop)
+        found = {name: (-error, error) for name in errors_of(loop)}
     for name, pair in claim.within.items():
         try:
-            unit = find(loop.states, name, "states").unit
+            unit = told[name] if name in told else find(loop.states, name, "states").unit
             low, high = (quantity(v, unit) for v in pair)
         except InputError as why:
             raise InputError(f"within.{name}: {why.message}", mend=why.mend) from None
@@ -115,8 +120,6 @@ def check_asked(claim: Any, loop: Any) -> None:
     free(claim, loop)
     check_parts(claim)
     bounds(claim, loop)
-    if claim.error is not None:
-        error_of(claim, loop)
 
 
 MOST_PARTS = 1000
@@ -139,10 +142,25 @@ def check_parts(claim: Any) -> None:
         raise InputError(f"parts: {many} tubes, expected no more than {MOST_PARTS}")
 
 
+def errors_of(loop: Any) -> dict[str, str]:
+    """What `error` is about, and its units: the tool's where there is one, else those of all outputs that have a reference."""
+    told = named(loop)
+    own = {name: unit for name, unit in told.items() if name.startswith("e_")}
+    return {TOOL_ERROR: told[TOOL_ERROR]} if TOOL_ERROR in told else own
+
+
 def error_of(claim: Any, loop: Any) -> float:
-    """The error asked for, in the unit of the outputs that follow a reference."""
+    """The error asked for, in SI units."""
+    units = set(errors_of(loop).values())
+    if not units:
+        raise InputError("error: no output of this loop has a reference", mend="leave it out")
+    if len(units) > 1:
+        each = ", ".join(f"{name} in {unit}" for name, unit in errors_of(loop).items())
+        raise InputError(
+            f"error: outputs have several units ({each})", mend="bound each of them, under within"
+        )
     try:
-        return quantity(claim.error, error_unit(loop))
+        return quantity(claim.error, units.pop())
     except InputError as why:
         raise InputError(f"error: {why.message}", mend=why.mend) from None
 
@@ -155,13 +173,17 @@ def sentence(claim: Any, loop: Any, half: dict[str, float]) -> str:
     more = others(claim, loop)
     text += f", with {', '.join(more)}, stays" if more else " stays"
     text += " in a tube around it"
-    if claim.error is not None:
-        text += (
-            f", no more than {say(error_of(claim, loop), error_unit(loop))} from the reference"
-            " at every sample"
-        )
+    told = named(loop)
+    own = errors_of(loop) if claim.error is not None else {}
+    if own:
+        error = say(error_of(claim, loop), next(iter(own.values())))
+        who = "its tool " if TOOL_ERROR in own else ""
+        text += f", {who}no more than {error} from the reference at every sample"
     for name, (low, high) in bounds(claim, loop).items():
-        text += f", {name} between {say(low, units[name])} and {say(high, units[name])}"
+        if name in claim.within:
+            unit = told.get(name) or units[name]
+            when = " at every sample" if name in told else ""
+            text += f", {name} between {say(low, unit)} and {say(high, unit)}{when}"
     return text
 
 

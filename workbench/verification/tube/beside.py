@@ -14,8 +14,9 @@ from workbench.run.scenario import Scenario
 from workbench.run.simulate import start_state
 from workbench.verification.run import Run, run_many
 from workbench.verification.tube.checker.data import Tube
-from workbench.verification.tube.checker.judge import Seen
+from workbench.verification.tube.checker.judge import Seen, measured
 from workbench.verification.tube.end import shown
+from workbench.verification.tube.measures import STORED, TOOL_ERROR
 from workbench.verification.tube.opened import Varied
 from workbench.verification.tube.posed import Posed
 
@@ -35,7 +36,8 @@ def taken(c: Tube, seen: Seen) -> np.ndarray:
 def pictured(
     run: Run, c: Tube, share: np.ndarray, half: dict[str, float], question: Posed, size: int
 ) -> dict:
-    """Arrays of the figure: instants, half-widths and hulls of what moves, what every sample adds, and where it is tight.
+    """Arrays of the figure: instants, half-widths and hulls of what moves, bounds of the tool's error and of v, what every
+    sample adds, and where it is tight.
 
     share: what samples add, as `taken`. size: of the certificate, in bytes. Where the tube begins later than the run there are
     no others beside it, since a run begins with the law's memory as it is at first.
@@ -52,10 +54,14 @@ def pictured(
     tightest = int(np.argmax(grown))
     own = [states[c.section[j]] for j in moving]
     kept = drawn(np.arange(len(others)))
+    most = measured(c)[1]
     return {
         "t": question.begins + kept * c.T,
         "width": dict(zip(own, reach[kept][:, moving].T)),
         "hull": dict(zip(own, others[kept].T)),
+        "told": {
+            name: most[kept, i] for i, name in enumerate(c.told) if name in (TOOL_ERROR, STORED)
+        },
         "grown": grown[kept],
         "tight": {
             "t": question.begins + tightest * c.T,

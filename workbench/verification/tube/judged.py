@@ -6,7 +6,7 @@ inequality with outward rounding; the verdict is the checker's.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -15,12 +15,13 @@ import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.units import format_quantity as say
-from workbench.verification.tube.asked import bounds, error_of, free, notes, sentence, widths
+from workbench.verification.tube.asked import bounds, free, notes, sentence, widths
 from workbench.verification.tube.checker.data import Tube
-from workbench.verification.tube.checker.judge import Seen, distances, judge
+from workbench.verification.tube.checker.judge import Seen, judge, measured
 from workbench.verification.tube.checker.section import Refused
 from workbench.verification.tube.checker.words import digests
 from workbench.verification.tube.end import alike, closing, narrowed, pace, shown
+from workbench.verification.tube.measures import STORED, TOOL_ERROR
 from workbench.verification.tube.posed import Posed, posed
 from workbench.verification.tube.progress import Share
 from workbench.verification.tube.rounds import Result, sized
@@ -29,6 +30,8 @@ from workbench.verification.verdict import Verdict
 
 SOURCE = "contraction along the nominal run, outward-rounded intervals"
 SMALLER = (0.3, 0.1, 0.01)  # shares of the starts that are tried where the whole set is not held
+WORDS = {TOOL_ERROR: "tool error", STORED: "v"}  # of what is told; all others are errors
+NO_REFERENCE = "the run has no reference of its name"
 NEUTRAL = 1e-9  # a lap that brings runs closer by less than this share decides nothing
 
 
@@ -125,26 +128,15 @@ def stated(c: Tube, seen: Seen) -> Tube:
     """The tube with the bounds that its boxes keep."""
     low = np.nextafter(seen.low.min(axis=0), -np.inf)
     high = np.nextafter(seen.high.max(axis=0), np.inf)
-    c = replace(c, low=low, high=high)
-    return replace(c, error=distances(c).max(axis=0, initial=0.0))
+    least, most = measured(c)
+    return replace(c, low=low, high=high, least=least.min(axis=0), most=most.max(axis=0))
 
 
 def decided(claim: Any, loop: Any, question: Posed, c: Tube, seen: Seen, said: Any) -> Verdict:
     """The verdict on a tube that the checker accepts: whether what else is asked follows from it."""
     reach = c.reach[:, 0, c.section]
-    missed = [
-        f"{name} is only known to stay between {c.low[i]:.6g} and {c.high[i]:.6g}"
-        for name, (low, high) in bounds(claim, loop).items()
-        for i in [question.states.index(name)]
-        if not (low <= c.low[i] and c.high[i] <= high)
-    ]
+    missed = beyond(question, c, bounds(claim, loop))
     missed += unconditional(question, c)
-    worst = float(c.error.max(initial=0.0))
-    if claim.error is not None:
-        if not len(c.error):
-            missed.append("no output has a reference of its name")
-        elif not worst <= error_of(claim, loop):
-            missed.append(f"the error is only known to stay below {worst:.6g}")
     lap = closing(c, seen)
     if lap is not None and not lap < 1 - NEUTRAL:
         missed.append("the end of the tube is neutral to rounding")
@@ -159,9 +151,24 @@ def decided(claim: Any, loop: Any, question: Posed, c: Tube, seen: Seen, said: A
         "proof",
         margin=None if lap is None else pace(c, lap),
         unit="" if lap is None else "1/s",
-        worst=in_words(question, c, reach, worst),
+        worst=in_words(question, c, reach),
         **common,
     )
+
+
+def beyond(question: Posed, c: Tube, asked: dict[str, tuple[float, float]]) -> list[str]:
+    """What is not known to stay between the numbers that are asked."""
+    known = dict(zip(question.states, zip(c.low, c.high)))
+    known |= dict(zip(c.told.tolist(), zip(c.least, c.most)))
+    found = []
+    for name, (low, high) in asked.items():
+        if name not in known:
+            found.append(f"{name} is not known: {question.left.get(name, NO_REFERENCE)}")
+            continue
+        least, most = known[name]
+        if not (low <= least and most <= high):
+            found.append(f"{name} is only known to stay between {least:.6g} and {most:.6g}")
+    return found
 
 
 def unconditional(question: Posed, c: Tube) -> list[str]:
@@ -176,14 +183,26 @@ def unconditional(question: Posed, c: Tube) -> list[str]:
     return found
 
 
-def in_words(question: Posed, c: Tube, reach: np.ndarray, error: float) -> str:
+def in_words(question: Posed, c: Tube, reach: np.ndarray) -> str:
     units = [question.units[i] for i in c.section]
     own = [question.states[i] for i in c.section]
     k = int(np.flatnonzero(c.half[c.section])[0]) if c.half[c.section].any() else 0
     text = f"{own[k]} within ± {say(reach[0, k], units[k])} at first, ± {say(reach[-1, k], units[k])} at the end"
-    if len(c.error):
-        text += f"; error below {say(error, question.error_unit)} at every sample"
+    for (word, unit), size in sizes(c, question.told).items():
+        text += f"; {word} below {say(size, unit)} at every sample"
     return text
+
+
+def sizes(c: Tube, units: Mapping[str, str]) -> dict[tuple[str, str], float]:
+    """(word, unit) → how large it may be at samples: the tool's error, or else the largest of the outputs' in each unit, and v."""
+    most = np.maximum(np.abs(c.least), np.abs(c.most))
+    found: dict[tuple[str, str], float] = {}
+    for name, size in zip(c.told.tolist(), most.tolist()):
+        if name.startswith("e_") and TOOL_ERROR in c.told or not np.isfinite(size):
+            continue
+        word = (WORDS.get(name, "error"), units[name])
+        found[word] = max(size, found.get(word, 0.0))
+    return found
 
 
 def told(question: Posed, c: Tube, reach: np.ndarray) -> dict:
@@ -198,7 +217,7 @@ def told(question: Posed, c: Tube, reach: np.ndarray) -> dict:
         "units": {name: question.units[i] for name, i in zip(own, c.section)},
         "low": dict(zip(question.states, c.low.tolist())),
         "high": dict(zip(question.states, c.high.tolist())),
-        "error": c.error.tolist(),
+        "told": {name: [low, high] for name, low, high in zip(c.told.tolist(), c.least, c.most)},
         "ends": question.ends,
         "samples": len(c.z),
         "digests": dict(zip(("loop", "run"), digests(c))),

@@ -141,10 +141,11 @@ def _noisy(law: Any, noises: Sequence[Noise]) -> Any:
     return replace(law, inner=_noisy(law.inner, noises))
 
 
-def opened(traced: Any, free: Free) -> dict[str, ca.Function]:
-    """The loop's functions with what is free behind its states, and the `prelude` that gives their constants."""
-    if not free.names:
-        return {name: getattr(traced, name) for name in (*STEPS, "out", "prelude")}
+def opened(traced: Any, free: Free, told: ca.Function) -> dict[str, ca.Function]:
+    """The loop's functions with what is free behind its states, `out` what is told, and the `prelude` of their constants.
+
+    told: a function of the loop's (t, x, w, p).
+    """
     n = traced.n_states
     t = ca.SX.sym("t")
     x = ca.SX.sym("x", n)
@@ -155,11 +156,14 @@ def opened(traced: Any, free: Free) -> dict[str, ca.Function]:
     inputs = [noise.input for noise in free.noises]
     others = [name for name in traced.live if name not in inputs]
     w = ca.SX.sym("w", len(others))
-    given = [ν[inputs.index(k)] if k in inputs else w[others.index(k)] for k in traced.live]
+    given = ca.vertcat(
+        *(ν[inputs.index(k)] if k in inputs else w[others.index(k)] for k in traced.live)
+    )
     p = ca.SX.sym("p", len(traced.paths))
     numbers = ca.SX(p)
     numbers[[traced.paths.index(f"plant.{v.path}") for v in free.numbers]] = θ
-    (known,), c, prelude = hoist([traced.prelude(numbers)], p)
+    parts = [traced.prelude(numbers), told(t, x, given, numbers)]
+    (known, measured), c, prelude = hoist(parts, p)
     later = ρ if free.late is None else (free.late.period - free.late.lag * ρ) / free.late.rest
     behind = {
         "jump": ca.vertcat(θ, 0 * ν, ρ, ρ),
@@ -168,12 +172,13 @@ def opened(traced: Any, free: Free) -> dict[str, ca.Function]:
         "start": ca.vertcat(θ, ν, ρ, s),
     }
 
-    def larger(name: str) -> ca.Function:
-        own = ca.densify(getattr(traced, name)(t, x, ca.vertcat(*given), known))
+    def larger(name: str) -> ca.SX:
+        own = ca.densify(getattr(traced, name)(t, x, given, known))
         if name == "flow" and free.late is not None:
             own = own * s
-        every = own if name == "out" else ca.vertcat(own[:n], behind[name])
-        return ca.Function(name, [t, ca.vertcat(x, θ, ν, ρ, s), w, c], [every])
+        return ca.vertcat(own[:n], behind[name])
 
-    found = {name: larger(name) for name in (*STEPS, "out")}
+    values = {name: larger(name) for name in STEPS} | {"out": measured}
+    arguments = [t, ca.vertcat(x, θ, ν, ρ, s), w, c]
+    found = {name: ca.Function(name, arguments, [value]) for name, value in values.items()}
     return found | {"prelude": ca.Function("prelude", [p], [prelude])}

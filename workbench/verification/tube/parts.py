@@ -144,7 +144,7 @@ def joined(said: Any, question: Posed, parts: list[Found]) -> Whole:
     share = np.max([taken(p.tube, p.seen)[:K] for p in parts], axis=0)
     reach = c.reach[:, 0, c.section]
     margins = [p.verdict.margin for p in parts]
-    words = in_words(question, c, reach, float(c.error.max(initial=0.0)))
+    words = in_words(question, c, reach)
     verdict = said(
         True,
         "proof",
@@ -172,7 +172,8 @@ def holding(c: Tube, tubes: list[Tube]) -> Tube:
         splits=np.vstack(splits) if splits else c.splits,
         low=np.min([t.low for t in tubes], axis=0),
         high=np.max([t.high for t in tubes], axis=0),
-        error=np.max([t.error for t in tubes], axis=0),
+        least=np.min([t.least for t in tubes], axis=0),
+        most=np.max([t.most for t in tubes], axis=0),
     )
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import casadi as ca
@@ -13,6 +14,7 @@ from workbench.contract.system import innermost, names
 from workbench.contract.units import format_quantity as say
 from workbench.numerics.calculus import trace
 from workbench.verification.tube.checker.data import Tube
+from workbench.verification.tube.measures import measures, named
 from workbench.verification.tube.opened import NOTHING, STEPS, Free, noisy, opened
 from workbench.verification.tube.programs import program
 
@@ -25,7 +27,7 @@ class Posed:
     """A tube without widths: what holds deviations in `tube` is not chosen yet. ends: "rest", "period" or "horizon".
 
     conditions: states that are to stay at or below 0, so that the loop's expressions are its law. begins: the instant of the
-    run at which the tube does, s.
+    run at which the tube does, s. told: units of what is told of the samples, by name. left: what cannot be told, and why.
     """
 
     tube: Tube
@@ -33,10 +35,11 @@ class Posed:
     units: tuple[str, ...]
     ends: str
     scale: np.ndarray
-    error_unit: str
     free: Free = NOTHING
     conditions: tuple[str, ...] = ()
     begins: float = 0.0
+    told: Mapping[str, str] = field(default_factory=dict)
+    left: Mapping[str, str] = field(default_factory=dict)
 
 
 def posed(
@@ -57,7 +60,8 @@ def posed(
     traced = trace(loop, (*run.demand.live, *(noise.input for noise in free.noises)))
     n = traced.n_states + len(free.values)
     first = first_sample(run, after)
-    programs = _programs(_functions(traced, free, later=first > 0), n)
+    told = measures(loop, traced, set(read_by(program(traced.jump), traced.n_states).tolist()))
+    programs = _programs(_functions(traced, free, told.values, later=first > 0), n)
     section = read_by(programs["jump"], n)
     w, states, x0 = _course(run, traced, loop, free, start)
     if first:
@@ -75,7 +79,8 @@ def posed(
         lag=float(loop.lag),
         substeps=np.array([substeps if loop.lag else 0, substeps]),
         order=ORDER,
-        **_without_widths(len(keep), n, len(section), followed(loop, run.demand.live)),
+        **_without_widths(len(keep), n, len(section)),
+        **_unbounded(told.names),
         z=Z[keep],
         w=w[keep],
         slack=slack,
@@ -86,8 +91,10 @@ def posed(
         names=np.array([*names(loop.states), *free.names]),
     )
     units = (*(s.unit for s in loop.states), *free.units)
-    told = (tuple(tube.names.tolist()), units, end, scales(Z), error_unit(loop), free)
-    return Posed(tube, *told, innermost(loop.controller).conditions, times[0])
+    own = (tuple(tube.names.tolist()), units, end, scales(Z), free)
+    return Posed(
+        tube, *own, innermost(loop.controller).conditions, times[0], named(loop), told.left
+    )
 
 
 def first_sample(run: Any, after: float) -> int:
@@ -121,7 +128,7 @@ def read_by(jump: Any, n: int) -> np.ndarray:
     return np.flatnonzero(jump.depends()[:, 1 : 1 + n].any(axis=0))
 
 
-def _without_widths(K: int, n: int, read: int, pairs: np.ndarray) -> dict:
+def _without_widths(K: int, n: int, read: int) -> dict:
     """What holds the deviations of K nodes, n states and a section of `read` of them, before it is chosen."""
     return {
         "finer": np.ones(K, int),
@@ -134,9 +141,13 @@ def _without_widths(K: int, n: int, read: int, pairs: np.ndarray) -> dict:
         "paths": np.zeros((0, 0, 0, 0)),
         "low": np.full(n, -np.inf),
         "high": np.full(n, np.inf),
-        "pairs": pairs,
-        "error": np.full(len(pairs), np.inf),
     }
+
+
+def _unbounded(told: tuple[str, ...]) -> dict:
+    """What is told of the samples, of which nothing is known yet."""
+    everything = np.full(len(told), np.inf)
+    return {"told": np.array(told, str), "least": -everything, "most": everything}
 
 
 def _course(
@@ -156,9 +167,9 @@ def _course(
     return w, np.hstack([states, np.tile(own, (len(states), 1))]), np.concatenate([x0, own])
 
 
-def _functions(traced: Any, free: Free, later: bool) -> dict:
+def _functions(traced: Any, free: Free, told: ca.Function, later: bool) -> dict:
     """The loop's functions; of a tube that begins later than the run the start is the identity."""
-    functions = opened(traced, free)
+    functions = opened(traced, free, told)
     return functions | {"start": unchanged(functions["start"])} if later else functions
 
 
@@ -182,22 +193,6 @@ def scales(Z: np.ndarray) -> np.ndarray:
     """How far every state goes along the run, or how large it is where it stays."""
     size = np.ptp(Z, axis=0)
     return np.where(size > 0, size, np.maximum(np.abs(Z).max(axis=0), 1e-9))
-
-
-def error_unit(loop: Any) -> str:
-    """Unit of what a tube calls error: of the first output that has a reference of its name, else of the first output."""
-    wanted = names(loop.inputs)
-    own = [s.unit for s in loop.outputs if f"{s.name}_d" in wanted]
-    return own[0] if own else loop.outputs[0].unit
-
-
-def followed(loop: Any, live: tuple[str, ...]) -> np.ndarray:
-    """(output, reference) of every output that the law wants somewhere."""
-    measured = names(loop.outputs)
-    wanted = [f"{name}_d" for name in measured]
-    found = [(i, live.index(name)) for i, name in enumerate(wanted) if name in live]
-    rates = {f"d{name}" for name in measured}
-    return np.array([pair for pair in found if measured[pair[0]] not in rates], int).reshape(-1, 2)
 
 
 def check(loop: Any, run: Any) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 
 from workbench.contract.as_written import text_digest
 from workbench.numerics import code_cache
-from workbench.verification.tube.checker.data import PARTS, PROGRAMS, Tube
+from workbench.verification.tube.checker.data import PARTS, PROGRAMS, TEXT, Tube
 from workbench.verification.tube.checker.words import told
 
 WORTH = 2.0  # s of processor time of a round, from which on the next one is kept
@@ -66,10 +66,10 @@ def _target(asked: Tube) -> Path | None:
     digest = text_digest()
     if digest is None:
         return None
-    plain = [f.name for f in fields(Tube) if f.name not in (*PROGRAMS, *CHANGED, "names")]
+    plain = [f.name for f in fields(Tube) if f.name not in (*PROGRAMS, *CHANGED, *TEXT)]
     programs = [getattr(getattr(asked, name), part) for name in PROGRAMS for part in PARTS]
     numbers = [*programs, *(getattr(asked, name) for name in plain)]
-    texts = "\0".join([digest, np.__version__, *map(str, asked.names)])
+    texts = "\0".join([digest, np.__version__, *map(str, (*asked.names, *asked.told))])
     return code_cache.folder() / f"{PREFIX}{told(numbers, texts.encode())[:32]}.npz"
 
 

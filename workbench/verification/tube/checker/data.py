@@ -8,7 +8,8 @@
     stages       the sample's jump, the release, `substeps` × `finer[k]` steps of the flow; later ones are the last once more
     transitions  from node i to node `after[i]` with references w_i: every node has one where the tube never ends
     R, σ         the ball |R⁻¹(z − z_i)| ≤ σ at i = after[−1], where laps begin
-    out          what is measured;  `pairs`, `error`: how far it is from its reference at every sample, at most
+    out          what is told of a sample, as `told` names it: a function of the state before it and of its references
+    least, most  between which numbers each of these is at every sample
     starts       z(0) = start(0, x_0 + δ, w_0), |δ| ≤ `half`;  before every later sample z becomes z + ν, |ν| ≤ `fresh`
 
 Splits (node, state, number): where the sample's held state crosses a kink, both sides are looked at by themselves.
@@ -23,9 +24,10 @@ import numpy as np
 
 from .program import Program
 
-FORMAT = "tube-certificate-7"
+FORMAT = "tube-certificate-8"
 PROGRAMS = ("prelude", "jump", "release", "flow", "start", "out")
-WHOLE = ("section", "substeps", "finer", "after", "pairs", "codes", "left", "right", "outputs")
+WHOLE = ("section", "substeps", "finer", "after", "codes", "left", "right", "outputs")
+TEXT = ("names", "told")
 PARTS = ("codes", "left", "right", "number", "outputs", "inputs")
 
 
@@ -65,8 +67,9 @@ class Tube:
     fresh: np.ndarray  # of every state: how far it may be moved before every sample, as noise is
     low: np.ndarray  # bounds of the states that are claimed, over all times
     high: np.ndarray
-    pairs: np.ndarray  # (output, reference) that it is to follow
-    error: np.ndarray  # bounds of their distances at the samples
+    least: np.ndarray  # bounds of what is told, at all samples
+    most: np.ndarray
+    told: np.ndarray  # names of the outputs of `out`
     names: np.ndarray  # of the states
 
     @property
@@ -113,7 +116,7 @@ class Tube:
 def kept(name: str, value: Any) -> np.ndarray:
     """An array as whole numbers, text or floats of 64 bits: the bounds of rounding are for these alone."""
     value = np.asarray(value)
-    if name == "names":
+    if name in TEXT:
         return value.astype(str)
     wanted = "iu" if name in WHOLE and value.size else "iuf"
     if value.dtype.kind not in wanted:

@@ -137,11 +137,10 @@ def started(c: Tube, node: np.ndarray, sides: tuple) -> Runs:
 
 def disturbances(c: Tube, node: np.ndarray) -> list[Interval]:
     """The inputs that the loop is given at these nodes, each within its slack."""
-    found = []
-    for value, slack in zip(c.w[node].T, c.slack):
-        one = Interval(value - slack, value + slack) if slack else Interval(value)
-        found.append(one)
-    return found
+    return [
+        Interval(value) + Interval(-s, s) if s else Interval(value)
+        for value, s in zip(c.w[node].T, c.slack)
+    ]
 
 
 def gone(runs: Runs) -> np.ndarray:
@@ -275,7 +274,7 @@ def united(rows: Rows) -> Rows:
 def begun(c: Tube) -> Deviations:
     """Where the starts are, z(0) − z_0."""
     fixed = constants(c)
-    w = [Interval(np.array([v - s]), np.array([v + s])) for v, s in zip(c.w[0], c.slack)]
+    w = disturbances(c, np.array([0]))
     clock = Interval(np.zeros(1))
     centre = [Interval(np.array([v])) for v in c.x0]
     box = around(centre, c.half[None, :])

@@ -48,11 +48,8 @@ def check_shape(c: Tube) -> None:
         program = getattr(c, name)
         if program.inputs != wide or len(program.outputs) < c.states:
             raise Refused(f"{name}: {program.inputs} inputs, expected {wide}")
-    if (
-        c.out.inputs != wide
-        or not ((c.pairs >= 0) & (c.pairs < (len(c.out.outputs), c.w.shape[-1]))).all()
-    ):
-        raise Refused("pairs: expected outputs and references")
+    if c.out.inputs != wide:
+        raise Refused(f"out: {c.out.inputs} inputs, expected {wide}")
     if c.prelude.inputs != len(c.parameters):
         raise Refused("prelude: one input a parameter expected")
     check_numbers(c)
@@ -77,8 +74,9 @@ def shapes(c: Tube, K: int, n: int) -> dict[str, tuple]:
         "high": (c.states,),
         "substeps": (2,),
         "names": (c.states,),
-        "pairs": (len(c.error), 2),
-        "error": (len(c.error),),
+        "least": (len(c.out.outputs),),
+        "most": (len(c.out.outputs),),
+        "told": (len(c.out.outputs),),
     }
     if c.paths.size:
         most = int(c.substeps.sum()) * int(c.finer.max(initial=1))
@@ -128,9 +126,9 @@ def check_reads(c: Tube) -> None:
         raise Refused("section: a sample reads a state that it leaves out")
     if (c.after[:-1] != np.arange(K - 1) + 1).any():
         raise Refused("after: a node that is not the last leads to the next")
-    measured = c.out.depends()[c.pairs[:, 0]]
+    measured = c.out.depends()
     if measured[:, 1 + outside].any():
-        raise Refused("pairs: an output reads a state that the section leaves out")
+        raise Refused("out: it reads a state that the section leaves out")
     timed = any(p.depends()[: c.states, 0].any() for p in (c.jump, c.release))
     if c.after[-1] >= 0 and (timed or measured[:, 0].any()):
         raise Refused("a loop that knows the time has no tube that repeats")

@@ -12,7 +12,7 @@ from .data import PARTS, PROGRAMS, Tube
 
 def digests(c: Tube) -> tuple[str, str]:
     """SHA-256 of the loop (programs, the parameters that they read, names, sample time, lag) and of the run (references, start)."""
-    texts = "\0".join(map(str, c.names)).encode()
+    texts = "\0".join(map(str, (*c.names, *c.told))).encode()
     numbers = [getattr(getattr(c, name), part) for name in PROGRAMS for part in PARTS]
     read = c.prelude.depends().any(axis=0)
     loop = [*numbers, np.where(read, c.parameters, 0.0), c.T, c.lag, c.states]
@@ -68,8 +68,8 @@ def proved(c: Tube) -> str:
         low, high = rounded(c.low[i], False), rounded(c.high[i], True)
         lines.append(f"  {c.names[i]} between {low} and {high}")
     lines += [
-        f"  output {i} within {rounded(e, True)} of reference {j} at every sample"
-        for (i, j), e in zip(c.pairs, c.error)
+        f"  {name} between {rounded(low, False)} and {rounded(high, True)} at every sample"
+        for name, low, high in zip(c.told, c.least, c.most)
     ]
     return "\n".join(lines)
 
