@@ -16,6 +16,7 @@ from workbench.verification.run import of_log, run
 from workbench.verification.tube.asked import bounds, errors_of, free, sentence, widths
 from workbench.verification.tube.beside import other
 from workbench.verification.tube.blocks import filled
+from workbench.verification.tube.checker import judge
 from workbench.verification.tube.checker.judge import followed, measured
 from workbench.verification.tube.checker.samples import walked
 from workbench.verification.tube.measures import measures, named
@@ -71,7 +72,7 @@ def test_what_is_told_of_samples_holds_runs_from_corners(loads):
     assert (most < [1.1, 1.1, 1.2, 7.0] * largest).all()
 
 
-def test_values_are_those_of_log_and_ledger_where_nothing_is_uncertain():
+def test_values_are_those_of_log_and_ledger_where_nothing_is_uncertain(monkeypatch):
     case, claim = read("scenario.duration=5 ms")
     question = posed(run(case.loop, case.scenario), widths(claim, case.loop))
     low, high = measured(tiny(question))
@@ -80,6 +81,9 @@ def test_values_are_those_of_log_and_ledger_where_nothing_is_uncertain():
     nominal = np.column_stack([found[name] for name in question.tube.told])[: len(low)]
     assert (low + high)[1:] / 2 == pytest.approx(nominal[1:], rel=1e-6, abs=1e-12)
     assert found["v"].min() > 0 and found["tool_error"].min() > 0
+    with monkeypatch.context() as few:
+        few.setattr(judge, "AT_ONCE", 2)
+        assert np.array_equal(measured(tiny(question)), (low, high))
 
 
 def test_names_and_units_of_what_can_be_told():
