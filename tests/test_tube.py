@@ -147,7 +147,7 @@ def test_a_bound_that_the_tube_does_not_keep_is_undecided():
 
 @pytest.mark.parametrize("law", ("PID", "VDC"))
 def test_the_error_of_a_crane_is_that_of_its_tool(law):
-    """Whatever its law follows: lengths are taken, angles refused."""
+    """Or of its pistons, where its law follows these: lengths are taken, angles refused."""
     from workbench.verification.observed.requirements import in_si
     from workbench.verification.tube.asked import error_of
 

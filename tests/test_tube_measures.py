@@ -90,7 +90,9 @@ def test_names_and_units_of_what_can_be_told():
     crane = fp.machine("hiab-xs031").plant
     under = lambda law: fp.ClosedLoop(crane, fp.Sampled(getattr(fp, law)(crane), 1e-3))
     assert named(under("VDC"))["v"] == "J" and "v" not in named(under("PID"))
-    assert named(under("PID"))["tool_error"] == "m"
+    assert named(under("VDC"))["tool_error"] == "m"
+    pistons = dict.fromkeys(("e_x_t2", "e_x_1", "e_x_2"), "m")
+    assert named(under("PID")) == errors_of(under("PID")) == pistons
     assert named(loop()) == {"e_y": "1"}
     assert errors_of(under("VDC")) == {"tool_error": "m"} and errors_of(loop()) == {"e_y": "1"}
 

@@ -1,7 +1,7 @@
 """What a tube tells of its runs beside their states: functions of the state before a sample and of what is wanted there.
 
     e_y         y_d − y of every output y that has a reference of its name, in its unit
-    tool_error  |x(q_d) − x(q)|, x(q) the tool's place, m: of a machine with a tool whose joints have references
+    tool_error  |x(q_d) − x(q)|, x(q) the tool's place, m: of a machine with a tool whose law follows its joints
     v           the accompanying function of the law, J
 
 One that no text can be enclosed of, or that reads what no sample does, is left out, and why is kept.
@@ -38,9 +38,10 @@ class Measures:
 
 def named(loop: Any) -> dict[str, str]:
     """Names that a tube of this loop may tell, and their units."""
-    own = followed(loop, names(loop.inputs))
+    inputs = names(loop.inputs)
+    own = followed(loop, inputs)
     found = {f"e_{s.name}": s.unit for s in loop.outputs if s.name in own}
-    if loop.plant.has_tool:
+    if wanted_joints(loop.plant, inputs):
         found[TOOL_ERROR] = "m"
     return found | ({STORED: "J"} if has_ledger(loop) else {})
 
@@ -92,13 +93,19 @@ def followed(loop: Any, wanted: Collection[str]) -> list[str]:
 
 def tool_error(plant: Any, xs: list, wanted: dict) -> dict[str, Any]:
     """How far the tool is from where the references of all joints would put it."""
-    joints = plant.joint_names if plant.has_tool else ()
-    if not joints or any(f"{name}_d" not in wanted for name in joints):
+    joints = wanted_joints(plant, wanted)
+    if not joints:
         return {}
     at = dict(zip(names(plant.states), xs))
     place = plant.tool([at[name] for name in joints])
     goal = plant.tool([wanted[f"{name}_d"] for name in joints])
     return {TOOL_ERROR: ca.sqrt(sum((a - b) ** 2 for a, b in zip(goal, place)))}
+
+
+def wanted_joints(plant: Any, wanted: Collection[str]) -> tuple[str, ...]:
+    """The joints of a machine with a tool, where every one of them has a reference; none else."""
+    joints = tuple(plant.joint_names) if plant.has_tool else ()
+    return joints if all(f"{name}_d" in wanted for name in joints) else ()
 
 
 def storage(loop: Any, traced: Traced, given: list) -> dict[str, Any]:
