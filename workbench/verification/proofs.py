@@ -236,14 +236,15 @@ class Tube(Checked):
     """Every run from a box of starts stays in a tube around this one, and comes closer to it (proof), between samples too.
 
     starts: state of the plant → how far its start may be off, both ways; what is not named starts as in this run. after: the
-    instant of this run around which they start, the law's memory as it is then; the beginning, by default. parameters:
-    path of a plant's number → [low, high], around that of the run; the law keeps the numbers that it has. parts: the same path
-    → into how many equal parts that interval is cut; every part gets a tube of its own, from the same starts. noise: measured
+    instant of this run around which they start, the law's memory as it is then; the beginning, by default. parameters: path
+    of a plant's number → [low, high], around that of the run; the law keeps the numbers that it has. parts: the same path →
+    into how many equal parts that interval is cut; every part gets a tube of its own, from the same starts. noise: measured
     signal → how far each of its samples may be off. delay: [low, high] of the dead time, around that of the run. error:
-    largest distance of the tool, or else of every measured output, from its reference at the samples. within: state →
-    [low, high], from the start on, or e_output, tool_error and v, the accompanying function, at the samples. substeps: steps of the enclosure from one sample to the next, more where the plant is fast. certificate: file
-    (.npz) to write the proof to, for `workbench check`; parts have a file each, name-1.npz and so on. A predictive law is
-    asked as it is while none of its limits is active, and that none is becomes part of the claim.
+    largest distance of the tool, or else of every measured output, from its reference at the samples. within: state → [low,
+    high], from the start on, or e_output, tool_error and v, the accompanying function, at the samples. substeps: steps of the
+    enclosure from one sample to the next, more where the plant is fast. certificate: file (.npz) to write the proof to, for
+    `workbench check`; parts have a file each, name-1.npz and so on. A predictive law is asked as it is while none of its
+    limits is active, and that none is becomes part of the claim.
     """
 
     check: ClassVar[str] = "tube.claim.check_tube"
