@@ -21,8 +21,8 @@ from scipy.integrate import solve_ivp
 
 from plants import IEHA, machine
 from workbench.contract.system import names
+from workbench.numerics.c_code import address
 from workbench.numerics.calculus import trace
-from workbench.numerics.native import address
 from workbench.numerics.stiff import stiff_loop
 
 X = 4e-4

@@ -20,8 +20,9 @@ import numpy as np
 from common import cranes, demo_path, machine_in_words, vdc_loop
 
 from workbench import simulate
+from workbench.numerics.c_code import NUMBERS, address, generated, renamed
 from workbench.numerics.compiler import library
-from workbench.numerics.native import NUMBERS, Loop, address, generated, renamed
+from workbench.numerics.native import Loop
 from workbench.run.demand import Demand
 from workbench.run.fused import Fused
 from workbench.run.pace import Pace
@@ -108,7 +109,7 @@ def by_hand(run: Fused, begun: np.ndarray):
 def compiled(run: Fused, begun: np.ndarray, log: bool, **without):
     """A call that takes the run with our compiled loop, whose trace is changed so."""
     traced = replace(run.traced, **without)
-    machine = Loop(traced)
+    machine = Loop(traced, monitored=False)
     g = run.grid_at(Pace())
     inputs = np.ascontiguousarray(run.inputs)
     segments = (g.T, g.n1, g.h1, g.n2, g.h2)

@@ -6,9 +6,10 @@ from decimal import Decimal, localcontext
 import numpy as np
 import pytest
 
+from workbench.numerics.c_code import NUMBERS
 from workbench.numerics.compiler import library
-from workbench.numerics.lanes import aligned, width
-from workbench.numerics.native import NUMBERS
+from workbench.numerics.laned import width
+from workbench.numerics.lanes import aligned
 
 π = Decimal(
     "3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534211706798"

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from workbench.numerics import interval_walk
+from workbench.numerics.c_code import own_text
 from workbench.numerics.compiler import library
 from workbench.numerics.interval_walk import Walk
-from workbench.numerics.native import own_text
 
 pytestmark = pytest.mark.skipif(interval_walk.compiled() is None, reason="needs a C compiler")
 K = 6

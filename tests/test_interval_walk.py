@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from workbench.numerics import interval_walk
+from workbench.numerics.c_code import own_text
 from workbench.numerics.compiler import library
 from workbench.numerics.interval_walk import Walk, walk
 from workbench.numerics.intervals import box, enclose
-from workbench.numerics.native import own_text
 
 pytestmark = pytest.mark.skipif(interval_walk.compiled() is None, reason="needs a C compiler")
 

@@ -14,7 +14,7 @@ from workbench import ClosedLoop, Delayed, Hold, Sampled, Scenario
 from workbench.contract.errors import InputError
 from workbench.contract.wrappers import MOST_HELD
 from workbench.interop.linear_plant import LinearPlant
-from workbench.numerics.lanes import width
+from workbench.numerics.laned import width
 from workbench.run.log import Log, Status
 from workbench.verification import claims as C
 from workbench.verification import verify

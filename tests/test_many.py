@@ -24,10 +24,10 @@ from workbench import (
     simulate,
     verify,
 )
+from workbench.numerics.c_code import NUMBERS
 from workbench.numerics.compiler import library
-from workbench.numerics.laned import INFIX, LIBRARY, WHOLE, laned, number
-from workbench.numerics.lanes import aligned, width
-from workbench.numerics.native import NUMBERS
+from workbench.numerics.laned import INFIX, LIBRARY, WHOLE, laned, number, width
+from workbench.numerics.lanes import aligned
 from workbench.run import many as MANY
 from workbench.run.many import Waiting, lanes_of, simulate_many
 from workbench.verification import claims as C

@@ -9,8 +9,8 @@ from test_multibody_trees import in_pinocchio, pin, theirs
 from plants.multibody import articulated, linear, loops, tree
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Body
+from workbench.numerics.c_code import MOST_OPERATIONS
 from workbench.numerics.calculus import trace  # noqa: F401 — lets NumPy functions act on expressions
-from workbench.numerics.native import MOST_OPERATIONS
 
 
 def chain(n, seed=0):

@@ -20,7 +20,7 @@ from controllers.gain_search.judged import Bench, judge_of, limit_of
 from controllers.gain_search.knobs import REACH, knobs, law_of, turned
 from controllers.gain_search.point import Point, Traded
 from workbench.contract.closed_loop import ClosedLoop
-from workbench.numerics.lanes import width
+from workbench.numerics.laned import width
 from workbench.run.scenario import Scenario
 from workbench.verification.run import error_unit
 

@@ -27,8 +27,9 @@ from plants.multibody import acting, loops
 from plants.multibody.penalty_text import Text
 from workbench.contract.parameters import Unit, check_bounds, positive
 from workbench.contract.system import names
+from workbench.numerics.c_code import address, generated, renamed
 from workbench.numerics.calculus import Traced, trace
-from workbench.numerics.native import address, generated, library, renamed
+from workbench.numerics.compiler import library
 
 
 @final

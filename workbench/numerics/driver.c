@@ -298,11 +298,13 @@ static void advance(real t, real h, real *x, real *e, const real *w, const real 
 static void log_row(real t, const real *x, const real *e, const real *w, const real *c, real *row, real *work) {
   for (int i = 0; i < NX; ++i) row[i] = x[i];
   for (int i = 0; i < NQ; ++i) row[NX + i] = e[i];
+#if NM
   CALL(logged, &t, x, w, row + NX + NQ);
+#endif
 }
 
-/* state: x then e (power integrals), in and out. rows: NX + NQ + NM numbers per logged instant, which is the beginning of every
- * `every`-th sample, with 0 that of every step. `samples`, one number a lane: how many to do, in; how many were done, out, fewer
+/* state: x then e (power integrals), in and out. rows: ROW numbers per logged instant, which is the beginning of every `every`-th
+ * sample, with 0 that of every step: states, integrals, and NM monitors; with NM 0 these are left to the caller. `samples`, one number a lane: how many to do, in; how many were done, out, fewer
  * where a state stopped being finite. A lane that is at its end keeps its state. jumping: 0 skips `jump` (no samples in the
  * loop). F: STAGES rows a step: at its beginning, middle and end. */
 void run_lanes(long first, long *samples, long every, int jumping, double T, long n1, double h1, long n2, double h2, real *state,
@@ -327,7 +329,7 @@ void run_lanes(long first, long *samples, long every, int jumping, double T, lon
     if (!ANY(alive)) break;
     if (rows && every && k % every == 0) {
       log_row(t, x, e, w, c, rows, work);
-      rows += NX + NQ + NM;
+      rows += ROW;
     }
     for (long s = 0; s < n1 + n2; ++s) {
       double from = s < n1 ? begin + s * h1 : begin + n1 * h1 + (s - n1) * h2;
@@ -339,7 +341,7 @@ void run_lanes(long first, long *samples, long every, int jumping, double T, lon
       const real *ws = f ? f + s * STAGES * NW : w;
       if (rows && !every) {
         log_row(at, x, e, s ? ws : w, c, rows, work);
-        rows += NX + NQ + NM;
+        rows += ROW;
       }
       advance(at, h, x, e, ws, c, work, kept + (s >= n1));
 #if PROJECTED

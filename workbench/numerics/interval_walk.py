@@ -25,12 +25,12 @@ import casadi as ca
 import numpy as np
 
 from workbench.contract.scalars import Scalar
+from workbench.numerics.c_code import own_text
 from workbench.numerics.compiler import library
 from workbench.numerics.interval_program import Kink, Program, program
 from workbench.numerics.interval_rules import Box
 from workbench.numerics.intervals import box, enclose
 from workbench.numerics.lanes import ALIGNED, aligned
-from workbench.numerics.native import own_text
 
 WIDTH = 32  # boxes side by side, as in interval_exact.h
 SLOT = 17 * WIDTH + (-17 * WIDTH) % ALIGNED  # bytes of a slot: two bounds and whether it is sure

@@ -6,8 +6,11 @@ A function of a graph becomes one constant a line, in the order of the graph's i
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import casadi as ca
+
+from workbench.numerics.compiler import processor
 
 INFIX = {
     ca.OP_ADD: "{0} + {1}",
@@ -67,6 +70,15 @@ OF_TWO = {
 }
 LIBRARY = {**OF_ONE, **OF_TWO}
 KNOWN = {*INFIX, *WHOLE, *LIBRARY, ca.OP_CONST, ca.OP_INPUT, ca.OP_OUTPUT}
+
+
+@cache
+def width() -> int:
+    """Runs that go side by side in this processor's registers."""
+    flags = processor().split()
+    if "avx512f" in flags:
+        return 8
+    return 4 if "avx" in flags else 2
 
 
 def laned(functions: list[ca.Function]) -> str | None:

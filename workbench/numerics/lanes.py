@@ -7,27 +7,18 @@ call share their grid and their length in samples at most; everything else (star
 from __future__ import annotations
 
 import ctypes
-from functools import cache
 from typing import Any
 
 import numpy as np
 
+from workbench.numerics.c_code import NUMBERS, address, own_text
 from workbench.numerics.calculus import Traced
-from workbench.numerics.compiler import library, processor
-from workbench.numerics.laned import laned
-from workbench.numerics.native import NUMBERS, Loop, address, own_text
+from workbench.numerics.compiler import library
+from workbench.numerics.laned import laned, width
+from workbench.numerics.native import Loop
 
 ALIGNED = 64  # bytes: a vector of eight numbers begins on such an address
 NOT_RUN = ("start", "measured")  # functions that driver.c has for one run alone
-
-
-@cache
-def width() -> int:
-    """Runs that go side by side in this processor's registers."""
-    flags = processor().split()
-    if "avx512f" in flags:
-        return 8
-    return 4 if "avx" in flags else 2
 
 
 def aligned(*shape: int) -> np.ndarray:

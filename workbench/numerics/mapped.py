@@ -13,10 +13,9 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from workbench.numerics import native
+from workbench.numerics.c_code import MOST_OPERATIONS, NUMBERS, address, library_of, renamed
 from workbench.numerics.compiler import library
-from workbench.numerics.laned import laned
-from workbench.numerics.lanes import width
+from workbench.numerics.laned import laned, width
 
 # A long function takes most of its time to compile, a short one to run; the numbers are the same.
 # $FLUIDPROOF_OPTIMISE_LONG: -O0 compiles in a fifth of the time of -O1 and runs several times longer.
@@ -24,18 +23,18 @@ LONG = 2000  # instructions
 QUICKLY = (os.environ.get("FLUIDPROOF_OPTIMISE_LONG", "-O1"),)
 
 ALONE = """
-long many(long n, const double **in, const long *stride, double *out, long n_out, double *work) {
+long many(long n, const double **in, const long *stride, double *out, long apart, double *work) {
   const double *arg[N_IN + 1]; double *res[1];
   for (long k = 0; k < n; ++k) {
     for (int i = 0; i < N_IN; ++i) arg[i] = in[i] + k * stride[i];
-    res[0] = out + k * n_out;
+    res[0] = out + k * apart;
     each(arg, res, 0, work, 0);
   }
   return n;
 }
 """
 BESIDE = """
-long many(long n, const double **in, const long *stride, double *out, long n_out, double *work) {
+long many(long n, const double **in, const long *stride, double *out, long apart, double *work) {
   static const int sizes[N_IN + 1] = SIZES;
   real given[ALL + 1], y[N_OUT + 1];
   const real *arg[N_IN + 1];
@@ -54,7 +53,7 @@ long many(long n, const double **in, const long *stride, double *out, long n_out
     }
     each(arg, res, 0, 0, 0);
     for (long l = 0; l < rows; ++l)
-      for (int j = 0; j < N_OUT; ++j) out[(k + l) * n_out + j] = y[j][l];
+      for (int j = 0; j < N_OUT; ++j) out[(k + l) * apart + j] = y[j][l];
   }
   return n;
 }
@@ -68,11 +67,11 @@ class Mapped:
     """
 
     def __init__(self, f: ca.Function, compiled: bool | None = None) -> None:
-        self.f = native.renamed(f, "each")
+        self.f = renamed(f, "each")
         self.n_out = f.size1_out(0)
         self.lib = None
-        if compiled is not False and f.n_instructions() <= native.MOST_OPERATIONS:
-            self.lib = self._in_lanes() or native.compiled([self.f], {"N_IN": f.n_in()}, ALONE)
+        if compiled is not False and f.n_instructions() <= MOST_OPERATIONS:
+            self.lib = self._in_lanes() or library_of([self.f], {"N_IN": f.n_in()}, ALONE)
         if self.lib is not None:
             number = ctypes.c_long
             place = ctypes.c_void_p
@@ -95,14 +94,19 @@ class Mapped:
         }
         head = "".join(f"#define {name} {value}\n" for name, value in defines.items())
         further = QUICKLY if self.f.n_instructions() > LONG else ()
-        return library("\n".join([head, native.NUMBERS, text, BESIDE]), further)
+        return library("\n".join([head, NUMBERS, text, BESIDE]), further)
 
-    def __call__(self, *arrays: Any) -> np.ndarray:
+    def __call__(self, *arrays: Any, out: np.ndarray | None = None) -> np.ndarray:
+        """The outputs (N, n_out); written to `out` where it is given, whose rows may be parts of longer ones."""
         whole = [_rows_whole(np.asarray(a, dtype=float)) for a in arrays]
         n = max((a.shape[0] for a in whole if a.ndim == 2), default=1)
+        if out is None:
+            out = np.empty((n, self.n_out))
+        if not n:
+            return out
         if self.lib is None:
-            return self._interpreted(whole, n)
-        out = np.empty((n, self.n_out))
+            out[:] = self._interpreted(whole, n)
+            return out
         places = [a.ctypes.data for a in whole]
         steps = [a.strides[0] // a.itemsize if a.ndim == 2 else 0 for a in whole]
         pointers = (ctypes.c_void_p * len(whole))(*places)
@@ -112,9 +116,9 @@ class Mapped:
             n,
             ctypes.addressof(pointers),
             ctypes.addressof(strides),
-            native.address(out),
-            self.n_out,
-            native.address(work),
+            address(out),
+            out.strides[0] // out.itemsize,
+            address(work),
         )
         return out
 

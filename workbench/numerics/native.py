@@ -7,8 +7,8 @@ Without a compiler the same graphs run in CasADi's virtual machine, slower; that
 from __future__ import annotations
 
 import ctypes
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import casadi as ca
@@ -16,33 +16,19 @@ import numpy as np
 
 from workbench.contract.scalars import Scalar, Vector
 from workbench.numerics import exponential
+from workbench.numerics.c_code import (
+    MOST_OPERATIONS,
+    NUMBERS,
+    address,
+    library_of,
+    own_text,
+    renamed,
+    together,
+)
 from workbench.numerics.calculus import Traced
-from workbench.numerics.compiler import library
+from workbench.numerics.mapped import Mapped
 from workbench.numerics.samples import Samples
 from workbench.numerics.stepping import END, HAIR, KINKS, LOOKS, OFFSETS, PASSED
-
-MOST_OPERATIONS = 40_000  # beyond this a compiler takes minutes: stay in the virtual machine
-
-
-def generated(
-    functions: list[ca.Function], defines: dict[str, object], tail: str = "", numbers: str = ""
-) -> str:
-    """C source of the functions, named as given, preceded by #defines and what `numbers` are, and followed by `tail`."""
-    generator = ca.CodeGenerator(
-        "fluidproof_part", {"with_header": False, "casadi_int": "long long int"}
-    )
-    for f in functions:
-        generator.add(f)
-    text = generator.dump()
-    head = "".join(f"#define {name} {value}\n" for name, value in defines.items())
-    return head + numbers + text + "\n" + tail
-
-
-def compiled(
-    functions: list[ca.Function], defines: dict[str, object], tail: str = "", numbers: str = ""
-) -> Any:
-    """The loaded library of what `generated` writes; None without a compiler."""
-    return library(generated(functions, defines, tail, numbers))
 
 
 def declare(lib: Any) -> None:
@@ -53,21 +39,6 @@ def declare(lib: Any) -> None:
     lib.run.argtypes = [l, l, l, ctypes.c_int, d, l, d, l, d, p, p, p, p, p, p]
     lib.run.restype = l
     lib.measure.argtypes = lib.begin.argtypes = [d, p, p, p, p, p]
-
-
-def address(array: np.ndarray | None) -> int:
-    """Address of a C-contiguous float64 array (0 for None)."""
-    return 0 if array is None else array.ctypes.data
-
-
-def own_text(name: str) -> str:
-    """A file of C beside this one: lanes.h and functions.h, what a number is and its functions; driver.c, the loop over samples."""
-    return (Path(__file__).parent / name).read_text("utf-8")
-
-
-NUMBERS = own_text("lanes.h") + own_text(
-    "functions.h"
-)  # what stands before the functions of a loop
 
 
 class Loop:
@@ -81,8 +52,13 @@ class Loop:
 
     around = "driver.c"  # the C text around its functions
 
-    def __init__(self, traced: Traced, compiled: bool | None = None) -> None:
+    def __init__(
+        self, traced: Traced, compiled: bool | None = None, monitored: bool = True
+    ) -> None:
+        """monitored: monitors are worked out within the run, row by row; else after it, many rows side by side, which is
+        several times faster where a call makes many rows. The numbers are the same."""
         self.traced = traced
+        self.monitored = monitored or traced.sided is not None
         self.offsets: tuple[float, ...] = (*OFFSETS[:-1], END)
         self.n_x, self.n_q, self.n_w = traced.n_states, traced.n_powers, len(traced.live)
         self.n_m = traced.log.size1_out(0)
@@ -110,11 +86,25 @@ class Loop:
         if text is None:
             return None
         named, sizes = text
-        lib = compiled(named, {**sizes, "LANES": 1}, own_text(self.around), NUMBERS)
+        if self.monitored:
+            return self._library(named, sizes)
+        own = [f for f in named if f.name() != "logged"]
+        with ThreadPoolExecutor(1) as beside:
+            log = beside.submit(self._log)
+            lib = self._library(own, {**sizes, "NM": 0})
+            self.log = log.result()
+        return lib
+
+    def _library(self, named: list[ca.Function], sizes: dict[str, object]) -> Any:
+        lib = library_of(named, {**sizes, "LANES": 1}, own_text(self.around), NUMBERS)
         if lib is not None:
             declare(lib)
             self.work = max(f.sz_w() for f in named) + 1
         return lib
+
+    def _log(self) -> Any:
+        """The monitors of many rows at once."""
+        return Mapped(self.traced.log)
 
     def text(self) -> tuple[list[ca.Function], dict[str, object]] | None:
         """(functions that driver.c calls, by name; its #defines); None where they are too long for a compiler."""
@@ -124,8 +114,8 @@ class Loop:
             "jump": t.jump,
             "release": t.release,
             "start": t.start,
-            "logged": t.log,
             "measured": t.out,
+            **shown(t),
             **projection(t),
         }
         if (
@@ -139,6 +129,7 @@ class Loop:
             "NQ": self.n_q,
             "NW": self.n_w,
             "NM": self.n_m,
+            "ROW": self.row,
             "NG": t.guards.size1_out(0),
             "STAGES": len(OFFSETS),
             "WSTRIDE": self.n_w if t.flow_is_driven else 0,
@@ -172,7 +163,18 @@ class Loop:
             return self._run_vm(asked)
         numbers = (*asked[:3], int(asked.jumping), *asked[4:9])
         arrays = (asked.state, asked.W, asked.F, asked.c, asked.rows, np.empty(self.work))
-        return self.lib.run(*numbers, *map(address, arrays))
+        done = self.lib.run(*numbers, *map(address, arrays))
+        rows = asked.table(self.row)
+        if rows is not None and not self.monitored:
+            self._monitor(asked, done, rows)
+        return done
+
+    def _monitor(self, asked: Samples, done: int, rows: np.ndarray) -> None:
+        """Write the monitors of the rows of the samples that were done."""
+        t, w = asked.logged(done, len(self.offsets))
+        own = rows[: len(t)]
+        x, monitors = own[:, : self.n_x], own[:, self.n_x + self.n_q :]
+        self.log(t[:, None], x, w, asked.c, out=monitors)
 
     def _run_vm(self, asked: Samples) -> int:
         from workbench.numerics.native_vm import run
@@ -203,20 +205,11 @@ def _exponential_defines(t: Traced) -> dict[str, object]:
     } | {name: "{" + ", ".join(map(str, row)) + "}" for name, row in rows.items()}
 
 
+def shown(t: Traced) -> dict[str, ca.Function]:
+    """What a row shows beside states and integrals, by the name it has in C; empty where that is nothing."""
+    return {"logged": t.log} if t.log.size1_out(0) else {}
+
+
 def projection(t: Traced) -> dict[str, ca.Function]:
     """What puts the state back on its constraints, by the name it has in C; empty where nothing does."""
     return {} if t.project is None else {"project": t.project}
-
-
-def together(*functions: ca.Function) -> ca.Function:
-    """Functions of the same arguments as one, results one below the other: what they share is computed once."""
-    f = functions[0]
-    arguments = [ca.SX.sym(f.name_in(i), f.size1_in(i)) for i in range(f.n_in())]
-    values = ca.cse(ca.vertcat(*[ca.densify(g(*arguments)) for g in functions]))
-    return ca.Function("together", arguments, [values], f.name_in(), ["y"])
-
-
-def renamed(f: ca.Function, name: str) -> ca.Function:
-    """This function under another name."""
-    arguments = [ca.SX.sym(f.name_in(i), f.sparsity_in(i)) for i in range(f.n_in())]
-    return ca.Function(name, arguments, f.call(arguments), f.name_in(), f.name_out())

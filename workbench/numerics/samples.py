@@ -41,6 +41,21 @@ class Samples(NamedTuple):
             return None
         return np.asarray(self.F).reshape(self.n, self.n1 + self.n2, many, -1)
 
+    def logged(self, done: int, stages: int) -> tuple[np.ndarray, np.ndarray]:
+        """(instants, inputs) of the rows of the first `done` samples, in their order; a step has so many stages."""
+        begin = (self.first + np.arange(done)) * self.T
+        if self.every:
+            kept = slice(-self.first % self.every, None, self.every)
+            return begin[kept], self.W[:done][kept]
+        early = begin[:, None] + np.arange(self.n1) * self.h1
+        late = (begin + self.n1 * self.h1)[:, None] + np.arange(self.n2) * self.h2
+        steps = self.n1 + self.n2
+        w = np.repeat(self.W[:done, None], steps, axis=1)
+        given = self.stages(stages)
+        if given is not None:
+            w[:, 1:] = given[:done, 1:, 0]
+        return np.hstack([early, late]).ravel(), w.reshape(done * steps, -1)
+
     def step(self, s: int) -> tuple[float, float]:
         """(length of step s of a sample, how long after the sample it begins), s."""
         if s < self.n1:

@@ -20,9 +20,9 @@ import numpy as np
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import bind, graph_key, leaves
 from workbench.contract.scalars import Scalar, Vector
+from workbench.numerics.c_code import MOST_OPERATIONS, address, generated
 from workbench.numerics.compiler import library
 from workbench.numerics.expressions import column, symbols
-from workbench.numerics.native import MOST_OPERATIONS, address, generated
 
 SETTLED = 1e-4  # of the largest force: change by twice as many parts at which these are enough
 MOST_PARTS = 64

@@ -207,7 +207,9 @@ static int advance(real t, real t1, real *z, const Inputs *in, const real *c, re
 
 static void log_row(real t, const real *state, const real *w, const real *c, real *row, real *work) {
   for (int i = 0; i < NX + NQ; ++i) row[i] = state[i];
+#if NM
   CALL(logged, &t, state, w, row + NX + NQ);
+#endif
 }
 
 long run(long first, long n, long every, int jumping, real T, long n1, real h1, long n2, real h2, real *state,

@@ -25,19 +25,17 @@ import numpy as np
 from workbench.contract.scalars import Scalar, Vector
 from workbench.contract.system import System, names
 from workbench.numerics.adaptive import Adaptive, adaptive, fixed
-from workbench.numerics.calculus import Traced
-from workbench.numerics.compiler import library
-from workbench.numerics.native import (
+from workbench.numerics.c_code import (
     MOST_OPERATIONS,
     NUMBERS,
-    Loop,
     address,
-    declare,
     generated,
     own_text,
-    projection,
     renamed,
 )
+from workbench.numerics.calculus import Traced
+from workbench.numerics.compiler import library
+from workbench.numerics.native import Loop, declare, projection, shown
 from workbench.numerics.rodas import AT, GAMMA, LEAST, NODES, POLY, ROW, SLOPE, STAGES, A, C, D
 from workbench.numerics.samples import Samples
 from workbench.numerics.stiff_solver import slopes, solver
@@ -103,11 +101,11 @@ class StiffLoop(Loop):
             "jump": t.jump,
             "release": t.release,
             "start": t.start,
-            "logged": t.log,
             "measured": t.out,
             "slope": self.slope,
             "lu": self.lu,
             "solve": self.solve,
+            **shown(t),
             **projection(t),
         }
         if max(f.n_instructions() for f in parts.values()) > MOST_OPERATIONS:

@@ -13,10 +13,11 @@ import casadi as ca
 import numpy as np
 
 from workbench.contract.parameters import bind, graph_key, leaves
+from workbench.numerics.c_code import address
 from workbench.numerics.calculus import check_constants
+from workbench.numerics.compiler import library
 from workbench.numerics.expressions import symbols
 from workbench.numerics.mapped import Mapped
-from workbench.numerics.native import address, library
 from workbench.planning import kernel_numpy
 
 _BINARY = {

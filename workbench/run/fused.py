@@ -30,11 +30,11 @@ _loops: dict = {}
 _columns: dict = {}
 
 
-def compiled_loop(traced, compiled: bool | None) -> native.Loop:
+def compiled_loop(traced, compiled: bool | None, monitored: bool = False) -> native.Loop:
     """The native.Loop of a trace, built once."""
-    key = (id(traced), compiled)
+    key = (id(traced), compiled, monitored)
     if key not in _loops:
-        _loops[key] = (traced, native.Loop(traced, compiled))
+        _loops[key] = (traced, native.Loop(traced, compiled, monitored))
     return _loops[key][1]
 
 
@@ -51,9 +51,11 @@ def own_integrator(system: System):
     return system.plant.integrator
 
 
-def integrator(system: System, traced, compiled: bool | None, pace: Pace = AS_IT_IS):
+def integrator(
+    system: System, traced, compiled: bool | None, pace: Pace = AS_IT_IS, monitored: bool = False
+):
     """The compiled integrator of `system`, and its constants: the plant's own, the one for stiff flows where the plant or its
-    pace asks for it, or the explicit one."""
+    pace asks for it, or the explicit one. monitored: see `native.Loop`; for calls of a sample each."""
     own = own_integrator(system)
     if own is not None:
         return own(system, traced, compiled)
@@ -65,7 +67,9 @@ def integrator(system: System, traced, compiled: bool | None, pace: Pace = AS_IT
         return own, traced.constants(system)
     if pace.implicit or fixed(system) or adaptive(system):
         return stiff.stiff_loop(system, traced, compiled, pace.tolerance)
-    return compiled_loop(traced, compiled), np.ascontiguousarray(traced.constants(system))
+    return compiled_loop(traced, compiled, monitored), np.ascontiguousarray(
+        traced.constants(system)
+    )
 
 
 def longest_of(system: System, scenario: Scenario) -> float:

@@ -9,7 +9,7 @@ import numpy as np
 from workbench.contract.capabilities import Varies
 from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.system import names
-from workbench.numerics.native import address
+from workbench.numerics.c_code import address
 from workbench.run.demand import Demand
 from workbench.run.fused import AS_IT_IS, CHUNK, integrator, text_of
 from workbench.run.grid import Grid
@@ -42,7 +42,7 @@ class HeldPlant:
         self.w = np.concatenate([np.zeros(self.m), inputs[0, self.pushes]])[None, :]
         self.state = np.concatenate([x0, np.zeros(traced.n_powers)])
         self.x = self.state[: len(x0)]
-        self.machine, self.c = integrator(plant, traced, compiled, pace)
+        self.machine, self.c = integrator(plant, traced, compiled, pace, monitored=True)
         self.F = np.tile(self.w, ((g.n1 + g.n2) * len(self.machine.offsets), 1))
         self.early, self.late = np.split(self.F, [g.n1 * len(self.machine.offsets)])
         self.rows = table(g.rows, self.machine.row)

@@ -23,7 +23,7 @@ from workbench.contract.errors import InputError
 from workbench.contract.reach import steady
 from workbench.contract.system import System
 from workbench.numerics.adaptive import adaptive, fixed
-from workbench.numerics.lanes import width
+from workbench.numerics.laned import width
 from workbench.run.attempt import Attempt
 from workbench.run.block import known_lanes, lanes_of, side_by_side
 from workbench.run.demand import Demand

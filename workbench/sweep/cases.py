@@ -84,7 +84,7 @@ class CaseStudy:
 
     def beside(self, points: Sequence[Mapping[str, Any]]) -> int:
         """How many cases go side by side in one process: as many as there are lanes, where nothing is verified and it pays."""
-        from workbench.numerics.lanes import width
+        from workbench.numerics.laned import width
         from workbench.run.many import has_lane
         from workbench.verification.run import PAYING, samples
 

@@ -16,7 +16,7 @@ from workbench.interop.export.identifiers import identifiers
 from workbench.interop.export.languages import DOUBLE, SINGLE, Language, Reads, statements
 from workbench.interop.export.law_graph import LawGraph, short
 from workbench.interop.export.straight import Straight, most_counted, straight
-from workbench.numerics.native import NUMBERS
+from workbench.numerics.c_code import NUMBERS
 
 WHAT = {
     "start": "Memory that fits the first measurement; call it once before the first step.",

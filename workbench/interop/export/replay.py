@@ -11,8 +11,8 @@ from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.errors import InputError
 from workbench.contract.system import names
 from workbench.interop.export.law_graph import LawGraph
+from workbench.numerics.c_code import address
 from workbench.numerics.calculus import trace
-from workbench.numerics.native import address
 from workbench.run.demand import Demand
 from workbench.run.fused import integrator
 from workbench.run.log import Log

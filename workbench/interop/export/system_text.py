@@ -19,7 +19,7 @@ from workbench.interop.export.languages import DOUBLE, statements
 from workbench.interop.export.law_graph import short
 from workbench.interop.export.straight import Straight, most_counted, straight
 from workbench.interop.export.system_graph import SystemGraph
-from workbench.numerics.native import NUMBERS, own_text
+from workbench.numerics.c_code import NUMBERS, own_text
 
 INNER = "static int {0}(const real **arg, real **res, casadi_int *iw, real *w, int mem)"
 UNUSED = "(void)arg; (void)res; (void)iw; (void)w; (void)mem;"

@@ -15,7 +15,7 @@ import numpy as np
 from workbench.contract.numbers import numbers as numbers_of
 from workbench.contract.units import format_quantity as say
 from workbench.contract.wrappers import MOST_HELD, dead_time
-from workbench.numerics.lanes import width
+from workbench.numerics.laned import width
 from workbench.run.many import has_lane
 from workbench.verification.linear.modes_of_run import slowest_and_unstable
 from workbench.verification.observed.requirements import diverged
