@@ -66,7 +66,7 @@ BASES = {
             Key("controller.K_i", -1, 2.5, "", 0.6, EITHER),
             Key("controller.K_v", -1, 1.5, "", 0.025, EITHER),
             Key("loop.sample_time", 0, 1.5, "ms", 2),
-            Key("loop.delay", 0.0, 60.0, "ms"),
+            Key("loop.delay", 0.0, 30.0, "ms"),
             Key("plant.K", -1, 1.5, "1/s", 40),
             Key("plant.λ_1", -1, 1.5, "ms", 6),
         ),
@@ -77,7 +77,7 @@ BASES = {
             Key("controller.K_p", -1, 1.7, "", 300, EITHER),
             Key("controller.K_i", -1, 3, "", 1500, EITHER),
             Key("loop.sample_time", 0, 1.3, "ms", 1),
-            Key("loop.delay", 0.0, 60.0, "ms"),
+            Key("loop.delay", 0.0, 15.0, "ms"),
             Key("plant.supply.p_s", -1, 0, "bar", 210),
             Key("plant.bodies.table.mass", -1, 2, "kg", 250),
             Key("scenario.reference.amplitude", 0, 0.9, "mm", 30, form="[{}]"),
@@ -88,7 +88,7 @@ BASES = {
         (
             Key("controller.βk_f", -1, 1.5, "1/s", 400),
             Key("loop.sample_time", 0, 1.3, "ms", 1),
-            Key("loop.delay", 0.0, 30.0, "ms"),
+            Key("loop.delay", 0.0, 10.0, "ms"),
             Key("plant.p_s", -0.7, 0.2, "bar", 140),
             Key("plant.oil.β", -1.5, 0.5, "GPa", 1.1),
             Key("scenario.reference.amplitude", -0.5, 0.7, "deg", 5, form="[{}]"),
@@ -107,7 +107,7 @@ BASES = {
         (
             Key("controller.βk_f", -1, 1.5, "1/s", 400),
             Key("loop.sample_time", 0, 1.3, "ms", 1),
-            Key("loop.delay", 0.0, 20.0, "ms"),
+            Key("loop.delay", 0.0, 8.0, "ms"),
         ),
     ),
 }
@@ -206,6 +206,7 @@ def main() -> int:
             shown, said = done.result()
             found[name, shown, said] += 1
             unsound += shown == "unsound"
+            print(f"{unsound} unsound of {found.total()}", end="\r", file=sys.stderr, flush=True)
             if said == "left" or (shown, said) == ("unsound", "holds"):
                 wrong.append(f"{name} {' '.join(settings)}: {shown}, {said}")
                 print(wrong[-1], flush=True)

@@ -14,6 +14,7 @@ import numpy as np
 from workbench.verification.tube.checker.data import Tube
 from workbench.verification.tube.checker.judge import Seen, sample, stages
 from workbench.verification.tube.checker.samples import Rows, begun, united, walked
+from workbench.verification.tube.checker.section import MOST_SPLITS
 from workbench.verification.tube.checker.zonotope import (
     FLAT,
     Deviations,
@@ -150,11 +151,11 @@ def carried(c: Tube, rows: Rows, Z: Deviations, turns: bool) -> tuple:
 
 
 def crossed(seen: Seen | Rows, held: np.ndarray, nodes: np.ndarray) -> np.ndarray:
-    """Both sides of zero for every held command that may change its sign at a node."""
-    rows = []
-    for i in np.flatnonzero(held):
-        crossing = (seen.low[:, i] < 0) & (seen.high[:, i] > 0)
-        rows += [(k, i, 0.0) for k in nodes[crossing]]
+    """Both sides of zero for every held command that may change its sign at a node; where too many may, for none of it."""
+    own = np.flatnonzero(held)
+    crossing = (seen.low[:, own] < 0) & (seen.high[:, own] > 0)
+    crossing[crossing.sum(axis=1) > MOST_SPLITS] = False
+    rows = [(k, i, 0.0) for j, i in enumerate(own) for k in nodes[crossing[:, j]]]
     return np.array(sorted(rows), float).reshape(-1, 3)
 
 

@@ -179,6 +179,17 @@ def turning(c: Tube) -> np.ndarray:
             sides.append(path.sides(at))
         found[i] = any((a != b).any() for a, b in zip(*sides))
     if c.lag > 0:
-        later = released(c) & found
-        found |= c.release.depends()[: c.states][later, 1 : 1 + c.states].any(axis=0)
+        found |= handing_on(path, x, released(c) & found)
+    return found
+
+
+def handing_on(path: Path, x: np.ndarray, later: np.ndarray) -> np.ndarray:
+    """States on which those that are told hang when they are released: of a queue the one whose turn it is."""
+    c = path.c
+    before = path.jumped(c.release, x)[:, later]
+    found = np.zeros(c.states, bool)
+    for i in range(c.states if later.any() else 0):
+        moved = x.copy()
+        moved[:, i] += 1 + np.abs(x[:, i])
+        found[i] = (path.jumped(c.release, moved)[:, later] != before).any()
     return found

@@ -218,7 +218,7 @@ def walked(c: Tube, nodes: np.ndarray | None = None, course: dict | None = None)
     for i in range(0, len(asked), ROWS):
         some = asked[i : i + ROWS]
         found = []
-        for own in alike(c, some):
+        for own in (part for group in alike(c, some) for part in fitting(c, group)):
             node, low, high = rows_of(c, own)
             with np.errstate(all="ignore"):
                 found.append(sampled(c, node, (low, high), course))
@@ -230,6 +230,13 @@ def alike(c: Tube, nodes: np.ndarray) -> list[np.ndarray]:
     split = np.isin(nodes, c.splits[:, 0]) if c.splits.size else np.zeros(len(nodes), bool)
     kinds = 2 * c.finer[nodes] + split
     return [nodes[kinds == kind] for kind in np.unique(kinds)]
+
+
+def fitting(c: Tube, nodes: np.ndarray) -> list[np.ndarray]:
+    """A group of nodes in parts of no more than ROWS rows, or of one node."""
+    own = c.splits[np.isin(c.splits[:, 0], nodes), 0] if c.splits.size else np.zeros(0)
+    most = int(np.unique(own, return_counts=True)[1].max(initial=0))
+    return np.array_split(nodes, min(len(nodes), -(-(len(nodes) << most) // ROWS)))
 
 
 def joined(parts: list[Rows], stages: int) -> Rows:

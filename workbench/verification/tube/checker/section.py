@@ -10,6 +10,7 @@ from .program import CODE, Program
 MOST_STATES = 100  # the share that rounding is given in `steps` is for no more
 
 MOST_FINER = 1000
+MOST_SPLITS = 6  # of a node: each doubles the rows of its sample
 
 
 class Refused(Exception):
@@ -151,6 +152,8 @@ def check_splits(c: Tube) -> None:
         nodes = c.splits[:, 0]
         if c.splits.shape[1] != 3 or not ((at >= 0) & (at < c.states)).all():
             raise Refused("splits: expected node, state, number")
+        if np.unique(nodes, return_counts=True)[1].max() > MOST_SPLITS:
+            raise Refused(f"splits: more than {MOST_SPLITS} of one node")
         if not held[at].all() or not ((nodes >= 0) & (nodes < K)).all():
             raise Refused("splits: a state that is not held over the sample")
 
