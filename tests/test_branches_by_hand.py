@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from workbench.verification.rigorous import supplied_search as module
-from workbench.verification.rigorous.supplied_ground import Ground
+from workbench.verification.rigorous.supplied_ground import PIECES, Ground
 from workbench.verification.rigorous.supplied_search import Search
 
 
@@ -174,6 +174,33 @@ def test_what_is_left_at_a_quarter_of_the_budget_is_open():
     (found, x), asked = reached(slope, 5.0, budget=40)
     assert found is None and len(asked) > 1 and sum(asked[:-1]) < 10 <= sum(asked)
     assert reached(slope, 4.9)[0] == (False, None)
+
+
+@pytest.mark.parametrize(
+    "varying, pieces", [(0, (1,)), (1, (1, PIECES)), (3, (1, PIECES)), (4, (1,))]
+)
+def test_ranges_of_up_to_three_numbers_that_vary_are_cut_where_a_core_is_looked_for(
+    varying, pieces
+):
+    asked = []
+    own = object.__new__(Ground)
+    own.motion = SimpleNamespace(curved="both", varying=("k",) * varying)
+    own.n, own.c = 1, np.zeros(1)
+    own.low, own.high = np.array([-1.0, *[2.0] * varying]), np.array([3.0, *[5.0] * varying])
+
+    def parts(low, high, count):
+        asked.append((low.tolist(), high.tolist(), count))
+        return []
+
+    own._parts, own._bent = parts, None
+    assert [side.tolist() for side in own._core()] == [own.low.tolist(), own.high.tolist()]
+    asked.clear()
+    own._parts = lambda low, high, count: parts(low, high, count) or [(low, high)]
+    own._bent = lambda low, high: len(asked) > 2 * len(pieces)
+    low, high = own._core()
+    assert [count for *_, count in asked] == [*pieces, *pieces, 1]
+    assert (low[0], high[0]) == (-0.25, 0.75)
+    assert low[1:].tolist() == [2.0] * varying and high[1:].tolist() == [5.0] * varying
 
 
 def ball(period, v=(1.0, 3.0), d=(-0.5, 0.25), stays=True, inside=2.0, monkeypatch=None):

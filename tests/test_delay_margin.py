@@ -185,7 +185,7 @@ def test_a_queue_holds_every_delay_that_can_be_held():
 def test_a_delay_of_more_samples_than_a_plant_may_have_states_is_refused():
     """One state and 3999 samples of delay, over both inputs, are the most."""
     A, B = np.array([[-1.0]]), np.ones((1, 2))
-    taken = _delays((1.999, 2.0), 1e-3, 1, 2)
-    assert taken == pytest.approx([1.999, 2.0])
-    with pytest.raises(InputError, match="2.001 s holds 2e.03 samples of 0.001 s.*4000 states are"):
-        sampled(A, B, A, np.zeros((1, 2)), 1e-3, (1.999, 2.001))
+    taken = _delays((999.5, 1000.0), 0.5, 1, 2)
+    assert taken == pytest.approx([999.5, 1000.0])
+    with pytest.raises(InputError, match="1000.5 s holds 2e.03 samples of 0.5 s.*4000 states are"):
+        sampled(A, B, A, np.zeros((1, 2)), 0.5, (999.5, 1000.5))

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from workbench import Scenario
-from workbench.verification import accuracy, answers, defaults
+from workbench.verification import accuracy, answers, defaults, verdict
 from workbench.verification.answers import Answers
 from workbench.verification.verdict import Verdict
 
@@ -86,3 +86,20 @@ def test_tolerances_are_lengths_of_a_tool_that_the_law_knows(
     monkeypatch.setattr(defaults, "has_ledger", lambda loop: ledger)
     plant = SimpleNamespace(structures=structures, has_tool=tool)
     assert defaults._Loop(SimpleNamespace(plant=plant), None).jointed is jointed
+
+
+def test_claims_about_stability_that_are_violated_and_count_for_nothing_are_told_once():
+    """Two rows of one claim are one name; what counts, holds, is open or says nothing of stability is none."""
+    key, other = sorted(verdict.STABILITY)[:2]
+    rows = (
+        Verdict(key, "a", False, "sampled", counted=False),
+        Verdict(key, "b", False, "sampled", counted=False),
+        Verdict("tracking", "c", False, "sampled", counted=False),
+        Verdict(other, "d", True, "sampled", counted=False),
+        Verdict(other, "e", None, counted=False),
+        Verdict(other, "f", False, "sampled", counted=True),
+    )
+    assert verdict.lost_for_information(rows) == key
+    assert verdict.lost_for_information(rows[3:]) == ""
+    last = Verdict(other, "g", False, "sampled", counted=False)
+    assert verdict.lost_for_information((last, *rows)) == f"{other}, {key}"
