@@ -103,6 +103,18 @@ def test_a_signal_drifts_over_sixteen_windows_of_two_instants(monkeypatch, count
     assert words == (wanted if told else "")
 
 
+@pytest.mark.parametrize("rate, told", [(1e-4, False), (1e-2, True)])
+def test_a_signal_far_from_zero_drifts_by_what_it_changes(monkeypatch, rate, told):
+    """By 0.0016 or 0.16 of 100 in the second half; 0.01 is its floor."""
+    time = np.arange(64) * 0.5
+    log = Log(time, 100.0 + rate * time[:, None], (Signal("s", "m"),), {}, Status(True, "", 1.0))
+    plant = SimpleNamespace(states=(Signal("s", "m"),), outputs=())
+    law = SimpleNamespace(commands=())
+    seen = SimpleNamespace(log=log, loop=SimpleNamespace(plant=plant, controller=law))
+    monkeypatch.setattr(run_on, "signal_floor", lambda plant, name: 0.01)
+    assert bool(run_on._drifting(seen)) is told
+
+
 def outcome(word="decaying", lenient=False, gone="", unrest="", seen=True):
     worst = SimpleNamespace(word=word, lenient=lenient, signal=SimpleNamespace(name="x"))
     return SimpleNamespace(gone=gone, unrest=unrest, worst=worst if seen else None)
