@@ -88,7 +88,7 @@ def test_a_law_that_fails_while_it_is_held_commands_no_number(monkeypatch):
 # ---- verdicts, counted by their word ------------------------------------------------------------------------------------------
 def test_only_verdicts_that_count_are_counted():
     rows = [
-        Verdict("a", "c", True, "sampled"),
+        Verdict("a", "c", True, "sampled", data={"pole": np.array([-2 + 3j])}),
         Verdict("b", "c", True, "sampled", counted=False),
         Verdict("c", "c", False, "sampled"),
         Verdict("d", "c", False, "sampled"),
@@ -103,6 +103,7 @@ def test_only_verdicts_that_count_are_counted():
     assert found["exit_code"] == 1 and len(found["verdicts"]) == 6
     assert found["run"] == {"completed": True, "message": "", "t_end": 2.5, "seed": 3}
     assert found["verdicts"][5]["margin"] is None
+    assert found["verdicts"][0]["data"] == {"pole": [{"real": -2.0, "imag": 3.0}]}
     assert found["not_finite"] == {"verdicts.5.margin": "infinite"}
 
 

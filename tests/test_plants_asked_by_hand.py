@@ -146,6 +146,7 @@ def test_only_a_loop_with_a_clock_or_time_in_it_is_looked_at_later(
     asked = []
     monkeypatch.setattr(timed, "_clocks", lambda run, last: asked.append(last) or clocks)
     monkeypatch.setattr(timed, "of_time", lambda traced, maps, clocks: (maps, clocks))
+    monkeypatch.setattr(timed, "_rows", lambda run: [])
     monkeypatch.setattr(timed, "_first", lambda run, asked, what: "later")
     demand = SimpleNamespace(live=())
     run = SimpleNamespace(loop=SimpleNamespace(period=period, states=()), demand=demand)
