@@ -6,7 +6,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from workbench.verification.practical import ways
+from workbench.verification.practical import edges, ways
 from workbench.verification.practical.graph import switches_in
 from workbench.verification.temporal import sentence as module
 
@@ -108,3 +108,14 @@ def test_a_slope_turns_where_it_changes_by_more_than_itself(size, behind, turns)
     row = size * np.array([9.0, 10.0, 10.0, 10.0 + 0.25 * behind])
     for rows in ([row], [0 * row, row], [row, 0 * row]):
         assert ways._turns(np.array(rows), 0.5, 0.25) is turns
+
+
+@pytest.mark.parametrize(
+    "users, period, rows",
+    [(True, 0.1, [0, 6]), (False, 0.1, []), (True, None, []), (False, None, [])],
+)
+def test_a_sampled_law_of_the_users_is_held_at_both_ends_of_its_run(users, period, rows):
+    run = SimpleNamespace(
+        log=SimpleNamespace(time=np.arange(7.0)), loop=SimpleNamespace(period=period)
+    )
+    assert edges._rows_held(run, SimpleNamespace(users=users)) == rows

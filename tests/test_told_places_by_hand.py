@@ -10,6 +10,7 @@ from workbench.verification.practical import stray
 from workbench.verification.practical.decision import of_storage
 from workbench.verification.predictive.ingredients import TerminalIngredients
 from workbench.verification.predictive.terminal_claims import terminal_cost
+from workbench.verification.told.arrays import excluded
 from workbench.verification.verdict import Verdict
 from workbench.verification.verdicts import COLOURS, _line
 
@@ -75,3 +76,14 @@ def test_what_was_no_number_at_one_instant_of_the_run_says_nothing():
     assert stray.stray(answer, 10.0, ("a", "b")) == ""
     other = lambda t: np.array(within(t) if t <= 10.0 else [5.0, math.nan])
     assert "b does what it did at no time" in stray.stray(other, 10.0, ("a", "b"))
+
+
+# ---- circles ---------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("α", [0.4, 1.0, 1.9])
+def test_the_circle_that_a_disk_margin_excludes_goes_through_both_gains(α):
+    """−1/f at f = (1 + α/2)/(1 − α/2) and at its inverse, on the real axis; none where the disk reaches further."""
+    centre, radius = excluded(α)
+    f = (1 + α / 2) / (1 - α / 2)
+    assert (centre + radius, centre - radius) == (pytest.approx(-1 / f), pytest.approx(-f))
+    assert centre == pytest.approx(-(1 + α**2 / 4) / (1 - α**2 / 4))
+    assert excluded(0.0) is None is excluded(2.0) and excluded(-0.1) is None
