@@ -6,7 +6,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from workbench.verification.practical import edges, ways
+from workbench.verification.practical import disturbed, edges, in_part, ways
 from workbench.verification.practical.graph import switches_in
 from workbench.verification.temporal import sentence as module
 
@@ -119,3 +119,45 @@ def test_a_sampled_law_of_the_users_is_held_at_both_ends_of_its_run(users, perio
         log=SimpleNamespace(time=np.arange(7.0)), loop=SimpleNamespace(period=period)
     )
     assert edges._rows_held(run, SimpleNamespace(users=users)) == rows
+
+
+# ---- conditions that are met in part -----------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "count, middle",
+    [
+        ([0, 2, 2, 2, 0, 2, 0], 2),
+        ([2, 0, 1, 2, 2, 2, 2], 4),
+        ([2, 2, 2, 2, 0, 2, 2], 1),
+        ([1, 1, 2], 2),
+        ([2, 1, 2], 0),
+        ([1, 1, 1, 1, 1], 2),
+    ],
+)
+def test_the_middle_of_the_longest_stretch_with_most(count, middle):
+    assert in_part._in_the_middle(count) == middle
+
+
+def test_parts_count_where_they_were_come_to_and_on_their_rarer_side():
+    """The first part is rarely above zero, the second rarely below; NaN was not come to."""
+    nan = np.nan
+    margins = np.array([[-1.0, 2.0, -3.0, nan], [4.0, 5.0, -6.0, 7.0]])
+    assert in_part._count(margins).tolist() == [2, 3, 3, 1]
+
+
+@pytest.mark.parametrize(
+    "floor, values, jointed, wanted",
+    [
+        (1e-3, [0.0, 0.5], False, 1e-3),
+        (1e-12, [-4.0, 0.0, 1.0], False, 4e-9),
+        (1e-12, [0.0, 0.5], True, disturbed.HARDLY * disturbed.SPREAD),
+        (1.0, [0.0, 0.5], True, 1.0),
+    ],
+)
+def test_what_shows_nothing_is_rounding_or_little_beside_another_start(
+    monkeypatch, floor, values, jointed, wanted
+):
+    monkeypatch.setattr(disturbed, "signal_floor", lambda plant, name: floor)
+    monkeypatch.setattr(disturbed, "is_jointed", lambda plant: jointed)
+    log = SimpleNamespace(array=lambda name: np.array(values))
+    run = SimpleNamespace(log=log, loop=SimpleNamespace(plant=None))
+    assert disturbed._resolution(run, "x") == pytest.approx(wanted, rel=1e-12)
