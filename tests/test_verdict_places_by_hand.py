@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from workbench import Scenario
+from workbench import Scenario, Signal
 from workbench.verification import accuracy, answers, defaults, verdict
 from workbench.verification.answers import Answers
 from workbench.verification.verdict import Verdict
@@ -103,3 +103,22 @@ def test_claims_about_stability_that_are_violated_and_count_for_nothing_are_told
     assert verdict.lost_for_information(rows[3:]) == ""
     last = Verdict(other, "g", False, "sampled", counted=False)
     assert verdict.lost_for_information((last, *rows)) == f"{other}, {key}"
+
+
+@pytest.mark.parametrize(
+    "unit, error",
+    [("m", 5e-3), ("rad", 2e-3), ("Pa", None), ("1", None), ("V", None)],
+)
+def test_a_margin_is_compared_with_the_largest_error_of_its_unit(unit, error):
+    """Of states and outputs; a command's error counts for nothing, and shares have none."""
+    signals = lambda **units: tuple(Signal(n, u) for n, u in units.items())
+    plant = SimpleNamespace(
+        states=signals(a="m", b="m", c="rad", d="1"), outputs=signals(y="m", z="Pa")
+    )
+    run = SimpleNamespace(loop=SimpleNamespace(plant=plant))
+    known = {"a": 1e-3, "b": 5e-3, "c": 2e-3, "d": 7.0, "y": 3e-3, "u": 9.0}
+    one = Verdict("pressures", "a claim", True, "sampled", 1.0, unit)
+    assert accuracy.error_beside(one, run, known) == error
+    assert accuracy.error_beside(one, run, {}) is None
+    proof = Verdict("pressures", "a claim", True, "proof", 1.0, unit)
+    assert accuracy.error_beside(proof, run, known) is None
