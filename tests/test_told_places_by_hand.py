@@ -10,6 +10,7 @@ from workbench.verification.practical import stray
 from workbench.verification.practical.decision import of_storage
 from workbench.verification.predictive.ingredients import TerminalIngredients
 from workbench.verification.predictive.terminal_claims import terminal_cost
+from workbench.verification.rigorous import pictures
 from workbench.verification.told.arrays import excluded
 from workbench.verification.verdict import Verdict
 from workbench.verification.verdicts import COLOURS, _line
@@ -87,3 +88,23 @@ def test_the_circle_that_a_disk_margin_excludes_goes_through_both_gains(α):
     assert (centre + radius, centre - radius) == (pytest.approx(-1 / f), pytest.approx(-f))
     assert centre == pytest.approx(-(1 + α**2 / 4) / (1 - α**2 / 4))
     assert excluded(0.0) is None is excluded(2.0) and excluded(-0.1) is None
+
+
+@pytest.mark.parametrize("centre, high", [((0.0, 0.0, 0.0), 1.0), ((0.125, -0.25, 0.5), 1.5)])
+def test_the_edge_of_a_level_is_found_between_two_neighbours_on_a_ray(centre, high):
+    """V = x² + y² + z at z of the centre: off the circle by h²/4 of a chord between neighbours, h apart on the ray."""
+    box = {"x": (-1.0, high), "y": (-1.0, 1.0), "z": (0.0, 1.0)}
+    data = {
+        "V": "x**2 + y**2 + z",
+        "box": box,
+        "centre": dict(zip(box, centre)),
+        "units": dict.fromkeys(box, "m"),
+        "level": 0.25 + centre[2],
+    }
+    run = SimpleNamespace(log={})
+    found = pictures._level_set(run, Verdict("supplied", "c", None, data=data))
+    boundary = np.array(found["boundary"])
+    radius = np.hypot(*boundary.T)
+    step = 2.0 * np.hypot(1.0, high) / (pictures.STEPS - 1)
+    assert np.abs(radius - 0.5).max() <= step**2 / 4 and len(radius) == pictures.POINTS
+    assert found["x"] == "x" and found["y"] == "y" and found["unit_x"] == "m"
