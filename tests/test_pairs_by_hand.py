@@ -6,8 +6,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from workbench.contract.errors import InputError
+from workbench.verification.linear import lyapunov
 from workbench.verification.linear.lyapunov import Certificate, common_matrix
-from workbench.verification.observed.expression import _raised
+from workbench.verification.observed.expression import _raised, formula
 from workbench.verification.predictive.run_claims import FALLBACK, STATUS, _solves
 from workbench.verification.temporal.sentence import read
 
@@ -111,3 +113,23 @@ def test_a_turned_sentence_is_decided_by_what_was_seen(text, column, holds, at):
     answer = read(text, {"x": "1"}).on(T, {"x": column}, complete=False)
     assert answer.holds is holds and answer.time == pytest.approx(at)
     assert answer.words == f"x = {at:.3g}"
+
+
+def test_where_no_equation_gives_a_matrix_an_inequality_does_at_no_rate(monkeypatch):
+    monkeypatch.setattr(lyapunov, "lyapunov_matrix", lambda A, T, rate=0.0: None)
+    for T, A in ((None, -0.5 * np.eye(2)), (0.1, 0.9 * np.eye(2))):
+        found = lyapunov.certify(A, T)
+        assert found is not None and found.rate == 0.0 and found.check()
+    monkeypatch.setattr(lyapunov, "common_matrix", lambda matrices, T: -np.eye(2))
+    assert lyapunov.certify(-0.5 * np.eye(2)) is None
+    monkeypatch.setattr(lyapunov, "common_matrix", lambda matrices, T: None)
+    assert lyapunov.certify(-0.5 * np.eye(2)) is None
+
+
+@pytest.mark.parametrize("number, taken", [("9.99e299", True), ("1e300", False), ("1e301", False)])
+def test_numbers_of_a_formula_are_below_a_limit(number, taken):
+    if taken:
+        assert formula(f"x + {number}", ["x"])([0.0]) == float(number)
+        return
+    with pytest.raises(InputError):
+        formula(f"x + {number}", ["x"])
