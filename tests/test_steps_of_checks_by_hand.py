@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from small import Feedback, Linear
 
-from workbench import ClosedLoop, Delayed, Noisy, Quantised, Sampled, Signal
+from workbench import ClosedLoop, Delayed, InputError, Noisy, Quantised, Sampled, Signal
 from workbench.run.log import Log
 from workbench.run.status import Status
 from workbench.verification import judge
@@ -168,3 +168,20 @@ def test_a_start_is_measured_from_where_the_loop_rests(monkeypatch, begins, hold
     if holds is None:
         assert f"{abs(begins - 1) / 2:.4g} times too far" in found.worst
         assert found.data["centre"] == [1.0] and found.source == "a sector, checked by exact LDLᵀ"
+
+
+@pytest.mark.parametrize("rows, holds", [(0, None), (1, None), (2, True), (3, True)])
+def test_rows_of_a_ledger_need_two_instants(monkeypatch, rows, holds):
+    monkeypatch.setattr(judge, "has_ledger", lambda loop: True)
+    monkeypatch.setattr(judge, "function", lambda name: checked)
+    monkeypatch.setattr(judge, "put_in_reach", lambda claim, verdict, run: verdict)
+    asked = Asks()
+    object.__setattr__(asked, "needs_ledger", True)
+    status = SimpleNamespace(message="it ended at once")
+    log = SimpleNamespace(time=np.zeros(rows), status=status)
+    bar = SimpleNamespace(tick=lambda *given: None)
+    found = judge._check(asked, SimpleNamespace(log=log, loop=None), {}, bar)
+    assert found.holds is holds and (holds or found.worst == "it ended at once")
+    monkeypatch.setattr(judge, "has_ledger", lambda loop: False)
+    with pytest.raises(InputError, match="claim Asks: this controller states no accompanying"):
+        judge._check(asked, SimpleNamespace(log=log, loop=None), {}, bar)
