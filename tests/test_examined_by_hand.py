@@ -12,7 +12,10 @@ from workbench.verification import judge
 from workbench.verification import run as run_module
 from workbench.verification.cause import feedback
 from workbench.verification.linear import robust
+from workbench.verification.linear.limited import unlimited
+from workbench.verification.linear.systems import LinearSystem, balanced_matrix
 from workbench.verification.practical import timed
+from workbench.verification.told import arrays
 
 
 # ---- the bar of an examination -----------------------------------------------------------------------------------------------
@@ -158,3 +161,46 @@ def test_one_entry_that_is_no_number_leaves_nothing_to_search(monkeypatch):
     assert [M[0, 0] for M in asked[0]] == [1.0, 3.0, 2.0]
     for lost in (1.0, 3.0):
         assert robust._varying(family(lost=lost), low, high, corners, 9, None, 1e-6)[0] is False
+
+
+# ---- peaks of several loops, empty matrices, limits behind limits -------------------------------------------------------------
+def test_the_largest_peak_of_several_loops_is_told_where_it_is(monkeypatch):
+    """The largest of S in the second loop, of T in the first, at lower frequencies than the others'."""
+    peaks = iter([(1.5, 9.0), (3.0, 2.0), (2.5, 1.0), (2.0, 8.0)])
+    asked = []
+
+    def norm(G, inside, least):
+        asked.append(least)
+        return next(peaks)
+
+    monkeypatch.setattr("workbench.verification.linear.norms.hinf_norm", norm)
+    one = LinearSystem(-np.eye(1), np.eye(1), 2 * np.eye(1), np.zeros((1, 1)))
+    found = arrays.around([one, one], 1.0)
+    assert (found["M_S"], found["ω_S"], found["M_T"], found["ω_T"]) == (2.5, 1.0, 3.0, 2.0)
+    assert asked == [-1.0, -1.0, 1.5, 3.0] and found["disk"] == arrays.excluded(1.0)
+    L = 2 / (1j * found["ω"] + 1)
+    assert found["L"] == pytest.approx(L) and found["S"] == pytest.approx(np.abs(1 / (1 + L)))
+    assert found["T"] == pytest.approx(np.abs(L / (1 + L)))
+
+
+def test_a_loop_without_states_is_balanced_as_it_is():
+    assert balanced_matrix(np.zeros((0, 0))).shape == (0, 0) == balanced_matrix([]).shape
+    assert balanced_matrix(3.0).tolist() == [[3.0]]
+
+
+@pytest.mark.parametrize(
+    "outer, one",
+    [
+        ((-1.0, 2.0), True),
+        ((-1.0, 3.0), True),
+        ((-4.0, 2.0), True),
+        ((-0.5, 2.0), False),
+        ((-1.0, 1.5), False),
+    ],
+)
+def test_a_limit_behind_one_that_is_as_narrow_changes_nothing(outer, one):
+    x = ca.SX.sym("x", 2)
+    law = ca.fmin(ca.fmax(ca.fmin(ca.fmax(3 * x[0], -1.0), 2.0), outer[0]), outer[1])
+    _, limits, which = unlimited(x, ca.vertcat(law))
+    assert (which == [0] and len(limits) == 1) is one
+    assert (limits[0].low, limits[0].high) == (-1.0, 2.0)
