@@ -79,6 +79,8 @@ def test_the_last_boxes_are_looked_at_first_and_the_others_wait(monkeypatch):
     assert list(zip(low[:, 0], high[:, 0])) == [(3, 4), (0, 2), (2, 3)]
     state, used, (low, high), _, _ = searched(lambda a, b: False, budget=2)
     assert (state, used) == ("left", 2) and list(low[:, 0]) == [2, 0]
+    state, used, (low, high), _, _ = searched(lambda a, b: a == 3, budget=3)
+    assert (state, used) == ("left", 3) and list(zip(low[:, 0], high[:, 0])) == [(0, 2), (2, 3)]
 
 
 def test_boxes_that_are_too_small_to_be_cut_are_left():
