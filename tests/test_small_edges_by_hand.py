@@ -5,12 +5,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from workbench import InputError, Scenario, Signal
+from workbench import InputError, Scenario, Signal, Sine, Waypoints
 from workbench.verification import run_claims
 from workbench.verification.linear import modes_of_run
 from workbench.verification.linear.called_law import Asked
 from workbench.verification.linear.modes import Mode, Place
 from workbench.verification.linear.systems import break_loop
+from workbench.verification.observed import unseen
 from workbench.verification.probability import rare
 from workbench.verification.rigorous.motion import Motion
 from workbench.verification.search import of_loop
@@ -149,3 +150,15 @@ def test_a_loop_is_broken_at_an_actuator_that_there_is(i, there, columns, rows):
     L = break_loop(A, B, C, i, 0.5)
     assert L.A == pytest.approx(A - np.outer(B[:, i], C[i])) and L.T == 0.5
     assert L.B[:, 0] == pytest.approx(B[:, i]) and L.C[0] == pytest.approx(-C[i])
+
+
+# ---- what comes after a run ------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("length, words", [
+    (2.0, "the push is what it never was before at t = 2."), (4.0, ""), (9.0, ""),
+])  # fmt: skip
+def test_a_push_that_goes_on_is_looked_at_until_it_ends(length, words):
+    """From 1 to 3 in 4 s; what stays as it is, and what ends with the run, leaves nothing."""
+    found = "".join(unseen._leaves("the push", Waypoints("output", ((1.0,), (3.0,)), 4.0), length))
+    assert found.startswith(words) and bool(found) is bool(words)
+    assert list(unseen._leaves("the push", 7.0, length)) == []
+    assert list(unseen._leaves("the push", Sine("output", (0.0,), (1.0,), 0.3), length)) == []
