@@ -10,6 +10,7 @@ from workbench.contract.errors import InputError
 from workbench.contract.plain import Plain
 from workbench.contract.wrappers import Delayed
 from workbench.verification.linear import limited_loop as module
+from workbench.verification.linear.limited import Limited
 from workbench.verification.linear.loop import Point
 
 N, M_, P, K, Q, L = 3, 2, 2, 2, 2, 1  # states, commands, measurements, memory, references, limits
@@ -143,3 +144,18 @@ def test_a_run_begins_with_nothing_on_its_way_and_memory_that_fits():
     found = module._start(SimpleNamespace(plant=plant), law, [0.5, 0.25], [3.0], 4)
     assert found.tolist() == [0.5, 0.25, 0.0, 0.0, 7.0, 8.0]
     assert asked == [(0.0, [1.0, 2.0], [30.0, 5.0], [3.0])]
+
+
+@pytest.mark.parametrize("read_by", [(0, 0), (0.5, 0), (0, 0.5), (0.5, 0.25)])
+@pytest.mark.parametrize("what", ["K", "command"])
+def test_memory_that_one_of_two_limits_or_commands_reads_is_needed(read_by, what):
+    """x of the plant and z, which fades; each limit and each command may read z."""
+    column = np.array([[1.0], [2.0]])
+    rows = np.hstack([column, np.array(read_by, float)[:, None]])
+    other = np.hstack([column, np.zeros((2, 1))])
+    parts = {"K": rows if what == "K" else other, "command": other if what == "K" else rows}
+    made = Limited(
+        np.array([[0.5, 0.0], [0.25, 0.75]]), np.zeros((2, 2)), parts["K"], np.zeros(2), np.zeros(2),
+        -np.ones(2), np.ones(2), np.eye(2), parts["command"], ("x", "z"), np.array([1.0, 2.0]), 0.1,
+    )  # fmt: skip
+    assert module._needed(made, 1).states == (("x", "z") if any(read_by) else ("x",))

@@ -34,16 +34,23 @@ def parts(count=2, sampled=True, G=((2.0, 1.0), (0.0, 4.0)), flow=(3e5, 0.0, 0.0
         return G @ w[1:] + np.array([0.5, -0.25])
 
     def jump(t, x, w, c):
+        assert (t, c) == (0.0, "c")
         return np.array([9.0, 9.0, 9.0, *commanded(w), 9.0])
 
     def log(t, x, w, c):
+        assert (t, c) == (0.0, "c")
         return np.array([9.0, *commanded(w)])
 
-    traced = SimpleNamespace(jump=jump, log=log, flow=lambda t, x, w, c: np.array([*flow, 77.0]))
+    def flowing(t, x, w, c):
+        assert (t, c) == (0.0, "c")
+        return np.array([*flow, 77.0])
+
+    traced = SimpleNamespace(jump=jump, log=log, flow=flowing)
     at = {"jump": 3, "log": 1}
 
     def slopes(name):
         def of(t, x, w, c):
+            assert (t, c) == (0.0, "c")
             if name == "flow":
                 return np.arange(64.0).reshape(8, 8), None
             by_w = np.zeros((6, 3))

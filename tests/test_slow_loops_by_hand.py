@@ -1,0 +1,106 @@
+"""Linear loops slower than a radian a second, and laws that begin under a reference that moves, by hand."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from workbench import Scenario, Signal
+from workbench.contract.plain import Plain
+from workbench.verification.linear import called_law, frozen_time
+from workbench.verification.linear.margins import disk_margin, loop_margins, phase_crossovers
+from workbench.verification.linear.stability import stability
+from workbench.verification.linear.systems import LinearSystem
+
+
+@pytest.mark.parametrize("k", [0.02, 0.5, 1.0, 30.0])
+def test_margins_of_an_integrator_at_any_speed(k):
+    """L = k/s: |L| = 1 at k, a quarter turn left, π/(2 k) of delay; no gain destabilises."""
+    found = loop_margins(
+        LinearSystem(np.zeros((1, 1)), np.ones((1, 1)), k * np.ones((1, 1)), np.zeros((1, 1)))
+    )
+    assert found.phase_margin == pytest.approx(np.pi / 2)
+    assert found.delay_margin == pytest.approx(np.pi / 2 / k, rel=1e-6)
+    assert (found.gain_up, found.gain_down) == (np.inf, 0.0)
+
+
+@pytest.mark.parametrize("speed", [0.01, 0.2, 40.0])
+def test_margins_of_three_lags_scale_with_time(speed):
+    """L = 2/(s/a + 1)³: real and negative at √3 a with 1/4; |L| = 1 at √(2^(2/3) − 1) a."""
+    A = speed * (-np.eye(3) + np.diag([1.0, 1.0], -1))
+    B, C = speed * np.array([[1.0], [0.0], [0.0]]), np.array([[0.0, 0.0, 2.0]])
+    L = LinearSystem(A, B, C, np.zeros((1, 1)))
+    found = loop_margins(L)
+    ω = np.sqrt(2.0 ** (2 / 3) - 1)
+    left = np.pi - 3 * np.arctan(ω)
+    assert found.gain_up == pytest.approx(4.0) and found.phase_margin == pytest.approx(left)
+    assert found.delay_margin == pytest.approx(left / (ω * speed), rel=1e-6)
+    assert phase_crossovers(L) == [pytest.approx(np.sqrt(3) * speed, rel=1e-6)]
+
+
+def test_a_law_is_begun_with_what_it_measures_and_is_wanted_at_first(monkeypatch):
+    """References that move; a disturbance among the live inputs is none of the law's."""
+    begun = []
+
+    def start(t, z, y, r):
+        begun.append((t, z, y, r))
+        return [7.0]
+
+    time = np.arange(3.0)
+    inside = SimpleNamespace(law="own", z=(0.5,))
+    law = SimpleNamespace(
+        measured=(SimpleNamespace(name="b"), SimpleNamespace(name="a")), states=("m",), start=start
+    )
+    demand = SimpleNamespace(
+        live=["a_d", "push", "b_d"],
+        kinds={"a_d": "reference", "push": "disturbance", "b_d": "reference"},
+        at=lambda t: np.column_stack([10 + t, 20 + t, 30 + t]),
+    )
+    logged = {"a": 1 + time, "b": 5 + time}
+    monkeypatch.setattr(called_law, "running", lambda controller: law)
+    monkeypatch.setattr(called_law, "innermost", lambda law: inside)
+    monkeypatch.setattr(called_law, "start_state", lambda loop, scenario: np.array([1.0, 2.0, 3.0]))
+    monkeypatch.setattr(called_law, "Demand", lambda *given: demand)
+    monkeypatch.setattr(called_law, "without_records", lambda own: begun.append(own))
+    run = SimpleNamespace(log=SimpleNamespace(time=time, array=logged.__getitem__), scenario=None)
+    found = called_law.Asked(SimpleNamespace(controller=object.__new__(Plain)), run)
+    assert begun[0] == (0.0, [3.0], [5.0, 1.0], [10.0, 30.0]) and begun[1] == "own"
+    assert found.y.tolist() == [[5.0, 1.0], [6.0, 2.0], [7.0, 3.0]] and found.delay == 0.0
+    assert found.r.tolist() == [[10.0, 30.0], [11.0, 31.0], [12.0, 32.0]]
+    assert found.seen[0].wrapped == [7.0] and found.seen[0].own == ("own", (0.5,))
+
+
+@pytest.mark.parametrize("why, own", [("", "the loop"), ("it is noisy", "smooth")])
+def test_a_loop_with_noise_is_looked_at_without_it(monkeypatch, why, own):
+    """And is asked for its modes in the names and sizes of the one that is looked at."""
+    states = (Signal("a", "m"), Signal("z", "1", "", "friction"))
+    made = {
+        name: SimpleNamespace(name=name, states=states, no_derivative=why)
+        for name in (own, "the loop")
+    }
+    monkeypatch.setattr(frozen_time, "smooth", lambda loop: made["smooth"])
+    logged = {"a": [1.0, 2.0], "z": [3.0, 4.0]}
+    log = SimpleNamespace(time=np.array([0.0, 2.5]), array=logged.__getitem__)
+    scenario = Scenario(2.5, offset={"a": 1.0})
+    run = SimpleNamespace(loop=made["the loop"], log=log, scenario=scenario)
+    found = frozen_time.TracedPoints(run)
+    assert found.loop is made[own] and found.x.tolist() == [[1.0, 3.0], [2.0, 4.0]]
+    assert found.rubs == {"z"} and found.length == 2.5 and found.scenario.offset == {}
+
+
+def test_a_matrix_without_states_is_stable_and_has_no_modes():
+    found = stability(np.zeros((0, 0)))
+    assert found.holds is True and found.why == "no states"
+    shapes = {
+        np.shape(value) for value in vars(found.spectrum).values() if isinstance(value, np.ndarray)
+    }
+    assert shapes == {(0,), (0, 0)}
+
+
+def test_a_loop_that_is_not_stable_has_no_disk():
+    """L = −2/s: the closed loop grows at 2 1/s."""
+    found = disk_margin(
+        LinearSystem(np.zeros((1, 1)), np.ones((1, 1)), -2 * np.ones((1, 1)), np.zeros((1, 1)))
+    )
+    assert (found.α, found.gain_min, found.gain_max, found.phase) == (0.0, 1.0, 1.0, 0.0)
+    assert np.isnan(found.ω) and found.stability.holds is False
