@@ -4,12 +4,14 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy.linalg import expm
 
 from workbench import Scenario, Signal
 from workbench.contract.plain import Plain
 from workbench.verification.linear import called_law, frozen_time
 from workbench.verification.linear.margins import disk_margin, loop_margins, phase_crossovers
-from workbench.verification.linear.stability import stability
+from workbench.verification.linear.stability import spectral, stability, stable_verdict
+from workbench.verification.linear.step_matrix import Matrices
 from workbench.verification.linear.systems import LinearSystem
 
 
@@ -104,3 +106,60 @@ def test_a_loop_that_is_not_stable_has_no_disk():
     )
     assert (found.α, found.gain_min, found.gain_max, found.phase) == (0.0, 1.0, 1.0, 0.0)
     assert np.isnan(found.ω) and found.stability.holds is False
+
+
+@pytest.mark.parametrize("period, lag", [(None, 0.0), (0.5, 0.0), (0.5, 0.125)])
+def test_the_matrix_over_a_sample_asks_for_a_release_only_where_there_is_a_lag(period, lag):
+    """J e^{A (T − δ)} R e^{A δ}, in typical sizes; of a continuous loop its flow alone."""
+    A, J, R = (
+        np.array([[-1.0, 2.0], [0.0, -3.0]]),
+        np.array([[1.0, 0.5], [0.25, 2.0]]),
+        np.diag([1.0, 0.5]),
+    )
+    asked = []
+
+    def slope(name, t, x, w):
+        asked.append((name, t, x, w))
+        return {"flow": A, "jump": J, "release": R}[name]
+
+    own = object.__new__(Matrices)
+    own.loop, own.S, own.slope = (
+        SimpleNamespace(period=period, lag=lag),
+        np.array([2.0, 10.0]),
+        slope,
+    )
+    found = own.over_sample(3.0, "x", "there", "w", "later")
+    M = (
+        A
+        if period is None
+        else J @ expm(A * (period - lag)) @ (R @ expm(A * lag) if lag else np.eye(2))
+    )
+    assert found == pytest.approx(M * np.array([[1.0, 5.0], [0.2, 1.0]]))
+    seen = [("flow", 3.0, "x", "w")]
+    seen += [("release", 3.0, "x", "w")] if lag else []
+    seen += [("jump", 3.0, "there", "later")] if period else []
+    assert asked == seen
+
+
+@pytest.mark.parametrize("T, margin", [(None, 0.5), (0.1, 0.2)])
+def test_a_verdict_on_modes_lists_them(T, margin):
+    A = np.array([[-0.5, 2.0], [-2.0, -0.5]]) if T is None else np.array([[0.8, 0.0], [0.0, -0.3]])
+    one, none = np.ones((2, 1)), np.zeros((1, 1))
+    found = stable_verdict(LinearSystem(A, one, one.T, none, T), "the loop", ("a", "b"), "modes")
+    assert found.holds is True and found.margin == pytest.approx(margin)
+    assert (found.unit, found.key) == ("1/s" if T is None else "1", "modes")
+    wanted = [[-0.5, -2.0], [-0.5, 2.0]] if T is None else [[-0.3, 0.0], [0.8, 0.0]]
+    assert sorted(found.data["eigenvalues"]) == [pytest.approx(row) for row in wanted]
+    assert found.data["T"] == T and len(found.data["rounding_bounds"]) == 2
+    assert found.claim == "the loop is asymptotically stable" and "Lyapunov" in found.source
+
+
+@pytest.mark.parametrize("n", [2, 3])
+def test_the_rounding_of_a_defective_matrix_is_elsners_and_grows_as_the_matrix(n):
+    """(2 ‖A‖)^{1−1/n} (4 n ε ‖A‖)^{1/n}: at 1024 times the matrix 1024 times as much."""
+    A = np.eye(n) + np.eye(n, k=1)
+    one, large = (spectral(size * A).bounds for size in (1.0, 1024.0))
+    assert large == pytest.approx(1024 * one, rel=1e-12)
+    size = np.linalg.norm(A, 2)
+    wanted = (2 * size) ** (1 - 1 / n) * (4 * n * np.finfo(float).eps * size) ** (1 / n)
+    assert (one > 0.5 * wanted).all() and (one < 2 * wanted).all()
