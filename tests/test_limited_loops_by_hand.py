@@ -159,3 +159,23 @@ def test_memory_that_one_of_two_limits_or_commands_reads_is_needed(read_by, what
         -np.ones(2), np.ones(2), np.eye(2), parts["command"], ("x", "z"), np.array([1.0, 2.0]), 0.1,
     )  # fmt: skip
     assert module._needed(made, 1).states == (("x", "z") if any(read_by) else ("x",))
+
+
+@pytest.mark.parametrize(
+    "w, room",
+    [
+        ((0.0, 0.5), [1.0, 0.5]), ((0.25, -0.5), [0.75, 0.5]), ((0.0, 1.0), None), ((-1.5, 0.0), None),
+        ((1.0, 0.0), None), ((0.0, -2.0), None),
+    ],
+)  # fmt: skip
+def test_a_loop_rests_where_every_one_of_its_limits_leaves_room(w, room):
+    """Two commands within ±1 that stand at w where the state is 0."""
+    made = Limited(
+        0.5 * np.eye(1), np.zeros((1, 2)), np.zeros((2, 1)), np.zeros(1), np.array(w),
+        -np.ones(2), np.ones(2), np.zeros((1, 2)), np.zeros((2, 1)), ("x",), np.zeros(1), 0.1,
+    )  # fmt: skip
+    if room is None:
+        with pytest.raises(InputError):
+            made.rest()
+    else:
+        assert made.rest()[1] == pytest.approx(room) and made.rest()[0] == [0.0]

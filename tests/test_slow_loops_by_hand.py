@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 
-from workbench import Scenario, Signal
+from workbench import InputError, Scenario, Signal
 from workbench.contract.plain import Plain
 from workbench.verification.linear import called_law, frozen_time
 from workbench.verification.linear.margins import disk_margin, loop_margins, phase_crossovers
+from workbench.verification.linear.quadratic import quadratic_certificate
 from workbench.verification.linear.stability import spectral, stability, stable_verdict
 from workbench.verification.linear.step_matrix import Matrices
 from workbench.verification.linear.systems import LinearSystem
@@ -163,3 +164,16 @@ def test_the_rounding_of_a_defective_matrix_is_elsners_and_grows_as_the_matrix(n
     size = np.linalg.norm(A, 2)
     wanted = (2 * size) ** (1 - 1 / n) * (4 * n * np.finfo(float).eps * size) ** (1 / n)
     assert (one > 0.5 * wanted).all() and (one < 2 * wanted).all()
+
+
+def test_matrices_that_do_not_fit_are_refused():
+    """A 2 × 3 or 3 × 2; and a matrix of which one entry is no number has no certificate."""
+    one = np.ones((2, 1))
+    for A in (np.ones((2, 3)), np.ones((3, 2))):
+        with pytest.raises(InputError):
+            LinearSystem(A, one, one.T, np.zeros((1, 1)))
+    for spoilt in (np.nan, np.inf):
+        with pytest.raises(InputError, match="square matrix of numbers"):
+            quadratic_certificate(np.array([[-1.0, 0.0], [spoilt, -2.0]]))
+    with pytest.raises(InputError, match="square matrix of numbers"):
+        quadratic_certificate(np.ones((2, 3)))
