@@ -177,3 +177,41 @@ def test_matrices_that_do_not_fit_are_refused():
             quadratic_certificate(np.array([[-1.0, 0.0], [spoilt, -2.0]]))
     with pytest.raises(InputError, match="square matrix of numbers"):
         quadratic_certificate(np.ones((2, 3)))
+
+
+@pytest.mark.parametrize(
+    "k, lag, wide", [(2, 0.25, False), (2, 0.0, False), (0, 0.25, False), (2, 0.25, True)]
+)
+def test_a_row_of_the_log_is_seen_just_before_its_sample(monkeypatch, k, lag, wide):
+    """The plant there, the memory of the sample before (released, where commands come late); first rows and coarse logs alone."""
+    asked = []
+    x = np.arange(9.0).reshape(3, 3)
+
+    def value(name, t, *at):
+        asked.append((name, t, at[0].tolist(), at[1]))
+        return np.array([50.0, 60.0, 70.0])
+
+    def over_sample(t, first, there, w, later):
+        asked.append((t, first.tolist(), there.tolist(), w, later))
+        return np.eye(3)
+
+    own = object.__new__(frozen_time.TracedPoints)
+    own.loop = SimpleNamespace(lag=lag, plant=SimpleNamespace(states=(Signal("a"),)))
+    own.log = SimpleNamespace(time=np.array([1.0, 1.5, 2.0]))
+    own.x, own.state, own.commons = x, ["a", "m", "n"], "commons"
+    own.matrices = SimpleNamespace(value=value, over_sample=over_sample)
+    own.w = lambda row: f"w{row}"
+    own.place = lambda *given: given
+    monkeypatch.setattr(frozen_time, "coarse", lambda loop, log: wide)
+    found = own.visited(k, "held")
+    assert found[:3] == (k, "held", True) and found[4:] == (["a", "m", "n"], "commons")
+    before = k if wide or not k else k - 1
+    t = [1.0, 1.5, 2.0][k]
+    if before == k:
+        assert asked == [(t, x[k].tolist(), x[k].tolist(), f"w{k}", f"w{k}")]
+        return
+    memory = [60.0, 70.0] if lag else x[before, 1:].tolist()
+    released = [("release", 1.5, x[1].tolist(), "w1")] if lag else []
+    assert asked == [*released, (t, x[1].tolist(), [x[2, 0], *memory], "w1", "w2")]
+    assert own.visited(k)[1] == "on the way, t = 2 s" and own.visited(k)[2] is False
+    assert x[2].tolist() == [6.0, 7.0, 8.0]
