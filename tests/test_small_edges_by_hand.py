@@ -14,7 +14,7 @@ from workbench.verification.linear.systems import break_loop
 from workbench.verification.observed import unseen
 from workbench.verification.probability import rare
 from workbench.verification.rigorous.motion import Motion
-from workbench.verification.search import of_loop
+from workbench.verification.search import of_loop, slopes
 from workbench.verification.search.of_scenario import Offset
 
 
@@ -37,6 +37,34 @@ def test_noise_and_offsets_begin_where_they_are_without_a_range(monkeypatch):
     assert (one.name, one.low, one.high, one.nominal, one.unit) == ("offset.a", 0.0, 0.0, 0.0, "m")
     assert (other.name, other.low, other.high, other.nominal) == ("offset.b", 0.0, 0.0, 0.5)
     assert (one.of, other.of) == (("a",), ("b",))
+
+
+def test_a_point_beyond_the_box_is_taken_to_its_edge_and_every_direction_is_told(monkeypatch):
+    """What does not deviate at its nominal value."""
+    placed = []
+
+    class Asked(SimpleNamespace):
+        __hash__ = object.__hash__
+
+        def place(self, point):
+            placed.append(point.tolist())
+            return point
+
+        def amounts(self, place):
+            return {keys[0]: 30.0}
+
+    keys = [Asked(nominal=3.0, whole=False), Asked(nominal=5.0, whole=True)]
+    run = SimpleNamespace(loop="loop", scenario="scenario")
+    search = Asked(along=keys, run=run)
+    monkeypatch.setattr(slopes, "moved", lambda loop, scenario, told: (loop, scenario, told))
+    own = slopes.Slopes(search)
+    assert own.may == [0]
+    assert own._job(np.array([1.5, -1.25])) == ("loop", "scenario", {keys[0]: 30.0, keys[1]: 5.0})
+    own._job(np.array([0.5, -0.75]))
+    assert placed == [[1.0, -1.0], [0.5, -0.75]]
+    assert own._beside(np.array([0.9999, 0.5]), 0, 1e-3).tolist() == [1.0, 0.5]
+    assert own._beside(np.array([0.5, -1.0]), 1, -1e-3).tolist() == [0.5, -1.0]
+    assert own._along(None, None, np.zeros(2), 1) == 0.0
 
 
 # ---- what is held in a question --------------------------------------------------
