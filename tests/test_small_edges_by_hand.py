@@ -15,6 +15,7 @@ from workbench.verification.observed import unseen
 from workbench.verification.probability import rare
 from workbench.verification.rigorous.motion import Motion
 from workbench.verification.search import of_loop, slopes
+from workbench.verification.search.direction import Direction
 from workbench.verification.search.of_scenario import Offset
 
 
@@ -65,6 +66,18 @@ def test_a_point_beyond_the_box_is_taken_to_its_edge_and_every_direction_is_told
     assert own._beside(np.array([0.9999, 0.5]), 0, 1e-3).tolist() == [1.0, 0.5]
     assert own._beside(np.array([0.5, -1.0]), 1, -1e-3).tolist() == [0.5, -1.0]
     assert own._along(None, None, np.zeros(2), 1) == 0.0
+
+
+def test_the_ends_of_a_range_are_its_ends_to_the_last_digit():
+    """And halfway is half of the way to the end on that side; whole numbers are the nearest."""
+    rng = np.random.default_rng(2)
+    for low, nominal, high in np.sort(rng.normal(size=(50, 3)), axis=1):
+        one = Direction("k", low, high, nominal, "m", None)
+        assert (one.at(-1.0), one.at(0.0), one.at(1.0)) == (low, nominal, high)
+        assert one.at(0.5) == pytest.approx((nominal + high) / 2)
+        assert one.at(-0.25) == pytest.approx(nominal + 0.25 * (low - nominal))
+    whole = Direction("n", 2.0, 9.0, 4.0, "1", None, whole=True)
+    assert [whole.at(s) for s in (-1.0, -0.3, -0.2, 0.3, 1.0)] == [2.0, 3.0, 4.0, 6.0, 9.0]
 
 
 # ---- what is held in a question --------------------------------------------------
