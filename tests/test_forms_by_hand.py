@@ -1,10 +1,13 @@
 """Linear forms beside a run, by hand: products, quotients, kinks and jumps of forms that are written down, at their worst."""
 
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from workbench import InputError
+from workbench.verification.tube import asked
 from workbench.verification.tube.checker import form as module
 from workbench.verification.tube.checker.form import Form, absolute, stepped
 from workbench.verification.tube.checker.interval import Interval
@@ -124,3 +127,35 @@ def test_of_a_value_that_jumps_nothing_is_known_unless_it_is_one_number():
     found = stepped(value, Form(Interval(2.0)), F)
     assert found.rest.tolist() == [0.0, np.inf] and not found.line.any() and found.of is BOX
     assert stepped(value, Form(Interval(2.0))).same
+
+
+# ---- dead times between bounds -----------------------------------------------------------------------------------------------
+NEAR = asked.WHOLE * 0.5
+
+
+@pytest.mark.parametrize(
+    "low, high, fits",
+    [
+        (0.1, 0.3, True), (0.25, 0.25, True), (0.2501, 0.3, False), (0.1, 0.2499, False), (0.0, 0.3, False),
+        (0.99 * NEAR, 0.3, False), (2 * NEAR, 0.3, True), (0.1, 0.5 - 0.5 * NEAR, False), (0.1, 0.5 - 2 * NEAR, True),
+        (0.1, 0.6, False),
+    ],
+)  # fmt: skip
+def test_a_dead_time_stays_within_the_sample_that_the_runs_own_ends_in(low, high, fits):
+    """T = 0.5 s, a delay of two samples and 0.25 s."""
+    loop = SimpleNamespace(lag=0.25, period=0.5, controller=SimpleNamespace(delay=1.25))
+    claim = SimpleNamespace(delay=(1.0 + low, 1.0 + high))
+    if fits:
+        found = asked.late(claim, loop)
+        assert (found.lag, found.period) == (0.25, 0.5)
+        assert (found.low, found.high) == (pytest.approx(low), pytest.approx(high))
+        return
+    with pytest.raises(InputError, match="delay: expected bounds around 1.25 s"):
+        asked.late(claim, loop)
+
+
+def test_a_dead_time_that_is_not_stated_or_not_there():
+    loop = SimpleNamespace(lag=0.0, period=0.5, controller=SimpleNamespace(delay=1.0))
+    assert asked.late(SimpleNamespace(delay=None), loop) is None
+    with pytest.raises(InputError, match="delay: the run has none that ends between two samples"):
+        asked.late(SimpleNamespace(delay=(0.1, 0.2)), loop)
