@@ -216,6 +216,8 @@ def test_a_cost_falls_by_the_stage_cost(monkeypatch):
 def test_a_cost_is_looked_at_sample_by_sample(monkeypatch):
     skipped, asked = decrease(monkeypatch, time=(0.0, 0.2, 0.4))
     assert skipped.holds is None and skipped.worst.startswith("every sample must be in the log")
+    for off, holds in ((5e-11, True), (2e-10, None)):
+        assert decrease(monkeypatch, time=(0.0, 0.1 + off, 0.2))[0].holds is holds
     brief, _ = decrease(monkeypatch, time=(0.0, 0.1))
     assert brief.worst == skipped.worst and asked == []
     moving, _ = decrease(monkeypatch, why="the reference is constant")

@@ -35,7 +35,8 @@ def test_a_path_that_is_fast_for_the_machine_is_odd(monkeypatch, share, oddness,
 
 
 def asking(monkeypatch, feed="flow", **speeds):
-    """A reference that asks for speeds (m/s) of outputs; the machine has 0.5 m/s."""
+    """A reference that asks for speeds (m/s) of outputs; the machine has 0.5 m/s. Of `place` no speed is wanted."""
+    speeds |= {"place": 7.0}
     monkeypatch.setattr(module, "scales", lambda plant: SimpleNamespace(of_unit=of_unit))
     monkeypatch.setattr(module, "innermost", lambda controller: SimpleNamespace(feed=feed))
     monkeypatch.setattr(module, "feeds_forward", lambda law: True)
@@ -44,7 +45,7 @@ def asking(monkeypatch, feed="flow", **speeds):
     demand = SimpleNamespace(
         live=[f"d{name}_d" for name in speeds],
         at=lambda t: table,
-        wanted=[(name, order) for name in speeds for order in (0, 1)],
+        wanted=[(n, k) for n in speeds for k in (0, 1) if (n, k) != ("place", 1)],
     )
     plant = SimpleNamespace(states=signals, outputs=())
     loop = SimpleNamespace(plant=plant, controller=None)

@@ -81,15 +81,17 @@ def test_a_shipped_machine_of_pins_is_put_back_to_what_it_was():
 
 
 def test_a_supply_that_no_machine_is_built_for():
-    """Below half of 100 bar it is put there, the more oddly the less it is; return lines and beliefs are none."""
+    """Below half of 100 bar it is put there; return lines, beliefs and what gives no pressure are none."""
     numbers = {
         "plant.supply.p_s": 30e5,
         "plant.pump.P_M": 50e5,
         "plant.supply.p_r": 5e5,
+        "plant.left.p_s": 0.0,
+        "plant.right.p_s": 49.9e5,
         "controller.model.supply.p_s": 30e5,
     }
     known = {path: Leaf(path, value, None) for path, value in numbers.items()}
-    assert starved(known) == {"supply.p_s": (30e5, 100e5)}
+    assert starved(known) == {"supply.p_s": (30e5, 100e5), "right.p_s": (49.9e5, 100e5)}
 
 
 HEAVY = {

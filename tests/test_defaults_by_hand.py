@@ -87,7 +87,7 @@ def test_an_open_loop_is_asked_for_no_stability():
 
 @pytest.mark.parametrize(
     "length, brief",
-    [(100.0, max(BRIEF, 3 * SETTLE)), (3.0, min(6.0, max(BRIEF, 3.0))), (0.5, 1.0)],
+    [(100.0, BRIEF), (5.5, BRIEF), (4.5, 9.0), (0.5, 1.0)],
 )
 def test_a_predictive_law_is_asked_from_fewer_and_shorter_starts(length, brief):
     (claim,), _ = asked("_practical", predictive="law", length=length)

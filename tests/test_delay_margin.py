@@ -5,13 +5,13 @@ import pytest
 from small import Feedback, Linear
 
 from controllers import PID
-from workbench import ClosedLoop, Delayed, Sampled, Saturated, Scenario
+from workbench import ClosedLoop, Delayed, InputError, Sampled, Saturated, Scenario
 from workbench.contract.wrappers import MOST_HELD
 from workbench.verification import claims as C
 from workbench.verification.judge import verify
 from workbench.verification.linear.delay_margin import LateCommand, delay_margin
 from workbench.verification.linear.margins import loop_margins
-from workbench.verification.linear.sampled_data import sampled
+from workbench.verification.linear.sampled_data import _delays, sampled
 from workbench.verification.linear.systems import LinearSystem
 from workbench.verification.practical.limits import queue
 
@@ -180,3 +180,12 @@ def test_a_queue_holds_every_delay_that_can_be_held():
     for samples in [0.0, 0.5, 8.0, 8.01, 100.0, 512.5, MOST_HELD - 1, MOST_HELD]:
         assert samples <= queue(samples) <= MOST_HELD, samples
     assert queue(3.0) == queue(8.0)  # near delays share one graph
+
+
+def test_a_delay_of_more_samples_than_a_plant_may_have_states_is_refused():
+    """One state and 3999 samples of delay, over both inputs, are the most."""
+    A, B = np.array([[-1.0]]), np.ones((1, 2))
+    taken = _delays((999.5, 1000.0), 0.5, 1, 2)
+    assert taken == pytest.approx([999.5, 1000.0])
+    with pytest.raises(InputError, match="1000.5 s holds 2e.03 samples of 0.5 s.*4000 states are"):
+        sampled(A, B, A, np.zeros((1, 2)), 0.5, (999.5, 1000.5))

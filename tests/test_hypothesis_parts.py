@@ -92,10 +92,15 @@ def test_the_pump_gives_what_all_valves_take(most, holds):
 
 @pytest.mark.parametrize("lag, order", [("first", "1"), ("second", "2")])
 def test_lag_of_a_valve_in_words(lag, order):
+    """Of the first valve that has one, wherever it stands."""
+    ideal = SimpleNamespace(lag="ideal", frequency=7.0)
     own = SimpleNamespace(lag=lag, frequency=80.0)
-    assert valves.unlagged(own, ["1"]).worst == f"spool of order {order} at 80 Hz"
-    assert valves.unlagged(own, ["1"]).holds is False
-    assert (valves.unlagged(own, []).holds, valves.unlagged(own, []).worst) == (True, "")
+    other = SimpleNamespace(lag="first", frequency=90.0)
+    found = valves.unlagged([ideal, own, other], " of lift")
+    assert found.worst == f"spool of order {order} at 80 Hz" and found.holds is False
+    assert found.text == "valves without lag of lift" and found.terms == ("valve",)
+    found = valves.unlagged([ideal, ideal])
+    assert (found.holds, found.worst, found.text) == (True, "", "valves without lag")
 
 
 # ---- geometry ------------------------------------------------------------

@@ -272,14 +272,14 @@ def test_a_bound_is_asked_of_a_law_that_states_a_function(monkeypatch):
 
 
 # ---- memory that is an expression --------------------------------------------------------------------------------------
-def gains(limits=(-np.inf, np.inf), rates=None):
-    """u = (2 + z) x + z for a plant state x = 3 that is 0.1 off, z = 1 at the end (t = 10) running on by 0.5 1/s."""
+def gains(limits=(-np.inf, np.inf), rates=None, off=0.1):
+    """u = (2 + z) x + z for a plant state x = 3 that is a little off, z = 1 at the end (t = 10) running on by 0.5 1/s."""
     made = object.__new__(traced_memory._Gains)
     made.rates = {1: 0.5} if rates is None else rates
     made.end = 10.0
     made.x = np.array([3.0, 1.0])
     made.w = None
-    made.moved = np.array([0.1, 0.0])
+    made.moved = np.array([off, 0.0])
     made.constants = None
     made.command = lambda t, x, w, c: np.array([(2 + x[1]) * x[0] + x[1], -x[0]])
     made.limits = np.array([[limits[0], -np.inf], [limits[1], np.inf]])
@@ -310,6 +310,8 @@ def test_which_commands_are_at_their_limits(limits):
     found, limited = gains(limits, rates={}).gains(10.0)
     assert limited.tolist() == [True, False]
     assert not gains((9.9, 10.4), rates={}).gains(10.0)[1].any()
+    at_it = gains((-np.inf, 10.0), rates={}, off=-0.1).gains(10.0)
+    assert at_it[1].tolist() == [True, False]
 
 
 def logged(**signals):

@@ -75,7 +75,7 @@ class ServoValvePart(OilPart):
             yield hypotheses.stroke(run, k)
         yield hypotheses.valve(run, k, drive.chambers)
         valve = drive.chambers.valve
-        yield hypotheses.unlagged(valve, (k,) if valve.lag != "ideal" else (), of=f" of {k}")
+        yield hypotheses.unlagged([valve], of=f" of {k}")
 
     def monitors(self, q, drive: ServoDrive) -> dict:
         """Hypothesis → its margin along the run, 1 at ease."""

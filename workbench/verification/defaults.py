@@ -172,7 +172,7 @@ def _practical(about: _Loop, unasked: list) -> list:
     settle = _settle(about)
     if about.predictive is None:
         return [C.PracticalStability(settle=settle)]
-    brief = min(2 * about.length, max(BRIEF, 3 * settle))
+    brief = min(2 * about.length, BRIEF)
     return [C.PracticalStability(runs=FEW, settle=settle, duration=brief, longest=2 * brief)]
 
 

@@ -32,12 +32,7 @@ def reference(run):
 def knowledge(run, law):
     """Controller's model = plant, and what the law takes for granted."""
     yield from told(run, law, {"pose": None, "pressures": None, "name": ""})
-    lag = [
-        label
-        for label, c in zip(run.loop.plant.labels, run.loop.plant.cylinders)
-        if c.valve.lag != "ideal"
-    ]
-    yield unlagged(run.loop.plant.cylinders[0].valve, lag)
+    yield unlagged([cylinder.valve for cylinder in run.loop.plant.cylinders])
     moving = any(
         n.startswith(("V_b", "ω_b", "A_b", "α_b", "g_")) for n in run.scenario.disturbances
     )

@@ -58,15 +58,19 @@ def pump_flow(run, most: float) -> Assumption:
     )
 
 
-def unlagged(valve, lag, of: str = "") -> Assumption:
-    """Valves without lag; `lag`: labels of those that have one, all like `valve`; `of`: whose valves, in words."""
-    order = "1" if valve.lag == "first" else "2"
+def unlagged(which, of: str = "") -> Assumption:
+    """None of the valves `which` has lag; of several that have one the first is told. `of`: whose valves, in words."""
+    lagged = [valve for valve in which if valve.lag != "ideal"]
+    worst = ""
+    if lagged:
+        order = "1" if lagged[0].lag == "first" else "2"
+        worst = f"spool of order {order} at {lagged[0].frequency:g} Hz"
     return Assumption(
         f"valves without lag{of}",
-        not lag,
+        not lagged,
         None,
         "",
-        f"spool of order {order} at {valve.frequency:g} Hz" if lag else "",
+        worst,
         "(82), (83) are static",
         terms=("valve",),
     )

@@ -147,7 +147,7 @@ def check_power_flows(claim: Any, run: Run) -> Verdict:
                 name = cut
     if not name:  # a ledger without inner cuts has lost them, or has none: nothing was looked at
         return said(None, worst="no inner cut")
-    top = max((float(np.abs(v).max()) for v in logged.flows.values()), default=0.0)
+    top = max(float(np.abs(v).max()) for v in logged.flows.values())
     who = " and ".join(".".join(s) for s in logged.sides()[name])
     return said(
         worst <= claim.tolerance,
