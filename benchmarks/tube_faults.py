@@ -3,9 +3,10 @@
     python benchmarks/tube_faults.py [--faults 200] [--seed 1] [--processes 2] [--only joint]
 
 One or two numbers of a sound loop are changed: gains with either sign, sample time, dead time, valve, supply, oil, the path.
-Whether the changed loop is unsound is told by runs, not by the proof: a run from a corner of the starts ends its path no closer
-than it began, or does not end it. Draws go on until there are as many unsound loops as `--faults`, or until Ctrl-C. Of every loop that is proven,
-runs from corners go on three times as long as its path, and must stay between the bounds that the certificate states.
+Whether the changed loop is unsound is told by runs, not by the proof: a run from a corner of the starts ends its path no
+closer than it began, or does not end it. Draws go on until there are as many unsound loops as `--faults`, or until Ctrl-C. Of
+every loop that is proven, runs from corners go on three times as long as its path, and must stay between the bounds that the
+certificate states.
 Exit 1 where an unsound loop is proven or a run leaves its bounds.
 """
 
