@@ -8,6 +8,7 @@ from test_tube_crane import read
 from test_tube_section import K, refused, tube
 
 from workbench.verification.run import run
+from workbench.verification.tube import paths
 from workbench.verification.tube.asked import widths
 from workbench.verification.tube.blocks import crossed
 from workbench.verification.tube.checker import samples
@@ -62,3 +63,30 @@ def test_of_a_queue_of_commands_the_one_whose_turn_it_is_may_turn(delay, name):
     held = c.flow.still() & turning(c)
     assert name in c.names[held]
     assert set(c.names[held]) <= {name, "u_axis_applied"}
+
+
+@pytest.mark.parametrize(
+    "lag, substeps, seen",
+    [
+        (0.0, [0, 2], [(1.0, 0.5), (1.5, 0.5)]),
+        (0.4, [1, 2], [(1.0, 0.4), (14.0, 0.3), (14.3, 0.3)]),  # released before the second flow
+    ],
+)
+def test_polynomials_go_on_from_the_release(monkeypatch, lag, substeps, seen):
+    """A state that grows by the length of every step; the release puts ten times of it."""
+    steps = []
+
+    def step(x, h):
+        steps.append((float(x[0, 0]), h))
+        return x[:, None] * np.ones((1, 3, 1)), x + h
+
+    path = SimpleNamespace(step=step, jumped=lambda program, x: 10 * x)
+    monkeypatch.setattr(paths, "Path", lambda c, nodes: path)
+    monkeypatch.setattr(paths, "starts", lambda path: np.ones((1, 1)))
+    c = SimpleNamespace(lag=lag, T=1.0, substeps=np.array(substeps), release=None)
+    found = paths.polynomials(c, np.array([0]), 1)
+    assert np.ravel(steps) == pytest.approx(np.ravel(seen)) and len(found) == len(seen)
+    steps.clear()
+    paths.polynomials(c, np.array([0]), 3)
+    assert len(steps) == 3 * len(seen)
+    assert sum(h for _, h in steps) == pytest.approx(1.0)
