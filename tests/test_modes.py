@@ -345,3 +345,22 @@ def test_a_double_mode_that_rounding_parted_is_neutral_and_what_grows_beside_it_
     assert growing(1e-12) == [] and growing(-1e-12) == []
     assert growing(1e-9) == [pytest.approx(np.log(1 + np.sqrt(1e-9)) / T, rel=1e-3)]
     assert growing(1e-12, 1.0 + 2e-6) == [pytest.approx(2e-3, rel=1e-3)]
+
+
+def test_groups_that_hang_together_through_others():
+    """0-3-1 hang together through 3, 2 and 4 do, 5 is alone; scipy's components are the same for random ones."""
+    from scipy.sparse.csgraph import connected_components
+
+    from workbench.verification.linear.modes import connected
+
+    alike = np.zeros((6, 6), bool)
+    for i, j in ((0, 3), (3, 1), (2, 4)):
+        alike[i, j] = alike[j, i] = True
+    assert connected(alike).tolist() == [0, 0, 2, 0, 2, 5]
+    assert connected(np.zeros((1, 1), bool)).tolist() == [0]
+    rng = np.random.default_rng(2)
+    for share in (0.02, 0.1, 0.3):
+        drawn = rng.random((20, 20)) < share
+        drawn |= drawn.T
+        ours, theirs = connected(drawn), connected_components(drawn)[1]
+        assert ((ours[:, None] == ours) == (theirs[:, None] == theirs)).all()

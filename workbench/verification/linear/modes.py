@@ -25,7 +25,6 @@ from functools import cached_property
 from typing import final
 
 import numpy as np
-from scipy.sparse.csgraph import connected_components
 
 from workbench.contract.units import format_quantity as say
 from workbench.verification.linear.stability import spectral
@@ -236,9 +235,19 @@ def _parted(s: np.ndarray, rounding: np.ndarray) -> np.ndarray:
     """
     apart = np.abs(s[:, None] - s[None, :])
     alike = apart <= UNSURE * np.minimum.outer(rounding, rounding)
-    count, group = connected_components(alike)
-    mean = np.array([s[group == g].mean() for g in range(count)])
-    return np.maximum(rounding, np.abs(s - mean[group]))
+    group = connected(alike)
+    mean = {g: s[group == g].mean() for g in np.unique(group).tolist()}
+    return np.maximum(rounding, np.abs(s - [mean[g] for g in group.tolist()]))
+
+
+def connected(alike: np.ndarray) -> np.ndarray:
+    """Of each, the first that it is alike to directly or through others, (n,); alike (n, n) is symmetric."""
+    reached = alike | np.eye(len(alike), dtype=bool)
+    while True:
+        further = reached @ reached
+        if (further == reached).all():
+            return reached.argmax(axis=1)
+        reached = further
 
 
 def _shares(M, λ, commons) -> np.ndarray:
