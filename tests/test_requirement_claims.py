@@ -86,6 +86,10 @@ def test_a_requirement_on_a_run_that_is_known(text, holds, margin, time):
         ("always (abs(x0) >= 0)", "nothing that these signals could do"),
         ("always (x0 < 0.5 or x0 > 0.4)", "nothing that these signals could do"),
         ("always (time >= 0 s)", "nothing that these signals could do"),
+        ("eventually (x0 > 0.9)", "true at the start of the run already"),
+        ("(x0 > 3) until[0 s, 2 s] (x0 < 1.5)", "true at the start of the run already"),
+        ("eventually[0 s, 5 s] (always (x0 < 0.5))", "the last instant of the run alone"),
+        ("always[0 s, 5 s] (eventually (x0 < 0.5))", "the last instant of the run alone"),
     ],
 )
 def test_what_was_never_put_to_the_test_is_undecided(text, words):
@@ -102,10 +106,28 @@ def test_what_was_never_put_to_the_test_is_undecided(text, words):
         "always (x0 < 0.5 or x0 > 0.6 or time < 3 s)",
         "eventually (x0 < 0.1)",
         "always[0 s, 2 s] (x0 < 0.5 implies always[0 s, 1 s] (x0 < 0.5))",
+        "eventually[0 s, 4.9 s] (always (x0 < 0.5))",
+        "always[0 s, 3 s] (eventually[0 s, 2 s] (x0 < 0.9))",
+        "(x0 > 0.3) until[0 s, 2 s] (x0 < 0.5)",
     ],
 )
 def test_what_signals_could_make_false_is_asked(text):
     assert asked(text).holds
+
+
+def test_what_the_scenario_gives_is_nothing_that_the_loop_does():
+    """A sentence on the reference alone is true of every law; beside the output it is a requirement."""
+    text = """plant: ieha-published-linear
+controller: {law: PID, K_p: 0.4, K_i: 2, feed: gain, K_v: 0.0087}
+scenario:
+  reference: {type: Sine, space: output, centre: start, amplitude: [6 mm], frequency: 1 Hz}
+  duration: 1.5 s
+"""
+    case = loads(text)
+    alone = asked("eventually (Y_d > 5 mm)", case.loop, case.scenario)
+    assert alone.holds is None and "Y_d is what the scenario gives" in alone.worst
+    beside = "eventually (Y_d > 5 mm and Y > 5 mm)"
+    assert asked(beside, case.loop, case.scenario).holds is True
 
 
 def test_signals_that_stand_through_the_run_say_nothing_of_it():
@@ -312,6 +334,18 @@ def test_files_state_requirements_by_name_or_in_a_list():
         ("  requirements: {}\n", 5, "claims.requirements", "expected sentences"),
         ("  requirements: true\n", 5, "claims.requirements", "expected sentences"),
         ("  requirements:\n    a: Y < 1 m\n", 6, "claims.requirements.a", "first instant"),
+        (
+            "  requirements:\n    a: eventually (always (Y < 1 m))\n",
+            6,
+            "claims.requirements.a",
+            "last instant",
+        ),
+        (
+            "  requirements:\n    a: always (eventually (Y < 1 m))\n",
+            6,
+            "claims.requirements.a",
+            "last instant",
+        ),
         ("  requirement: true\n", 5, "claims", "did you mean requirements"),
     ],
 )
