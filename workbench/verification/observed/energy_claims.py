@@ -65,8 +65,10 @@ BOOKS = ("power-flows", "valve-losses")  # claims on the program's own accounts 
 
 
 def resting_on(verdict: Verdict, energy: Verdict, run: Run) -> Verdict:
-    """What a verdict owes to its run: books that fail after a drive left its stroke say nothing, for volumes of oil vanish there
-    and powers have no bound. A sampled verdict of a run whose energy balance fails says nothing: undecided. So does one that holds on a run in which
+    """What a verdict owes to its run.
+
+    Books that fail after a drive left its stroke say nothing: volumes of oil vanish there, and powers have no bound. A sampled
+    verdict of a run whose energy balance fails says nothing, either: undecided. So does one that holds on a run in which
     a piston leaves its stroke, a chamber falls below vacuum or a linkage passes a change point.
     A run that diverges is a failure, not a matter of energy.
     """

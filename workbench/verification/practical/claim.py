@@ -106,7 +106,7 @@ def check_practical(
 
 def _besides(run: Run, spread: float) -> tuple[Assumption, ...]:
     """What was not seen, not asked, and from how far the loop came back."""
-    return (*unmoved(run), *not_asked_back(run.loop.plant), *reach(run, spread))
+    return (*unmoved(run), *not_asked_back(run.loop), *reach(run, spread))
 
 
 def _with_places(
