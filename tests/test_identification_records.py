@@ -346,7 +346,7 @@ def test_a_limited_signal_is_hinted_at():
 
 @pytest.mark.parametrize("last, hinted", [(1.0, True), (0.3, True), (0.0, False)])
 def test_a_record_that_ends_at_its_limit_was_limited_before(last, hinted):
-    """Stretches at both ends are a signal at rest, also one that comes to rest at its largest value; what lies between is a limit."""
+    """Stretches at both ends are a signal at rest, also at its largest value; what lies between them is a limit."""
     t, x, y = columns(Chirp("output", 2e-3, 0.5, 5.0, 3.9))
     limited = np.clip(x, -9.0, 1.5e-3 if last else 9.0)
     limited[-1] = limited.max() * last if last else limited[-1]

@@ -2,10 +2,10 @@
 
     ẋ_i = f(x without x_i, u, t),   and no rate of another state, no output that the law reads and no limit depends on x_i
 
-The law does not see such a state, also where an output shows it to people, and nothing that the plant does follows from it. From another start it shows another number for ever,
-which is no instability: it does not have to come back. Positions have to, whatever depends on them (ẋ_i is another state, or they
-are named as one): they are places of a machine. Of several states with the same rate the first is the place. Where the law can see
-it, a later one is its copy, off by what it began with: it counts.
+The law does not see such a state, also where an output shows it to people, and nothing that the plant does follows from it. From
+another start it shows another number for ever, which is no instability: it does not have to come back. Positions have to, whatever
+depends on them (ẋ_i is another state, or they are named as one): they are places of a machine. Of several states with the same rate
+the first is the place. Where the law can see it, a later one is its copy, off by what it began with: it counts.
 """
 
 from __future__ import annotations
