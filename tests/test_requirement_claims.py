@@ -1,17 +1,18 @@
 """Requirements as claims: in case files and in Python, on runs of several plants and laws, from both sides."""
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import jsonschema
 import numpy as np
 import pytest
-from small import Feedback, Linear
+from small import Decaying, Feedback, Linear
 
-from workbench import ClosedLoop, InputError, Sampled, Scenario, simulate, verify
+from workbench import ClosedLoop, Hold, InputError, Sampled, Scenario, Signal, simulate, verify
 from workbench.cases.file import laws, loads
 from workbench.cases.file_schema import case_schema
 from workbench.cases.yaml_input import parse
+from workbench.contract.plain import Plain
 from workbench.contract.units import quantity
 from workbench.verification.claims import Claim, Pressures, Requirement, Tracking
 from workbench.verification.judge import examine
@@ -24,6 +25,17 @@ from workbench.verification.verdict import answers_stability, exit_code
 PLANT = Linear(A=((-1.0,),), B=((1.0,),), C=((1.0,),), x0=(1.0,))
 DECAY = ClosedLoop(PLANT, Feedback(PLANT, ((0.0,),)))  # x = e^−t
 SCENARIO = Scenario(duration=5.0)
+
+
+@dataclass(frozen=True)
+class Named(Decaying):
+    """The plant whose state is called so."""
+
+    name: str = "x"
+
+    @property
+    def states(self):
+        return (Signal(self.name, "m"),)
 
 
 def asked(text, loop=DECAY, scenario=SCENARIO, name="", counted=True):
@@ -113,6 +125,21 @@ def test_what_was_never_put_to_the_test_is_undecided(text, words):
 )
 def test_what_signals_could_make_false_is_asked(text):
     assert asked(text).holds
+
+
+@pytest.mark.parametrize(
+    "name, refused", [("tool_error", True), ("overshoot", True), ("tool_off", False)]
+)
+def test_a_signal_may_not_have_a_name_that_sentences_use_for_something_else(name, refused):
+    """A monitor of the law that is called tool_error would be judged in its place, whatever the tool does."""
+    follow = Plain(lambda t, y, r: [4.0 * (r[0] - y[0])], references=("y0_d",))
+    loop = ClosedLoop(Named(name=name), Sampled(follow, T_s=0.01))
+    scenario = Scenario(duration=2.0, reference=Hold("output", (0.4,)))
+    if refused:
+        with pytest.raises(InputError, match=f"{name} is a signal of this loop"):
+            asked("always (y0 < 1 m)", loop, scenario)
+    else:
+        assert asked("always (y0 < 1 m)", loop, scenario).holds is True
 
 
 def test_what_the_scenario_gives_is_nothing_that_the_loop_does():
