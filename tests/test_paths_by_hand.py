@@ -147,24 +147,49 @@ def rest(word="restless", width=4e-3, frequency=2.5, name="s"):
     return Rest(name, width, word, frequency)
 
 
-@pytest.mark.parametrize("found, words", [(None, ""), (rest("at rest"), ""), (rest(), "hunts")])
-def test_a_loop_that_hunts_where_it_is_held(monkeypatch, found, words):
-    own = moving(monkeypatch)
-    monkeypatch.setattr(resting, "_widest", lambda run, floor: found)
-    said = resting.hunts_at_rest(own, 1e-3)
-    hunts = f"its path never rests; held where it begins, s swings by 2 mm, 2.5 Hz: {resting.MEND}"
-    assert said == (hunts if words else "")
-    assert resting.hunts_at_rest(moving(monkeypatch, pushed=True), 1e-3) == ""
-
-
-def held(monkeypatch, rests, end="", no_starts="", duration=3.0):
-    """What `_widest` asks for: the instants from which errors are looked at, and the scenario run."""
-    own = moving(monkeypatch)
-    own.scenario = Scenario(duration)
+def standing(monkeypatch, no_starts=""):
+    """The loop that is held where its path begins."""
     plant = SimpleNamespace(no_other_starts=no_starts)
     there = SimpleNamespace(loop=SimpleNamespace(plant=plant), scenario=Scenario(1.0))
+    monkeypatch.setattr(resting, "held_at", lambda run, row: there if row == 0 else None)
+    return there
+
+
+FAR = " from a start 3 times as far off"
+
+
+@pytest.mark.parametrize(
+    "near, far, words",
+    [
+        (None, None, None),
+        (rest("at rest"), rest("decaying"), None),
+        (rest(), rest("at rest"), ""),
+        (rest("at rest"), rest(), FAR),
+        (None, rest(), FAR),
+    ],
+)
+def test_a_loop_that_hunts_where_it_is_held(monkeypatch, near, far, words):
+    """From a start as far off as others, or, where it comes to rest, from one that is further off."""
+    own, there = moving(monkeypatch), standing(monkeypatch)
+    found = {0.02: near, 0.06: far}
+    monkeypatch.setattr(
+        resting, "_widest", lambda run, at, spread, floor: at is there and found[round(spread, 9)]
+    )
+    said = resting.hunts_at_rest(own, 1e-3)
+    swing = f"s swings by 2 mm, 2.5 Hz: {resting.MEND}"
+    hunts = f"its path never rests; held where it begins{words}, {swing}"
+    assert said == ("" if words is None else hunts)
+    assert resting.hunts_at_rest(moving(monkeypatch, pushed=True), 1e-3) == ""
+    standing(monkeypatch, no_starts="it has no pose")
+    assert resting.hunts_at_rest(own, 1e-3) == ""
+
+
+def held(monkeypatch, rests, end="", duration=3.0):
+    """What `_widest` asks for: the instants from which errors are looked at, and the scenario run."""
+    own, there = moving(monkeypatch), standing(monkeypatch)
+    own.scenario = Scenario(duration)
+    there.loop = own.loop
     asked = []
-    monkeypatch.setattr(resting, "held_at", lambda run, row: asked.append(row) or there)
     monkeypatch.setattr(resting, "drawn", lambda run, n, spread: asked.append((n, spread)) or [0])
     monkeypatch.setattr(resting, "scenario_from", lambda run, start, base: base)
     seen = SimpleNamespace(end=end)
@@ -173,24 +198,23 @@ def held(monkeypatch, rests, end="", no_starts="", duration=3.0):
     monkeypatch.setattr(
         resting, "rests", lambda seen, after, floor: asked.append((after, floor)) or rests
     )
-    return resting._widest(own, 1e-3), asked
+    return resting._widest(own, there, 0.07, 1e-3), asked
 
 
 def test_a_loop_is_held_for_eight_seconds_or_its_scenario_and_as_long_again(monkeypatch):
     widest = rest(width=3e-3, name="b")
     found, asked = held(monkeypatch, [rest(width=1e-3), widest, rest(width=2e-3)])
     assert found is widest
-    assert asked == [0, (1, 0.02), ("the loop", 16.0), (8.0, 1e-3)]
-    assert held(monkeypatch, [widest], duration=9.0)[1][2:] == [("the loop", 18.0), (9.0, 1e-3)]
+    assert asked == [(1, 0.07), ("the loop", 16.0), (8.0, 1e-3)]
+    assert held(monkeypatch, [widest], duration=9.0)[1][1:] == [("the loop", 18.0), (9.0, 1e-3)]
     assert held(monkeypatch, [])[0] is None
     assert held(monkeypatch, [widest], end="diverged")[0] is None
-    assert held(monkeypatch, [widest], no_starts="it has no pose")[0] is None
 
 
 def test_a_loop_that_cannot_be_held_is_not(monkeypatch):
     own = moving(monkeypatch)
     monkeypatch.setattr(resting, "held_at", lambda run, row: None)
-    assert resting._widest(own, 1e-3) is None
+    assert resting.hunts_at_rest(own, 1e-3) == ""
 
 
 # ---- what is drawn of it ----------------------------------------------------------------------
