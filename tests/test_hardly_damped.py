@@ -7,6 +7,7 @@ import pytest
 from tests.faults.entries import entries
 from tests.faults.judging import judged
 from workbench.verification.linear.modes import Mode, Modes, Place
+from workbench.verification.observed.tail import Rest
 from workbench.verification.practical import hardly_damped as module
 
 BOUND = 1e-9
@@ -36,39 +37,30 @@ def test_what_no_force_shows_is_not_asked():
     assert module.least_damped(Modes(())) == (None, "")
 
 
-def outcome(unrest="", gone=""):
-    return SimpleNamespace(unrest=unrest, gone=gone)
-
-
 @pytest.mark.parametrize(
-    "pole, outcomes, said",
-    [
-        (-0.1 + 25j, [outcome(), outcome("limit cycle of q")], True),
-        (-0.1 + 25j, [outcome(), outcome()], False),
-        (-0.1 + 25j, [outcome("chatter", "leaves its stroke"), outcome()], False),
-        (-5.0 + 25j, [outcome("limit cycle of q")] * 2, False),
-    ],
+    "pole, hunts, said",
+    [(-0.1 + 25j, True, True), (-0.1 + 25j, False, False), (-5.0 + 25j, True, False)],
 )
-def test_starts_three_times_as_far_off_where_little_damps(monkeypatch, pole, outcomes, said):
-    """Held where the path ends; a start from which a stroke ends says nothing of swings."""
-    drawn = lambda run, n, spread: [SimpleNamespace(words=f"q +{spread:g}")] * n
-    monkeypatch.setattr(module, "drawn", drawn)
-    monkeypatch.setattr(module, "held_at", lambda run, row: ("held", row))
-    left = list(outcomes)
-    asked = []
+def test_starts_three_times_as_far_off_where_little_damps(monkeypatch, pole, hunts, said):
+    """Held where the path ends."""
+    signal = SimpleNamespace(unit="m")
+    there = SimpleNamespace(log=SimpleNamespace(signal=lambda name: signal))
+    monkeypatch.setattr(module, "held_at", lambda run, row: there if row == -1 else None)
+    found = Rest("s", 4e-3, "restless", 2.5) if hunts else None
 
-    def tried(start, there):
-        asked.append(there)
-        return left.pop(0)
+    def hunting_from(run, at, spread, runs, floor):
+        asked = (at is there, round(spread, 9), runs, floor) == (True, 0.06, 2, 1e-3)
+        return found if asked else None
 
-    words = module.swings_on(None, Modes((place("moving", pole),)), 0.02, tried)
-    assert bool(words) is said and set(asked) <= {("held", -1)}
-    assert not said or "limit cycle of q; it began with q +0.06; linearised, moving" in words
+    monkeypatch.setattr(module, "hunting_from", hunting_from)
+    words = module.swings_on(None, Modes((place("moving", pole),)), 0.02, 1e-3)
+    assert bool(words) is said
+    assert not said or "3 times as far off, s swings by 2 mm, 2.5 Hz; linearised, moving" in words
 
 
 def test_a_loop_that_cannot_be_held_is_not(monkeypatch):
     monkeypatch.setattr(module, "held_at", lambda run, row: None)
-    assert module.swings_on(None, Modes((place("moving", 0.1 + 9j),)), 0.02, None) == ""
+    assert module.swings_on(None, Modes((place("moving", 0.1 + 9j),)), 0.02, 1e-3) == ""
 
 
 @pytest.mark.parametrize(

@@ -177,7 +177,7 @@ def test_a_loop_that_hunts_where_it_is_held(monkeypatch, near, far, words, hoste
         asked.append(runs)
         return found[round(spread, 9)] if at is there else None
 
-    monkeypatch.setattr(resting, "_widest", widest)
+    monkeypatch.setattr(resting, "hunting_from", widest)
     said = resting.hunts_at_rest(own, 1e-3)
     swing = f"s swings by 2 mm, 2.5 Hz: {resting.MEND}"
     hunts = f"its path never rests; held where it begins{words}, {swing}"
@@ -189,7 +189,7 @@ def test_a_loop_that_hunts_where_it_is_held(monkeypatch, near, far, words, hoste
 
 
 def held(monkeypatch, rests, end="", duration=3.0):
-    """What `_widest` asks for: the instants from which errors are looked at, and the scenario run."""
+    """What `hunting_from` asks for: the instants from which errors are looked at, and the scenario run."""
     own, there = moving(monkeypatch), standing(monkeypatch)
     own.scenario = Scenario(duration)
     asked = []
@@ -205,7 +205,7 @@ def held(monkeypatch, rests, end="", duration=3.0):
     monkeypatch.setattr(resting, "run_many", run_many)
     look = lambda seen, after, floor: asked.append((after, floor)) or seen.errors
     monkeypatch.setattr(resting, "rests", look)
-    return resting._widest(own, there, 0.07, 2, 1e-3), asked
+    return resting.hunting_from(own, there, 0.07, 2, 1e-3), asked
 
 
 def test_a_loop_is_held_for_eight_seconds_or_its_scenario_and_as_long_again(monkeypatch):

@@ -37,7 +37,7 @@ def hunts_at_rest(run: Run, floor: float) -> str:
         return ""
     for spread, runs in ((SPREAD, NEAR), (FURTHER * SPREAD, FAR)):
         few = min(runs, CALLED) if run.loop.hosted else runs
-        widest = _widest(run, there, spread, few, floor)
+        widest = hunting_from(run, there, spread, few, floor)
         if widest is not None:
             return _told(run, widest, spread)
     return ""
@@ -58,7 +58,7 @@ def _moves_for_ever(run: Run) -> bool:
     return endless and not pushed(run) and not driven(run)
 
 
-def _widest(run: Run, there: Run, spread: float, runs: int, floor: float) -> Rest | None:
+def hunting_from(run: Run, there: Run, spread: float, runs: int, floor: float) -> Rest | None:
     """The error that hunts most of a run's loop, held `there` from some starts; None where none does, or it cannot be held."""
     length = max(run.scenario.length(), SHORTEST)
     long = replace(there.scenario, duration=2 * length)

@@ -126,7 +126,7 @@ def _with_places(
     law = switches_of(run)
     found = "" if law is None else untaken(run, claim.spread, law, outcomes, tried)
     found = found or further_off(run, claim.spread, tried)
-    found = found or swings_on(run, modes, claim.spread, tried)
+    found = found or swings_on(run, modes, claim.spread, _quiet(run, allowed))
     return verdict.overruled(found) if found else verdict
 
 

@@ -10,12 +10,11 @@ times as far off. Where it then swings for ever, the starts near its path have s
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+from workbench.contract.units import format_quantity as say
 from workbench.verification.linear.modes import Mode, Modes
-from workbench.verification.practical.disturbed import Outcome
+from workbench.verification.observed.oscillation import pace
+from workbench.verification.observed.rest_on_path import hunting_from
 from workbench.verification.practical.elsewhere import held_at
-from workbench.verification.practical.starts import Start, drawn
 from workbench.verification.run import Run
 
 DAMPED = 0.02  # least share of critical damping
@@ -24,21 +23,22 @@ RUNS = 2
 MEND = "give the law more damping, or less gain"
 
 
-def swings_on(run: Run, modes: Modes, spread: float, tried: Callable[[Start, Run], Outcome]) -> str:
+def swings_on(run: Run, modes: Modes, spread: float, floor: float) -> str:
     """That the loop, held where its path ends, swings for ever from a start further off, in words; "" where it does not.
 
-    tried: what a start of a run shows.
+    floor: what its errors may still move by.
     """
     mode, where = least_damped(modes)
     there = None if mode is None else held_at(run, -1)
     if mode is None or there is None:
         return ""
-    for start in drawn(there, RUNS, FURTHER * spread):
-        outcome = tried(start, there)
-        if outcome.unrest and not outcome.gone:
-            far = f"held where its path ends, from a start {FURTHER:g} times as far off it does not settle: {outcome.unrest}"
-            return f"{far}; it began with {start.words}; linearised, {where}, a mode {mode.words}; {MEND}"
-    return ""
+    found = hunting_from(run, there, FURTHER * spread, RUNS, floor)
+    if found is None:
+        return ""
+    width = say(0.5 * found.width, there.log.signal(found.name).unit, 3)
+    swing = f"{found.name} swings by {width}{pace(found.frequency)}"
+    held = f"held where its path ends, from a start {FURTHER:g} times as far off, {swing}"
+    return f"{held}; linearised, {where}, a mode {mode.words}; {MEND}"
 
 
 def least_damped(modes: Modes) -> tuple[Mode | None, str]:
