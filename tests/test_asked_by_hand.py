@@ -21,16 +21,24 @@ PATH = Sine("output", "start", (0.1,), 2.0)
 
 # ---- a slower path --------------------------------------------------------------------------------
 @pytest.mark.parametrize(
-    "share, oddness, free",
-    [(0.7, 0.2, True), (0.71, 0.8, False), (0.0, 0.2, True), (3.0, 0.8, False)],
+    "share, oddness, free, count",
+    [
+        (0.7, 0.2, True, 2),
+        (0.71, 0.8, False, 1),
+        (0.0, 0.2, True, 2),
+        (2.8, 0.8, False, 1),
+        (3.0, 0.8, False, 2),
+    ],
 )
-def test_a_path_that_is_fast_for_the_machine_is_odd(monkeypatch, share, oddness, free):
+def test_a_path_that_is_fast_for_the_machine_is_odd(monkeypatch, share, oddness, free, count):
+    """Four times as slowly, 2.8 times the machine's speed are 0.7 of it, and no slower path is needed."""
     monkeypatch.setattr(module, "asked_speed", lambda run: (share, "words"))
     run = SimpleNamespace(scenario=SimpleNamespace(reference=PATH))
     found = list(module._slower(run))
-    assert [one.oddness for one in found] == [oddness, oddness]
-    assert [one.free for one in found] == [math.log10(k) if free else 0.0 for k in (4.0, 20.0)]
-    assert [one.scenario["reference"].frequency for one in found] == [0.5, 0.1]
+    assert [one.oddness for one in found] == [oddness, oddness][:count]
+    free_of = [math.log10(k) if free else 0.0 for k in (4.0, 20.0)]
+    assert [one.free for one in found] == free_of[:count]
+    assert [one.scenario["reference"].frequency for one in found] == [0.5, 0.1][:count]
     assert {(one.kind, one.words) for one in found} == {("reference", "words")}
 
 

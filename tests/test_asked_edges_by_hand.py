@@ -180,10 +180,11 @@ def asked(monkeypatch, until=1.0, length=1.0, completed=True, empty="", **option
     }
     monkeypatch.setattr(judge, "read", lambda text, table: sentences[text])
     monkeypatch.setattr(judge, "table", lambda loop, demand: None)
-    monkeypatch.setattr(judge, "asks_nothing", lambda s, run: empty if s.text == "b" else "")
+    monkeypatch.setattr(judge, "asks_nothing", lambda text, run: empty if text == "b" else "")
     monkeypatch.setattr(judge, "laws", lambda over, plant: ["law"])
     for name in judge.METHODS:
         monkeypatch.setitem(judge.METHODS, name, lambda claim, runs, tick, n=name: (n, runs.laws))
+    monkeypatch.setattr(judge, "looked_at", lambda found, runs: found)
     claim = SimpleNamespace(
         **{"sentences": ("a", "b"), "sequential": False, "method": "runs", "over": {"c": 1}, "at_most": 0.1}
         | {"confidence": 0.9, "counted": True} | options

@@ -478,7 +478,7 @@ def test_a_reference_that_the_machine_could_follow_is_hardly_odd(share, oddness,
     """Walked more slowly any loop follows better: that alone speaks for no cause."""
     monkeypatch.setattr(cause_asked, "asked_speed", lambda run: (share, "fast"))
     scenario = SimpleNamespace(disturbances={}, reference=Sine("output", "start", (1e-3,), 2.0))
-    slower, _ = cause_asked.scenario_trials(SimpleNamespace(loop=loop(), scenario=scenario))
+    slower, *_ = cause_asked.scenario_trials(SimpleNamespace(loop=loop(), scenario=scenario))
     assert slower.oddness == pytest.approx(oddness)
     assert slower.free == pytest.approx(0.0 if share > 0.7 else math.log10(4))
 

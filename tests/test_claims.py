@@ -1,6 +1,7 @@
 """Claims read off one run: each hypothesis of the theorem met and missed, (99), requirements on signals."""
 
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import Any, final
 
 import numpy as np
@@ -52,6 +53,7 @@ from workbench.verification.observed.settled import check_settled
 from workbench.verification.observed.shares import check_saturation
 from workbench.verification.run import Run, run
 from workbench.verification.scales import power_floor
+from workbench.verification.verdict import Verdict
 
 pytestmark = pytest.mark.usefixtures("plain_code")
 
@@ -554,6 +556,20 @@ def test_an_energy_that_does_not_balance_leaves_sampled_verdicts_undecided(good)
     assert (
         resting_on(identity, energy, lost).holds is True
     )  # at any state, however the run got there
+
+
+@pytest.mark.parametrize("key", ["power-flows", "valve-losses"])
+def test_books_that_fail_beyond_a_stroke_say_nothing(good, key):
+    """Of a run inside its strokes they are violated, beyond one undecided with the place; what holds goes on to hold."""
+    sound = check_energy(run_claims.EnergyBalance(), good)
+    failed = Verdict(key, "books", False, "numerical", -1e-12)
+    out = SimpleNamespace(left=(1.5, "the cylinder leaves its stroke"), log=good.log)
+    assert resting_on(failed, sound, good).holds is False
+    doubted = resting_on(failed, sound, out)
+    assert doubted.holds is None and "leaves its stroke" in doubted.worst
+    out = SimpleNamespace(left=out.left, log=good.log, hollow=(0, ""), crossed=(0, ""))
+    assert resting_on(replace(failed, holds=True), sound, out).holds is True
+    assert resting_on(replace(failed, key="holds-weight"), sound, out).holds is False
 
 
 def test_steps_too_long_for_stiff_oil_are_made_shorter():

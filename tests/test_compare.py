@@ -102,6 +102,15 @@ def test_a_run_that_diverges_or_is_too_short_has_no_numbers():
     assert math.isnan(short.error) and short.settled is None and "shorter" in short.words
 
 
+def test_a_loop_that_hunts_is_shown_beside_a_sound_one():
+    """Its saturation is violated and has a cause; the share of time at the limit is that of the command, and no other number."""
+    sound, hunting = compare([case(), case(PID.replace("0.4", "6"))]).entries
+    assert sound.saturated == 0.0 and sound.counts[1:] == (0, 0)
+    violated = {v.key: v for v in hunting.verdicts if v.holds is False}
+    assert "cause" in violated["saturation"].data
+    assert hunting.saturated == violated["saturation"].data["shares"]["X"] > 0.01
+
+
 def test_bad_input():
     with pytest.raises(InputError, match="1 case, expected two or more"):
         compare([case()])

@@ -10,7 +10,7 @@ from test_splitting_parts import people
 
 from workbench import ClosedLoop, InputError, Scenario
 from workbench.verification.claims import Probability
-from workbench.verification.probability import judge, runs, stopped
+from workbench.verification.probability import runs, stopped
 from workbench.verification.probability.claims import Spread
 from workbench.verification.probability.fixed import in_batches, told
 from workbench.verification.probability.runs import LOST, Runs, Said
@@ -208,20 +208,6 @@ def test_as_many_families_as_count_reach_the_event(failing, reached):
     found = _estimated(people(scores), count, (), count, ())
     assert found.reached is reached
     assert found.probability == pytest.approx(failing / count if reached else 1.0)
-
-
-# ---- sentences that ask nothing -----------------------------------------------------------------
-def test_a_sentence_is_asked_over_the_whole_run(monkeypatch):
-    asked = []
-
-    def unbreakable(sentence, end):
-        asked.append(end)
-        return True
-
-    monkeypatch.setattr(judge, "unbreakable", unbreakable)
-    run = SimpleNamespace(log=SimpleNamespace(time=np.array([0.0, 1.0, 4.0])))
-    said = judge.asks_nothing(SimpleNamespace(shown="always (x > x)"), run)
-    assert asked == [4.0] and said.startswith("always (x > x) asks nothing: nothing that its")
 
 
 # ---- ranges of numbers ------------------------------------------------------------------------------

@@ -344,6 +344,18 @@ def test_a_limited_signal_is_hinted_at():
     assert not any("saturation" in hint for hint in Record(t, x, y, ("X",), ("Y",)).hints())
 
 
+@pytest.mark.parametrize("last, hinted", [(1.0, True), (0.3, True), (0.0, False)])
+def test_a_record_that_ends_at_its_limit_was_limited_before(last, hinted):
+    """Stretches at both ends are a signal at rest, also at its largest value; what lies between them is a limit."""
+    t, x, y = columns(Chirp("output", 2e-3, 0.5, 5.0, 3.9))
+    limited = np.clip(x, -9.0, 1.5e-3 if last else 9.0)
+    limited[-1] = limited.max() * last if last else limited[-1]
+    record = Record(t, limited, y, (Signal("X", "m"),), ("Y",))
+    assert any("saturation" in hint for hint in record.hints()) is hinted
+    rest = np.minimum(t, 1.0) * 1e-3
+    assert not Record(t, rest, y, (Signal("X", "m"),), ("Y",)).hints()
+
+
 # ---- the command --------------------------------------------------------------------------------------------------
 def test_the_command(data, tmp_path, capsys):
     fresh = table(

@@ -340,3 +340,41 @@ def test_reading_and_units_load_no_library_until_needed():
         ).stdout
         == "[]\n"
     )
+
+
+# ---- places in messages -------------------------------------------------------------------------
+SERVO = """plant: ieha-published-linear
+controller: {law: PID, K_p: 0.4, K_i: 2, feed: gain, K_v: 0.0087}
+scenario:
+  reference: {type: Sine, space: output, centre: start, amplitude: [6 mm], frequency: 1 Hz}
+  duration: 1 s
+claims:
+"""
+DRAWN = "{of: always (tool_error < 1 mm), over: {K: {uniform: [112, 118]}}"
+
+
+@pytest.mark.parametrize(
+    "claim, key",
+    [
+        (f"  probability: {DRAWN}, confidence: 5 %}}\n", "claims.probability.confidence"),
+        (f"  probability: {DRAWN}, at_most: 1e-7}}\n", "claims.probability.at_most"),
+        ("  falsify: {over: {path: [-1 mm, 1 mm]}, speed: 1 mm/s}\n", "claims.falsify.speed"),
+        ("  sector: {low: 2, high: 0.5}\n", "claims.sector.high"),
+    ],
+)
+def test_a_key_is_said_once_with_its_whole_path(claim, key):
+    from workbench.cases.file import loads
+
+    with pytest.raises(InputError) as caught:
+        loads(SERVO + claim, "case.yaml")
+    error, name = caught.value, key.rpartition(".")[2]
+    assert (error.key, error.line) == (key, 7)
+    assert f"{name}: " in str(error) and f"{name}: {name}:" not in str(error)
+
+
+def test_a_message_that_names_something_else_keeps_its_name():
+    assert (
+        str(InputError("over: K has no width", key="claims.K")) == "claims.K: over: K has no width"
+    )
+    assert str(InputError("speed: it is too low", key="speed")) == "speed: it is too low"
+    assert str(InputError("speed: it is too low")) == "speed: it is too low"

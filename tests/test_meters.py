@@ -76,26 +76,45 @@ class Fading(System):
         return list(x)
 
 
-COUNT = ("odometer", "energy", "clock", "copy")
-MATTER = ("wears", "shown", "limited", "grows")
+COUNT = ("odometer", "energy", "clock", "copy", "shown")
+MATTER = ("wears", "limited", "grows")
+PLACE = ("x", "v")  # what a law that is called measures
+
+
+def loop_of(plant, called=False, sees="x", measured=PLACE):
+    gains = {"K_p": (20.0,), "K_i": (0.0,), "K_d": (4.0,), "τ": 5e-3, "u_max": 50.0}
+    law = PID(plant, **gains, feed="none", damping="none", signals=(sees,))
+    if called:
+        told = {"measured": measured, "references": ("x_d",)}
+        law = Plain(lambda t, y, r: [20 * (r[0] - y[0]) - 4 * y[1]], **told)
+    return ClosedLoop(plant, Sampled(law, T_s=5e-3))
 
 
 @pytest.mark.parametrize("what", [*COUNT, *MATTER, "encoder", "leaks"])
 def test_what_only_counts(what):
-    assert meters(Axis(what)) == (("n",) if what in COUNT else ())
+    seen = "n" if what == "encoder" else "x"
+    assert meters(loop_of(Axis(what), sees=seen)) == (("n",) if what in COUNT else ())
+
+
+def test_what_a_law_measures_does_not_only_count():
+    """An output for people may show it; one that reaches the law may be followed from any place."""
+    assert meters(loop_of(Axis("shown"), called=True)) == ("n",)
+    assert meters(loop_of(Axis("shown"), called=True, measured=("x", "v", "n"))) == ()
+    assert meters(loop_of(Axis("shown"), sees="n")) == ()
 
 
 def test_a_plant_of_this_library_has_no_meters():
-    assert meters(LinearActuator()) == ()
+    plant = LinearActuator()
+    assert (
+        meters(
+            ClosedLoop(plant, PID(plant, K_p=(0.4,), K_v=(0.0087,), feed="gain", damping="none"))
+        )
+        == ()
+    )
 
 
 def practical(what, called=False, sees="x"):
-    plant = Axis(what)
-    gains = {"K_p": (20.0,), "K_i": (0.0,), "K_d": (4.0,), "τ": 5e-3, "u_max": 50.0}
-    law = PID(plant, **gains, feed="none", damping="none", signals=(sees,))
-    if called:
-        law = Plain(lambda t, y, r: [20 * (r[0] - y[0]) - 4 * y[1]], references=("x_d",))
-    loop = ClosedLoop(plant, Sampled(law, T_s=5e-3))
+    loop = loop_of(Axis(what), called, sees)
     (verdict,) = verify(loop, Scenario(8.0, Hold("output", (0.1,))), [C.PracticalStability()])
     return verdict
 

@@ -121,6 +121,9 @@ def test_a_path_is_measured_where_its_error_is(monkeypatch, own, tool, space, si
     assert module.path_size(loop, None) == module.path_size(loop, Scenario(1.0)) == nothing
 
 
+LOOP = SimpleNamespace(hosted=False)
+
+
 # ---- rest on a path that never rests ----------------------------------------------------------
 def moving(monkeypatch, pushed=False, driven=False, reference=None):
     monkeypatch.setattr(resting, "pushed", lambda run: pushed)
@@ -130,7 +133,7 @@ def moving(monkeypatch, pushed=False, driven=False, reference=None):
         demand=SimpleNamespace(reference=reference or Sine("output", "start", (1.0,), 0.25)),
         log=SimpleNamespace(signal=lambda name: signal),
         scenario=Scenario(3.0),
-        loop="the loop",
+        loop=LOOP,
     )
 
 
@@ -147,50 +150,81 @@ def rest(word="restless", width=4e-3, frequency=2.5, name="s"):
     return Rest(name, width, word, frequency)
 
 
-@pytest.mark.parametrize("found, words", [(None, ""), (rest("at rest"), ""), (rest(), "hunts")])
-def test_a_loop_that_hunts_where_it_is_held(monkeypatch, found, words):
-    own = moving(monkeypatch)
-    monkeypatch.setattr(resting, "_widest", lambda run, floor: found)
-    said = resting.hunts_at_rest(own, 1e-3)
-    hunts = f"its path never rests; held where it begins, s swings by 2 mm, 2.5 Hz: {resting.MEND}"
-    assert said == (hunts if words else "")
-    assert resting.hunts_at_rest(moving(monkeypatch, pushed=True), 1e-3) == ""
-
-
-def held(monkeypatch, rests, end="", no_starts="", duration=3.0):
-    """What `_widest` asks for: the instants from which errors are looked at, and the scenario run."""
-    own = moving(monkeypatch)
-    own.scenario = Scenario(duration)
+def standing(monkeypatch, no_starts=""):
+    """The loop that is held where its path begins."""
     plant = SimpleNamespace(no_other_starts=no_starts)
     there = SimpleNamespace(loop=SimpleNamespace(plant=plant), scenario=Scenario(1.0))
+    monkeypatch.setattr(resting, "held_at", lambda run, row: there if row == 0 else None)
+    return there
+
+
+FAR = " from a start 3 times as far off"
+
+
+@pytest.mark.parametrize(
+    "near, far, words",
+    [(None, None, None), (rest(), None, ""), (None, rest(), FAR), (rest(), rest(name="t"), "")],
+)
+@pytest.mark.parametrize("hosted", [False, True])
+def test_a_loop_that_hunts_where_it_is_held(monkeypatch, near, far, words, hosted):
+    """From starts as far off as others, or, where it comes to rest, from some that are further off; of a called law one each."""
+    own, there = moving(monkeypatch), standing(monkeypatch)
+    own.loop = SimpleNamespace(hosted=hosted)
+    found = {0.02: near, 0.06: far}
     asked = []
-    monkeypatch.setattr(resting, "held_at", lambda run, row: asked.append(row) or there)
-    monkeypatch.setattr(resting, "drawn", lambda run, n, spread: asked.append((n, spread)) or [0])
-    monkeypatch.setattr(resting, "scenario_from", lambda run, start, base: base)
-    seen = SimpleNamespace(end=end)
-    run = lambda loop, scenario: asked.append((loop, scenario.duration)) or seen
-    monkeypatch.setattr(resting, "simulated", run)
-    monkeypatch.setattr(
-        resting, "rests", lambda seen, after, floor: asked.append((after, floor)) or rests
-    )
-    return resting._widest(own, 1e-3), asked
+
+    def widest(run, at, spread, runs, floor):
+        asked.append(runs)
+        return found[round(spread, 9)] if at is there else None
+
+    monkeypatch.setattr(resting, "hunting_from", widest)
+    said = resting.hunts_at_rest(own, 1e-3)
+    swing = f"s swings by 2 mm, 2.5 Hz: {resting.MEND}"
+    hunts = f"its path never rests; held where it begins{words}, {swing}"
+    assert said == ("" if words is None else hunts)
+    assert asked == ([1, 1] if hosted else [6, 2])[: 1 if near else 2]
+    assert resting.hunts_at_rest(moving(monkeypatch, pushed=True), 1e-3) == ""
+    standing(monkeypatch, no_starts="it has no pose")
+    assert resting.hunts_at_rest(own, 1e-3) == ""
+
+
+def held(monkeypatch, rests, end="", duration=3.0):
+    """What `hunting_from` asks for: the instants from which errors are looked at, and the scenario run."""
+    own, there = moving(monkeypatch), standing(monkeypatch)
+    own.scenario = Scenario(duration)
+    asked = []
+    drawn = lambda run, n, spread: asked.append((n, spread)) or list(range(n))
+    monkeypatch.setattr(resting, "drawn", drawn)
+    monkeypatch.setattr(resting, "scenario_from", lambda run, start, base: (start, base.duration))
+    every = [SimpleNamespace(end="", errors=[]), SimpleNamespace(end=end, errors=rests)]
+
+    def run_many(jobs, judge):
+        asked.append([scenario for loop, scenario in jobs if loop is own.loop])
+        return [judge(seen) for seen in every]
+
+    monkeypatch.setattr(resting, "run_many", run_many)
+    look = lambda seen, after, floor: asked.append((after, floor)) or seen.errors
+    monkeypatch.setattr(resting, "rests", look)
+    return resting.hunting_from(own, there, 0.07, 2, 1e-3), asked
 
 
 def test_a_loop_is_held_for_eight_seconds_or_its_scenario_and_as_long_again(monkeypatch):
     widest = rest(width=3e-3, name="b")
-    found, asked = held(monkeypatch, [rest(width=1e-3), widest, rest(width=2e-3)])
+    others = [rest(width=1e-3), rest(width=2e-3), rest("decaying", width=9e-3)]
+    found, asked = held(monkeypatch, [*others, widest])
     assert found is widest
-    assert asked == [0, (1, 0.02), ("the loop", 16.0), (8.0, 1e-3)]
-    assert held(monkeypatch, [widest], duration=9.0)[1][2:] == [("the loop", 18.0), (9.0, 1e-3)]
+    assert asked == [(2, 0.07), [(0, 16.0), (1, 16.0)], (8.0, 1e-3), (8.0, 1e-3)]
+    longer = held(monkeypatch, [widest], duration=9.0)[1]
+    assert longer[1:3] == [[(0, 18.0), (1, 18.0)], (9.0, 1e-3)]
     assert held(monkeypatch, [])[0] is None
+    assert held(monkeypatch, [rest("at rest")])[0] is None
     assert held(monkeypatch, [widest], end="diverged")[0] is None
-    assert held(monkeypatch, [widest], no_starts="it has no pose")[0] is None
 
 
 def test_a_loop_that_cannot_be_held_is_not(monkeypatch):
     own = moving(monkeypatch)
     monkeypatch.setattr(resting, "held_at", lambda run, row: None)
-    assert resting._widest(own, 1e-3) is None
+    assert resting.hunts_at_rest(own, 1e-3) == ""
 
 
 # ---- what is drawn of it ----------------------------------------------------------------------

@@ -97,12 +97,51 @@ def test_a_known_probability_from_both_sides(run_once):
     "text, words",
     [
         ("always (x > 9 m implies x < 0 m)", "x > 9 m was never true"),
-        ("always (abs(x) >= 0 m)", "nothing that its signals could do"),
+        ("always (abs(x) >= 0 m)", "nothing that these signals could do"),
     ],
 )
 def test_a_sentence_that_asks_nothing_is_never_held_to_be_probable(text, words):
     found = asked(text, at_most=0.5, confidence=0.5)
     assert found.holds is None and words in found.worst
+
+
+SERVO = """plant: ieha-published-linear
+controller: {law: PID, K_p: 0.4, K_i: 2, feed: gain, K_v: 0.0087}
+scenario:
+  reference: {type: Sine, space: output, centre: start, amplitude: [6 mm], frequency: 1 Hz}
+  duration: 1.5 s
+"""
+
+
+def test_a_number_that_moves_nothing_is_not_drawn():
+    """Without a force K_F moves nothing: all runs say what one says. Beside K, which moves them, it is named."""
+    case = loads(SERVO)
+    gain = {"K": Spread(uniform=("112 1/s", "118 1/s"))}
+    idle = {"K_F": Spread(uniform=(-8e-6, -5e-6))}
+
+    def servo(over):
+        claim = Probability("always (tool_error < 1 mm)", over, 0.5, 0.5)
+        (verdict,) = verify(case.loop, case.scenario, [claim])[:1]
+        return verdict
+
+    assert servo(gain).holds is True and "moved no signal" not in servo(gain).worst
+    assert servo(idle).holds is None and "K_F moved no signal" in servo(idle).worst
+    assert servo(gain | idle).holds is True and "K_F moved no signal" in servo(gain | idle).worst
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("eventually (tool_error < 1 mm)", "true at the start of the run already"),
+        ("eventually (Y_d > 5 mm)", "what the scenario gives"),
+        ("always (tool_error < 5 m)", "more than the whole movement"),
+    ],
+)
+def test_what_a_requirement_may_not_be_is_no_probability_either(text, words):
+    case = loads(SERVO)
+    claim = Probability(text, {"K": Spread(uniform=("112 1/s", "118 1/s"))}, 0.5, 0.5)
+    (verdict,) = verify(case.loop, case.scenario, [claim])[:1]
+    assert verdict.holds is None and words in verdict.worst
 
 
 def test_sentences_share_the_confidence(run_once):

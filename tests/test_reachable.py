@@ -127,6 +127,9 @@ def test_an_overshoot_beyond_the_stroke():
         ("always (x < 8 m)", None),
         ("always (x < 2 m)", True),
         ("always (x < 8 m and x < 2 m)", True),
+        ("always (0 m <= abs(x) <= 8 m)", None),
+        ("always[1 s, end] (0 m <= tool_error and tool_error < 5 m)", None),
+        ("always[1 s, end] (-1 m <= tool_error and tool_error < 0.2 m)", True),
     ],
 )
 def test_sentences_whose_room_is_more_than_the_machine(sentence, holds):

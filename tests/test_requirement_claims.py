@@ -1,17 +1,18 @@
 """Requirements as claims: in case files and in Python, on runs of several plants and laws, from both sides."""
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import jsonschema
 import numpy as np
 import pytest
-from small import Feedback, Linear
+from small import Decaying, Feedback, Linear
 
-from workbench import ClosedLoop, InputError, Sampled, Scenario, simulate, verify
+from workbench import ClosedLoop, Hold, InputError, Sampled, Scenario, Signal, simulate, verify
 from workbench.cases.file import laws, loads
 from workbench.cases.file_schema import case_schema
 from workbench.cases.yaml_input import parse
+from workbench.contract.plain import Plain
 from workbench.contract.units import quantity
 from workbench.verification.claims import Claim, Pressures, Requirement, Tracking
 from workbench.verification.judge import examine
@@ -24,6 +25,17 @@ from workbench.verification.verdict import answers_stability, exit_code
 PLANT = Linear(A=((-1.0,),), B=((1.0,),), C=((1.0,),), x0=(1.0,))
 DECAY = ClosedLoop(PLANT, Feedback(PLANT, ((0.0,),)))  # x = e^−t
 SCENARIO = Scenario(duration=5.0)
+
+
+@dataclass(frozen=True)
+class Named(Decaying):
+    """The plant whose state is called so."""
+
+    name: str = "x"
+
+    @property
+    def states(self):
+        return (Signal(self.name, "m"),)
 
 
 def asked(text, loop=DECAY, scenario=SCENARIO, name="", counted=True):
@@ -86,6 +98,10 @@ def test_a_requirement_on_a_run_that_is_known(text, holds, margin, time):
         ("always (abs(x0) >= 0)", "nothing that these signals could do"),
         ("always (x0 < 0.5 or x0 > 0.4)", "nothing that these signals could do"),
         ("always (time >= 0 s)", "nothing that these signals could do"),
+        ("eventually (x0 > 0.9)", "true at the start of the run already"),
+        ("(x0 > 3) until[0 s, 2 s] (x0 < 1.5)", "true at the start of the run already"),
+        ("eventually[0 s, 5 s] (always (x0 < 0.5))", "the last instant of the run alone"),
+        ("always[0 s, 5 s] (eventually (x0 < 0.5))", "the last instant of the run alone"),
     ],
 )
 def test_what_was_never_put_to_the_test_is_undecided(text, words):
@@ -102,10 +118,43 @@ def test_what_was_never_put_to_the_test_is_undecided(text, words):
         "always (x0 < 0.5 or x0 > 0.6 or time < 3 s)",
         "eventually (x0 < 0.1)",
         "always[0 s, 2 s] (x0 < 0.5 implies always[0 s, 1 s] (x0 < 0.5))",
+        "eventually[0 s, 4.9 s] (always (x0 < 0.5))",
+        "always[0 s, 3 s] (eventually[0 s, 2 s] (x0 < 0.9))",
+        "(x0 > 0.3) until[0 s, 2 s] (x0 < 0.5)",
     ],
 )
 def test_what_signals_could_make_false_is_asked(text):
     assert asked(text).holds
+
+
+@pytest.mark.parametrize(
+    "name, refused", [("tool_error", True), ("overshoot", True), ("tool_off", False)]
+)
+def test_a_signal_may_not_have_a_name_that_sentences_use_for_something_else(name, refused):
+    """A monitor of the law that is called tool_error would be judged in its place, whatever the tool does."""
+    follow = Plain(lambda t, y, r: [4.0 * (r[0] - y[0])], references=("y0_d",))
+    loop = ClosedLoop(Named(name=name), Sampled(follow, T_s=0.01))
+    scenario = Scenario(duration=2.0, reference=Hold("output", (0.4,)))
+    if refused:
+        with pytest.raises(InputError, match=f"{name} is a signal of this loop"):
+            asked("always (y0 < 1 m)", loop, scenario)
+    else:
+        assert asked("always (y0 < 1 m)", loop, scenario).holds is True
+
+
+def test_what_the_scenario_gives_is_nothing_that_the_loop_does():
+    """A sentence on the reference alone is true of every law; beside the output it is a requirement."""
+    text = """plant: ieha-published-linear
+controller: {law: PID, K_p: 0.4, K_i: 2, feed: gain, K_v: 0.0087}
+scenario:
+  reference: {type: Sine, space: output, centre: start, amplitude: [6 mm], frequency: 1 Hz}
+  duration: 1.5 s
+"""
+    case = loads(text)
+    alone = asked("eventually (Y_d > 5 mm)", case.loop, case.scenario)
+    assert alone.holds is None and "Y_d is what the scenario gives" in alone.worst
+    beside = "eventually (Y_d > 5 mm and Y > 5 mm)"
+    assert asked(beside, case.loop, case.scenario).holds is True
 
 
 def test_signals_that_stand_through_the_run_say_nothing_of_it():
@@ -312,6 +361,18 @@ def test_files_state_requirements_by_name_or_in_a_list():
         ("  requirements: {}\n", 5, "claims.requirements", "expected sentences"),
         ("  requirements: true\n", 5, "claims.requirements", "expected sentences"),
         ("  requirements:\n    a: Y < 1 m\n", 6, "claims.requirements.a", "first instant"),
+        (
+            "  requirements:\n    a: eventually (always (Y < 1 m))\n",
+            6,
+            "claims.requirements.a",
+            "last instant",
+        ),
+        (
+            "  requirements:\n    a: always (eventually (Y < 1 m))\n",
+            6,
+            "claims.requirements.a",
+            "last instant",
+        ),
         ("  requirement: true\n", 5, "claims", "did you mean requirements"),
     ],
 )

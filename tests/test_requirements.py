@@ -183,7 +183,7 @@ def test_the_share_of_time_at_a_limit(share, holds):
     assert found.holds is holds and found.strength == "sampled" and found.unit == "1"
     assert found.margin == pytest.approx(share - 3 / 9) and found.limit == share
     assert found.worst == "u: 33.3 % of the time, up to 10 V"
-    assert found.data == pytest.approx({"u": 3 / 9, "w": 1 / 9})
+    assert found.data["shares"] == pytest.approx({"u": 3 / 9, "w": 1 / 9})
     said = "33 %" if share == 0.33 else "50 %" if share == 0.5 else "0.333333"
     assert found.claim == f"saturation: always (at_limit <= {said})"
     assert found.margin == share - 3 / 9, "to the last bit"
@@ -191,9 +191,9 @@ def test_the_share_of_time_at_a_limit(share, holds):
 
 def test_a_billionth_of_the_range_from_a_limit_is_at_it():
     near = U - np.sign(U) * 1.9e-8 * (np.abs(U) == 10)
-    assert commands(near, 0 * U, {"u": (-10.0, 10.0)}).data["u"] == pytest.approx(3 / 9)
+    assert commands(near, 0 * U, {"u": (-10.0, 10.0)}).data["shares"]["u"] == pytest.approx(3 / 9)
     off = U - np.sign(U) * 2.1e-8 * (np.abs(U) == 10)
-    assert commands(off, 0 * U, {"u": (-10.0, 10.0)}).data["u"] == 0.0
+    assert commands(off, 0 * U, {"u": (-10.0, 10.0)}).data["shares"]["u"] == 0.0
     assert commands(U, U, {}).holds is None
 
 

@@ -139,6 +139,20 @@ def test_energies_that_the_run_counted_otherwise_are_told():
     assert account.counted(Log(t[:4], log.values[:4], log.signals, {}, log.status), {}) == []
 
 
+@pytest.mark.parametrize("pulse, told", [(3.2, []), (4.9, []), (2.8, ["a"]), (5.2, ["a"])])
+def test_a_power_that_jumps_between_rows_is_as_uncertain_as_its_jumps(pulse, told):
+    """Five pulses of 1 W, high at four rows 1 s apart: each is 3 s to 5 s long, and 4 s by the rows. Of a smooth power beside it
+    nothing is uncertain, so that 5 % of it are told."""
+    t = np.arange(41.0)
+    high = (np.arange(41) // 4 % 2).astype(float)
+    energies = np.column_stack([10 * t, 5 * pulse * t / 40, 2.1 * t])
+    signals = tuple(Signal(f"E_{name}", "J") for name in ("pump", "a", "b"))
+    log = Log(t, energies, signals, {}, Status(True, "ended", 40.0))
+    found = account.counted(log, {"pump": 10 + 0 * t, "a": high, "b": 2 + 0 * t})
+    assert [s.element for s in found] == [*told, "b"]
+    assert found[-1].size == pytest.approx((4.0 - 0.4) / 400)
+
+
 def test_what_the_pump_gives_and_nothing_takes():
     zeros = np.zeros(2)
     made = account.ValveAccount(

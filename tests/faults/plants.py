@@ -229,7 +229,7 @@ class Play(System):
 class Counting(System):
     """An axis, ẍ = u − (b + w tanh n) ẋ, with an odometer ṅ = |ẋ|; where w is not 0 the axis wears with what it travels.
 
-    counts: "travel", or "way" for ṅ = ẋ; "encoder": that, and the law sees n in place of x.
+    counts: "travel", or "way" for ṅ = ẋ; "encoder": that, and the law sees n in place of x; "shown": an output tells n, too.
     """
 
     b: Annotated[float, Unit("N s/m"), "viscous friction"] = 2.0
@@ -245,16 +245,19 @@ class Counting(System):
 
     def rhs(self, t, x, u):
         _, v, n = x
-        counted = np.sqrt(v * v + 1e-8) if self.counts == "travel" else v
+        counted = np.sqrt(v * v + 1e-8) if self.counts in ("travel", "shown") else v
         return [v, u[0] - (self.b + self.w * np.tanh(n)) * v, counted]
 
     @property
     def outputs(self):
-        seen = 2 if self.counts == "encoder" else 0
-        return self.states[seen], self.states[1]
+        return tuple(self.states[i] for i in self._told)
 
     def out(self, t, x):
-        return [x[2] if self.counts == "encoder" else x[0], x[1]]
+        return [x[i] for i in self._told]
+
+    @property
+    def _told(self):
+        return {"encoder": (2, 1), "shown": (0, 1, 2)}.get(self.counts, (0, 1))
 
 
 @final

@@ -67,6 +67,7 @@ def refused_at(why: Exception, cls: type, node: Node, given: Any, path: str) -> 
             node = node.value[key] if isinstance(node.value, dict) and key in node.value else node
     place = {"file": node.file or None, "line": node.line, "key": path or None}
     mend = mend or "change this value or the one it is compared with"
-    if isinstance(why, InputError) and (why.key or why.line):
+    named = match[1] if match else ""
+    if isinstance(why, InputError) and (why.line or why.key not in (None, "", named)):
         return why.at(**place)
     return InputError(message, mend=mend, **place)

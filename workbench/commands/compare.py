@@ -150,7 +150,7 @@ def _entry(label: str, case, also, tell) -> Entry:
     )
     least = lambda key: min((m[key] for m in margins if m.get(key) is not None), default=None)
     limit = by_key.get("sample-time-limit")
-    shares = by_key["saturation"].data if "saturation" in by_key else {}
+    shares = by_key["saturation"].data.get("shares", {}) if "saturation" in by_key else {}
     law = case.loop.controller
     jobs = [(ClosedLoop(changed(case.plant, change), law), case.scenario) for change in also]
     if jobs:

@@ -54,9 +54,15 @@ class InputError(ValueError):
         )
         return (
             (f"{place}: " if place else "")
-            + self.message
+            + self._said
             + (f"\n  mend: {self.mend}" if self.mend else "")
         )
+
+    @property
+    def _said(self) -> str:
+        """The message without the name that its key ends in: 'claims.sector.low: low: …' says it twice."""
+        last = (self.key or "").rpartition(".")[2]
+        return self.message.removeprefix(f"{last}: ") if last else self.message
 
     def at(
         self, *, file: str | None = None, line: int | None = None, key: str | None = None

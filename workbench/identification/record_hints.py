@@ -23,12 +23,18 @@ def _limited(record) -> Iterator[str]:
         if np.unique(x).size <= LEVELS:
             continue
         for word, extreme in (("largest", x.max()), ("smallest", x.min())):
-            part = np.mean(x == extreme)
-            if part > PLATEAU and extreme not in (x[0], x[-1]):
+            part = _between_ends(x == extreme)
+            if part > PLATEAU:
                 yield (
                     f"{signal.name} is at its {word} value, {format_quantity(extreme, signal.unit)}, in "
                     f"{100 * part:.0f} % of the samples: is it limited there (saturation)?"
                 )
+
+
+def _between_ends(there: np.ndarray) -> float:
+    """The share of samples that are there, without those of a record that begins or ends there, as one at rest does."""
+    away = np.flatnonzero(~there)
+    return np.count_nonzero(there[away[0] : away[-1]]) / there.size if away.size else 0.0
 
 
 def _off_rest(record) -> Iterator[str]:

@@ -111,7 +111,7 @@ class _Loop:
     @property
     def counting(self) -> str:
         """That states of the plant only count, and never come back, in words; "" where there are none."""
-        counted = ", ".join(meters(self.plant))
+        counted = ", ".join(meters(self.loop))
         return f"{counted} only counts, and is neutral by itself" if counted else ""
 
 

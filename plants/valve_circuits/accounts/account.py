@@ -13,6 +13,9 @@ from workbench.contract.system import names
 from workbench.run.log import column
 
 _COUNTED = 1e-3  # of the pump's energy: what an element's energy over a run may be off by
+_JUMP = (
+    0.1  # of the range of a power: what it does not change by between two rows where they follow it
+)
 
 
 class ValveAccount(NamedTuple):
@@ -48,35 +51,40 @@ def columns(log, signals) -> list[np.ndarray]:
 def counted(log, powers: dict, given: tuple[str, ...] = ("pump",)) -> list[Suspect]:
     """Energies that the run counted step by step, against the plant's powers at the rows of its log, over the pump's energy.
 
-    given: causes of the energy that the pump gives. What rows that are too far apart may be off by is twice the difference to every
-    other row.
+    given: causes of the energy that the pump gives. What rows may be off by is taken off, see `_uncertain`.
     """
     t = log.time
-    found = []
     if len(t) < 5:
         return []
-    energies = [log.array(f"E_{name}") for name in given]
-    through = max(
-        abs(float(sum(energy[-1] - energy[0] for energy in energies))),
-        abs(float(sum(np.trapezoid(powers[name], t) for name in given))),
-        1e-300,
-    )
+    by_run = {name: _change(log.array(f"E_{name}")) for name in {*powers, *given}}
+    by_law = {name: float(np.trapezoid(p, t)) for name, p in powers.items()}
+    totals = [abs(sum(energies[name] for name in given)) for energies in (by_run, by_law)]
+    through = max(*totals, 1e-300)
+    found = []
     for name, p in powers.items():
-        run, fine = (
-            float(log.array(f"E_{name}")[-1] - log.array(f"E_{name}")[0]),
-            float(np.trapezoid(p, t)),
+        apart = abs(by_run[name] - by_law[name])
+        off = apart - _uncertain(p, t) - _COUNTED * through
+        words = (
+            f"the run counted {by_run[name]:.4g} J, its law gives {by_law[name]:.4g} J over the run"
         )
-        last = len(t) - 1 - (len(t) - 1) % 2
-        coarse = float(np.trapezoid(p[: last + 1 : 2], t[: last + 1 : 2])) + float(
-            np.trapezoid(p[last:], t[last:])
-        )
-        off = max(abs(run - fine) - 2.0 * abs(fine - coarse) - _COUNTED * through, 0.0) / through
-        found.append(
-            Suspect(
-                name, off, f"the run counted {run:.4g} J, its law gives {fine:.4g} J over the run"
-            )
-        )
+        found.append(Suspect(name, off / through, words))
     return [s for s in found if s.size > 0]
+
+
+def _change(energy: np.ndarray) -> float:
+    return float(energy[-1] - energy[0])
+
+
+def _uncertain(power: np.ndarray, t: np.ndarray) -> float:
+    """What the integral of a power at rows may be off by, J: twice the difference to that at every other row, and where the
+    power jumps by more than `_JUMP` of its range between two rows, half of what that makes, since the instant is not known."""
+    last = len(t) - 1 - (len(t) - 1) % 2
+    every_other = np.trapezoid(power[: last + 1 : 2], t[: last + 1 : 2])
+    coarse = every_other + np.trapezoid(power[last:], t[last:])
+    step = np.abs(np.diff(power))
+    jumps = np.where(step > _JUMP * np.ptp(power), step, 0.0)
+    smooth = 2.0 * abs(np.trapezoid(power, t) - coarse)
+    return float(smooth + 0.5 * jumps @ np.diff(t))
 
 
 def quasistatic(t, pump, sections, flows, law, stored, at, given, P, Q, suspected) -> ValveAccount:

@@ -12,6 +12,7 @@ Asked only where a counted claim is violated, or practical stability undecided; 
                (`cause.trials`, `cause.removal`)
     modes      what hardly decays in the linearised loop
     between    a wrapper that nobody knows and that changes what the law commands, whatever it does (`cause.wiring`)
+    calmed     what, taken away, lets a run come to rest that does not (`cause.calmed`)
     idle       a proportional gain that is 0 (`cause.idle`)
     supply     a cylinder that its supply fills more slowly than its load empties it (`cause.filling`)
     ledger     the named perturbation that is the largest share of what v lives on
@@ -32,6 +33,7 @@ from workbench.contract.parameters import leaves
 from workbench.contract.units import format_quantity as say
 from workbench.run.steps import Steps
 from workbench.verification.cause.badness import share_at_limits
+from workbench.verification.cause.calmed import calmed
 from workbench.verification.cause.feedback import feedback
 from workbench.verification.cause.filling import unfilled
 from workbench.verification.cause.free import left_alone
@@ -168,6 +170,9 @@ def likely_cause(run: Run, violated: bool = True) -> Cause | None:
         between = _guess(altered, run)
         if between:
             return Cause("wiring", between)
+        unrest = _guess(calmed, run)
+        if unrest:
+            return unrest
     return (
         found
         or _guess(without_gain, run)

@@ -25,8 +25,11 @@ from workbench.verification.observed.requirements import error_units, joint_erro
 from workbench.verification.practical.starts import UNSCALED
 from workbench.verification.run import Run
 from workbench.verification.scales import scales
-from workbench.verification.temporal.sentence import read
+from workbench.verification.temporal.parser import parse
+from workbench.verification.temporal.sentence import understood
 from workbench.verification.temporal.signals import table
+from workbench.verification.temporal.syntax import looks_ahead, signals_in
+from workbench.verification.temporal.unbreakable import unbreakable
 from workbench.verification.verdict import Verdict
 
 FAR = 100.0  # times the largest value of a signal that nobody gave a scale
@@ -180,16 +183,37 @@ def storage(claim: Any, run: Run, verdict: Verdict) -> str:
 
 
 def sentence(claim: Any, run: Run, verdict: Verdict) -> str:
-    """Of the room that a sentence leaves: of the tool's error, or of signals of which the machine states how large is large."""
-    if verdict.margin is None:
+    """Of the room that a sentence leaves; of a conjunction, where no part of it asks anything of this machine."""
+    parts = verdict.data.get("clauses", ())
+    if len(parts) == 1 and verdict.data["clause"]:
+        return _room(verdict.data["clause"], run, parts[0])
+    why = [_room(part["text"], run, part) for part in parts]
+    asking = [part for part, wide in zip(parts, why) if not wide]
+    if len(asking) == len(parts) or not all(_true_of_all(part["text"], run) for part in asking):
         return ""
-    names = read(claim.sentence, table(run.loop, run.demand)).names
-    if "tool_error" in names and verdict.unit == run.error_unit:
-        return too_wide(run, verdict.margin, verdict.unit)
-    own = scales(run.loop.plant).of_unit(verdict.unit)
-    if own is None or verdict.margin < FARTHEST * own.value:
+    return next(filter(None, why))
+
+
+def _true_of_all(text: str, run: Run) -> bool:
+    """Whether nothing could make a part of a sentence false."""
+    formula = parse(text)
+    if not looks_ahead(formula):
+        return False
+    known = table(run.loop, run.demand)
+    return unbreakable(understood(text, known), float(run.log.time[-1]))
+
+
+def _room(text: str, run: Run, part: Mapping[str, Any]) -> str:
+    """Of the room of one part: of the tool's error, or of signals of which the machine states how large is large."""
+    margin, unit = part["margin"], part["unit"]
+    if margin is None:
         return ""
-    room = say(verdict.margin, verdict.unit, 3)
+    if "tool_error" in signals_in(parse(text)) and unit == run.error_unit:
+        return too_wide(run, margin, unit)
+    own = scales(run.loop.plant).of_unit(unit)
+    if own is None or margin < FARTHEST * own.value:
+        return ""
+    room = say(margin, unit, 3)
     return (
         f"the room left, {room}, is {FARTHEST:g} times what is large for the machine ({own.source})"
     )

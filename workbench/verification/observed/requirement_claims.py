@@ -15,6 +15,7 @@ from workbench.verification.scales import scales, signal_floor
 from workbench.verification.temporal.parser import parse
 from workbench.verification.temporal.sentence import Answer, Sentence, read
 from workbench.verification.temporal.signals import columns, table
+from workbench.verification.temporal.syntax import at_last_alone
 from workbench.verification.temporal.unbreakable import unbreakable
 from workbench.verification.verdict import Verdict
 
@@ -50,6 +51,14 @@ class Requirement(_Checked):
 
 def check_requirement(claim: Requirement, run: Any) -> Verdict:
     """The verdict on the sentence, at the integrator's own steps; that on divergence where the run diverges before."""
+    verdict, picture = answered(claim, run)
+    if picture:
+        run.kept.setdefault("requirements", {})[claim.key] = picture
+    return verdict
+
+
+def answered(claim: Requirement, run: Any) -> tuple[Verdict, dict]:
+    """The verdict on the sentence, and the arrays of its figure; none where it could not be judged."""
     sentence = read(claim.sentence, table(run.loop, run.demand))
     words = sentence.line
     text = f"{claim.name}: {words}" if claim.name else words
@@ -57,7 +66,7 @@ def check_requirement(claim: Requirement, run: Any) -> Verdict:
     gone = diverged(claim.key, text, run, claim.counted, SOURCE)
     missing = missing_in(found)
     if missing:
-        return gone or _undecided(claim, text, missing)
+        return gone or _undecided(claim, text, missing), {}
     time, status = run.fine.log.time, run.log.status
     own = scales(run.loop.plant)
 
@@ -68,11 +77,11 @@ def check_requirement(claim: Requirement, run: Any) -> Verdict:
     try:
         answer = sentence.on(time, found, status.completed, scale)  # type: ignore[arg-type]
     except ValueError as why:
-        return gone or _undecided(claim, text, str(why))
-    run.kept.setdefault("requirements", {})[claim.key] = drawn(time, answer, claim.name, words)
+        return gone or _undecided(claim, text, str(why)), {}
+    picture = drawn(time, answer, claim.name, words)
     if gone and answer.holds is not False:
-        return gone
-    return Verdict(
+        return gone, picture
+    verdict = Verdict(
         claim.key,
         text,
         answer.holds,
@@ -85,16 +94,30 @@ def check_requirement(claim: Requirement, run: Any) -> Verdict:
         data=told(answer) | {"empty": says_nothing(sentence, run, found) if answer.holds else ""},
         instant=answer.time,
     )
+    return verdict, picture
 
 
 def says_nothing(sentence: Sentence, run: Any, found: Mapping[str, Any]) -> str:
     """Why it says nothing that a sentence is true of this run, in words; "" where it says something."""
-    if unbreakable(sentence, float(run.log.time[-1])):
+    time = run.fine.log.time
+    if unbreakable(sentence, float(time[-1])):
         return "nothing that these signals could do makes it false"
+    if true_at_start(sentence, time, found):
+        return "it is true at the start of the run already, whatever comes after"
+    if at_last_alone(sentence.formula, float(time[-1])):
+        return "it says something of the last instant of the run alone"
     own = [name for name in found if name != "time"]
     if own and all(stands(found[name], signal_floor(run.loop.plant, name)) for name in own):
         return f"{', '.join(own)} did not move in this run"
+    if own and set(own) <= set(run.demand.live):
+        return f"{', '.join(own)} is what the scenario gives, and nothing that the loop does"
     return ""
+
+
+def true_at_start(sentence: Sentence, time: np.ndarray, found: Mapping[str, Any]) -> bool:
+    """Whether the first sample makes a sentence true, so that no run could make it false."""
+    first = {name: values[:1] for name, values in found.items()}
+    return sentence.on(time[:1], first, complete=False).holds is True
 
 
 def stands(values: np.ndarray, floor: float) -> bool:

@@ -84,7 +84,7 @@ def check_saturation(claim: Any, run: Run) -> Verdict:
         f"{worst}: {100 * shares[worst]:.3g} % of the time, up to {say(top, run.log.signal(worst).unit, 3)}",
         source=source,
         counted=claim.counted,
-        data=shares,
+        data={"shares": shares},
     )
 
 

@@ -30,6 +30,7 @@ from workbench.verification.practical.disturbed import (
     undisturbed,
 )
 from workbench.verification.practical.elsewhere import at_its_end
+from workbench.verification.practical.hardly_damped import swings_on
 from workbench.verification.practical.meters import not_asked_back
 from workbench.verification.practical.nominal import nominal_run
 from workbench.verification.practical.reach_seen import further_off, reach
@@ -106,7 +107,7 @@ def check_practical(
 
 def _besides(run: Run, spread: float) -> tuple[Assumption, ...]:
     """What was not seen, not asked, and from how far the loop came back."""
-    return (*unmoved(run), *not_asked_back(run.loop.plant), *reach(run, spread))
+    return (*unmoved(run), *not_asked_back(run.loop), *reach(run, spread))
 
 
 def _with_places(
@@ -125,6 +126,7 @@ def _with_places(
     law = switches_of(run)
     found = "" if law is None else untaken(run, claim.spread, law, outcomes, tried)
     found = found or further_off(run, claim.spread, tried)
+    found = found or swings_on(run, modes, claim.spread, _quiet(run, allowed))
     return verdict.overruled(found) if found else verdict
 
 

@@ -1,11 +1,11 @@
 """States that only count: an odometer, an energy meter, a clock that a plant of the user's own keeps.
 
-    ẋ_i = f(x without x_i, u, t),   and no rate of another state, no output and no limit depends on x_i
+    ẋ_i = f(x without x_i, u, t),   and no rate of another state, no output that the law reads and no limit depends on x_i
 
-No law can read such a state, and nothing that the plant does follows from it. From another start it shows another number for ever,
-which is no instability: it does not have to come back. Positions have to, whatever depends on them (ẋ_i is another state, or they
-are named as one): they are places of a machine. Of several states with the same rate the first is the place. Where the law can see
-it, a later one is its copy, off by what it began with: it counts.
+The law does not see such a state, also where an output shows it to people, and nothing that the plant does follows from it. From
+another start it shows another number for ever, which is no instability: it does not have to come back. Positions have to, whatever
+depends on them (ẋ_i is another state, or they are named as one): they are places of a machine. Of several states with the same rate
+the first is the place. Where the law can see it, a later one is its copy, off by what it began with: it counts.
 """
 
 from __future__ import annotations
@@ -22,28 +22,29 @@ from workbench.verification.practical.starts import positions
 from workbench.verification.verdict import Assumption
 
 
-def meters(plant: System) -> tuple[str, ...]:
-    """Names of the states of a plant that only count; none of a plant of this library, or of one with constraints."""
+def meters(loop: System) -> tuple[str, ...]:
+    """Names of the states of a loop's plant that only count; none of a plant of this library, or of one with constraints."""
+    plant = loop.plant
     if own(type(plant)) or plant.on_floats or type(plant).project is not System.project:
         return ()
-    return _found(plant)
+    return _found(plant, loop.wiring.reads)
 
 
-def not_asked_back(plant: System) -> tuple[Assumption, ...]:
+def not_asked_back(loop: System) -> tuple[Assumption, ...]:
     """As assumptions of a verdict on the loop's return, that these do not come back."""
     return tuple(
-        Assumption(f"{name} only counts: no output, limit or law depends on it", True)
-        for name in meters(plant)
+        Assumption(f"{name} only counts: no rate, limit or law depends on it", True)
+        for name in meters(loop)
     )
 
 
 @lru_cache(maxsize=16)
-def _found(plant: Any) -> tuple[str, ...]:
+def _found(plant: Any, reads: tuple[int, ...]) -> tuple[str, ...]:
     x, xs = symbols("x", len(plant.states))
     _, us = symbols("u", len(plant.inputs))
     t = quick(ca.SX.sym("t"))
     flow = column(plant.rhs(t, xs, us))
-    shown = column(plant.out(t, xs))
+    shown = column(plant.out(t, xs))[list(reads)]
     read = _read(ca.vertcat(flow, shown), x)
     seen = _read(shown, x)
     watched = _watched(plant)
@@ -68,7 +69,7 @@ def _is_place(flow: ca.SX, i: int) -> bool:
 
 
 def _copies(flow: ca.SX, i: int, seen: set[int]) -> bool:
-    """Whether an earlier state that the outputs show has the same rate."""
+    """Whether an earlier state that the law sees has the same rate."""
     return any(k in seen and ca.is_equal(flow[i], flow[k]) for k in range(i))
 
 

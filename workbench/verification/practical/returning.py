@@ -86,7 +86,7 @@ def judged(run, sizes: Mapping[str, float], allowed: float | None) -> list[Judge
     for name in followed(run):
         if name in log:
             found[name] = Judged(name, (name,), units.get(name, "1"), allowed or 0.0)
-    counting = meters(plant)
+    counting = meters(run.loop)
     for name in (*positions(plant), *sizes):
         rate = name[1:] in units and name.startswith("d")
         elsewhere = name in found or name in plant.pressure_names or name in counting

@@ -5,6 +5,10 @@ set on together with time, everything else held; what is compared is by how much
 
     g(t) = u(t, x + δ, z(t)) − u(t, x, z(t)),      z(t) = z(t_end) + ż (t − t_end)
 
+A number that leaks, a filter of what is measured, comes to rest when that is held: it runs on for its time constant at most,
+
+    1/τ = −∂ż/∂z,      of samples (1 − ∂z⁺/∂z)/T,      unless it follows another number that runs on.
+
 States of wrappers (held and late commands, filters) are no memory of the law. A command that z(t) brings to its limit says nothing
 of the law's gains: what limits do is asked elsewhere, and its g goes on as it went until there.
 """
@@ -30,6 +34,8 @@ from workbench.verification.practical.running_on import (
 from workbench.verification.practical.stray import moved, stray
 from workbench.verification.run import Run
 
+NEAR = 1e-6  # of a number: how far apart steps are compared
+HARDLY = 1e-5  # 1/s: a leak that is less is rounding
 HALVINGS = 40  # of the time from a run's end to an instant at which a command is at its limit
 
 
@@ -65,6 +71,7 @@ class _Gains:
         self.moved = OFF * moved(run)
         self.constants = traced.constants(run.loop)
         self.command = _command(run, traced)
+        self.reach = self._reaches(run.loop.period, traced)
         known = command_limits(run.loop)
         commands = names(run.loop.controller.commands)
         self.limits = np.array([known.get(name, (-np.inf, np.inf)) for name in commands]).T
@@ -95,10 +102,30 @@ class _Gains:
         """(g, whether the command is at its limit) of every command."""
         x = self.x.copy()
         for i, rate in self.rates.items():
-            x[i] += rate * (t - self.end)
+            x[i] += rate * min(t - self.end, self.reach[i])
         both = [self.command(t, at, self.w, self.constants) for at in (x + self.moved, x)]
         low, high = self.limits
         return both[0] - both[1], np.any([(u <= low) | (u >= high) for u in both], axis=0)
+
+    def _reaches(self, period: float | None, traced: Traced) -> dict[int, float]:
+        """How long each number that runs on does so while everything else is held, s; inf of one that does not leak."""
+        step = traced.flow if period is None else traced.jump
+        rests_on = np.array(step.jac_sparsity(0, 1)) != 0
+        follows = [i for i in self.rates if any(rests_on[i, j] for j in self.rates if j != i)]
+        leaks = {i: self._leak(i, period, step) for i in self.rates}
+        return {i: 1 / k if k > 0 and i not in follows else np.inf for i, k in leaks.items()}
+
+    def _leak(self, i: int, period: float | None, step) -> float:
+        """−∂ż/∂z of a number of the memory, 1/s, by a difference; 0 where rounding hides it."""
+        off = np.zeros(len(self.x))
+        off[i] = NEAR * max(1.0, abs(self.x[i]))
+        ends = [
+            np.array(step(self.end, x, self.w, self.constants)).ravel()[i]
+            for x in (self.x, self.x + off)
+        ]
+        slope = float(ends[1] - ends[0]) / off[i]
+        leak = -slope if period is None else (1 - slope) / period
+        return leak if leak > HARDLY else 0.0
 
 
 def _command(run: Run, traced: Traced) -> Callable[..., np.ndarray]:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import bind
@@ -17,6 +19,7 @@ from workbench.verification.probability.draws import Law
 from workbench.verification.run import Run, run_many
 from workbench.verification.run import run as simulated
 from workbench.verification.scales import scales
+from workbench.verification.search.moves import MATTERS, move
 from workbench.verification.temporal.sentence import Scale, Sentence
 from workbench.verification.temporal.signals import columns
 
@@ -60,8 +63,23 @@ class Runs:
             found[i] = one
         return found
 
+    def idle(self) -> list[str]:
+        """Names of the numbers that, a deviation up or down, move no signal of the run that is not drawn."""
+        return [law.name for law in self.laws if not self._moves(law)]
+
+    def _moves(self, law: Law) -> bool:
+        for value in law.values(np.array([-1.0, 1.0])):
+            try:
+                seen = simulated(self._loop({law.name: float(value)}), self.run.scenario)
+            except (ValueError, ArithmeticError):  # no such machine
+                return True
+            if move(seen, self.run) > MATTERS:
+                return True
+        return False
+
     def _loop(self, values: Mapping[str, float]) -> ClosedLoop:
-        named = {leaf: values[law.name] for law in self.laws for leaf in law.named}
+        drawn = [law for law in self.laws if law.name in values]
+        named = {leaf: values[law.name] for law in drawn for leaf in law.named}
         for leaf, value in named.items():
             if not leaf.info.bound.admits(value):
                 raise InputError(f"{leaf.path} must be {leaf.info.bound.words}")

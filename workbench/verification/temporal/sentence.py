@@ -102,8 +102,7 @@ class Sentence:
     @property
     def names(self) -> list[str]:
         """Signals that it names, each once."""
-        sides = [side for c in S.comparisons(self.formula) for side in (c.left, c.right)]
-        return list(dict.fromkeys(name for side in sides for name in S.names_in(side)))
+        return S.signals_in(self.formula)
 
     @property
     def mixed(self) -> bool:
@@ -219,11 +218,20 @@ def understood(text: str, table: Mapping[str, str]) -> Sentence:
     formula = units.formula(parse(text))
     if units.plain:  # people read the units that their numbers were given
         return understood(units.whole, table)
-    if not S.looks_ahead(formula):
-        what = "this says something of the first instant of the run alone"
-        raise refusal(text, 1, what, "write always (…) for the whole run, or always[2 s, end] (…)")
+    _check_instants(text, formula)
     plain = {c.span: unit_of(c, units) for c in S.comparisons(formula)}
     return Sentence(text, formula, plain)
+
+
+def _check_instants(text: str, formula: S.Formula) -> None:
+    """InputError for a formula that says something of one instant of the run alone, its first or its last."""
+    what = "this says something of the {} instant of the run alone"
+    if not S.looks_ahead(formula):
+        mend = "write always (…) for the whole run, or always[2 s, end] (…)"
+        raise refusal(text, 1, what.format("first"), mend)
+    if S.at_last_alone(formula):
+        mend = "end an interval, as in eventually[0 s, 5 s] (always (…)) or always[0 s, 6 s] (eventually[0 s, 2 s] (…))"
+        raise refusal(text, 1, what.format("last"), mend)
 
 
 def slopes(c: S.Comparison, columns: Columns, k: int) -> dict[str, float]:

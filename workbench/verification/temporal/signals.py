@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from workbench.contract.errors import InputError
 from workbench.contract.system import System
 from workbench.run.columns import Columns
 from workbench.run.demand import Demand
@@ -40,10 +41,30 @@ from workbench.verification.temporal.windows import largest
 AXES = ("x", "y", "z")
 
 
+MEANT = (
+    "tool_error",
+    "overshoot",
+    AT_LIMIT,
+    "p_lowest",
+    "p_highest",
+)  # what these names say of every loop
+
+
 def table(loop: System, demand: Demand) -> dict[str, str]:
-    """Signal → SI unit of everything that a sentence about this loop may name."""
+    """Signal → SI unit of everything that a sentence about this loop may name.
+
+    Raises InputError where a signal of the loop has a name of MEANT: a sentence on it would not say what it seems to.
+    """
     logged = {s.name: s.unit or "1" for s in Columns.of(loop, demand).signals}
-    return {"time": "s", **_worked_out(loop, demand, logged), **logged}
+    made = _worked_out(loop, demand, logged)
+    taken = next((name for name in MEANT if name in made and name in logged), None)
+    if taken is not None:
+        raise InputError(
+            f"{taken} is a signal of this loop, and what requirements call something else",
+            key=taken,
+            mend="give the signal another name",
+        )
+    return {"time": "s", **made, **logged}
 
 
 def table_before(loop: System, scenario: Scenario) -> dict[str, str]:

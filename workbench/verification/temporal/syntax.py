@@ -173,6 +173,22 @@ def looks_ahead(formula: Formula) -> bool:
     return ahead or any(looks_ahead(part) for part in parts_of(formula))
 
 
+def at_last_alone(formula: Formula, length: float = math.inf) -> bool:
+    """Whether a formula, asked of a run of this length (s), says something of its last instant alone.
+
+    On samples that end, `eventually (always a)` is true where a is true at the last of them, and false elsewhere; so is
+    `always (eventually a)`. The inner interval has no end, the outer one goes to the end of the run.
+    """
+    if isinstance(formula, Junction):
+        return any(at_last_alone(part, length) for part in formula.parts)
+    if not isinstance(formula, Timed) or formula.past or formula.interval.end < length:
+        return False
+    inner = formula.part
+    if not isinstance(inner, Timed) or inner.past or math.isfinite(inner.interval.end):
+        return False
+    return inner.every != formula.every and inner.interval.begin == 0
+
+
 def names_in(expression: Expression) -> list[str]:
     """Signals of an expression, each once, in the order of the sentence."""
     if isinstance(expression, Name):
@@ -180,3 +196,9 @@ def names_in(expression: Expression) -> list[str]:
     if isinstance(expression, Number | Constant):
         return []
     return list(dict.fromkeys(name for part in expression.parts for name in names_in(part)))
+
+
+def signals_in(formula: Formula) -> list[str]:
+    """Signals of a formula, each once, in the order of the sentence."""
+    sides = [side for c in comparisons(formula) for side in (c.left, c.right)]
+    return list(dict.fromkeys(name for side in sides for name in names_in(side)))

@@ -1,0 +1,55 @@
+"""Swings that hardly decay while the machine moves: dry friction holds small ones, and larger ones may last.
+
+    −Re s < DAMPED · |s|        of a mode s that swings, at an operating point of the run or set in motion
+
+Where a joint stands, dry friction is steep and damps whatever is small; where it moves, or swings on further, its force no longer
+grows, and what damps is what is left of the loop. So a loop with such a mode is also held where its path ends, from starts FURTHER
+times as far off. Where it then swings for ever, the starts near its path have shown nothing that a bump could not end: undecided.
+`observed.rest_on_path` asks that of an endless path where it begins.
+"""
+
+from __future__ import annotations
+
+from workbench.contract.units import format_quantity as say
+from workbench.verification.linear.modes import Mode, Modes
+from workbench.verification.observed.oscillation import pace
+from workbench.verification.observed.rest_on_path import hunting_from
+from workbench.verification.practical.elsewhere import held_at
+from workbench.verification.run import Run
+
+DAMPED = 0.02  # least share of critical damping
+FURTHER = 3.0  # times as far off as other starts
+RUNS = 2
+MEND = "give the law more damping, or less gain"
+
+
+def swings_on(run: Run, modes: Modes, spread: float, floor: float) -> str:
+    """That the loop, held where its path ends, swings for ever from a start further off, in words; "" where it does not.
+
+    floor: what its errors may still move by.
+    """
+    mode, where = least_damped(modes)
+    there = None if mode is None else held_at(run, -1)
+    if mode is None or there is None:
+        return ""
+    found = hunting_from(run, there, FURTHER * spread, RUNS, floor)
+    if found is None:
+        return ""
+    width = say(0.5 * found.width, there.log.signal(found.name).unit, 3)
+    swing = f"{found.name} swings by {width}{pace(found.frequency)}"
+    held = f"held where its path ends, from a start {FURTHER:g} times as far off, {swing}"
+    return f"{held}; linearised, {where}, a mode {mode.words}; {MEND}"
+
+
+def least_damped(modes: Modes) -> tuple[Mode | None, str]:
+    """(the mode that swings with the least damping, where), where that is less than DAMPED; (None, "") else."""
+    found = [(m, p.where) for p in modes.places for m in p.modes if m.s.imag > 0 and not m.aside]
+    mode, where = min(found, key=lambda one: _damping(one[0]), default=(None, ""))
+    if mode is None or _damping(mode) >= DAMPED:
+        return None, ""
+    return mode, where
+
+
+def _damping(mode: Mode) -> float:
+    """As a share of critical damping; negative where the mode grows."""
+    return -mode.s.real / abs(mode.s)
