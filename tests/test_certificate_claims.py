@@ -398,7 +398,7 @@ def test_channels_are_chosen_by_name_and_the_frequency_response_is_the_loops():
 
 # ---- pictures, tables, defaults ---------------------------------------------------------------------------------------------
 def test_regions_are_drawn_where_they_are(monkeypatch):
-    monkeypatch.setattr("workbench.numerics.native.library", lambda source: None)
+    monkeypatch.setattr("workbench.numerics.c_code.library", lambda source: None)
     case = load(EXAMPLES / "ieha-certificates.yaml")
     keep = (C.RegionOfAttraction, C.Sector, C.Supplied)
     found = examine(
@@ -512,7 +512,7 @@ def test_linear_stability_of_a_continuous_law_is_that_of_its_flow(actuator, anti
 
 
 def test_pressure_limits_may_be_gauge(monkeypatch):
-    monkeypatch.setattr("workbench.numerics.native.library", lambda source: None)
+    monkeypatch.setattr("workbench.numerics.c_code.library", lambda source: None)
     case = loads(
         "plant: ieha-control\nclaims: {pressures: {low: -1 bar, high: 2 kbar}}\nscenario: {duration: 0.02 s}\n"
     )

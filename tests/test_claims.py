@@ -68,7 +68,7 @@ def ran(loop, scenario=SHORT):
 @pytest.fixture(autouse=True)
 def interpreted(monkeypatch):
     """No compiler for ledgers of a few hundred states."""
-    monkeypatch.setattr("workbench.numerics.native.library", lambda source: None)
+    monkeypatch.setattr("workbench.numerics.c_code.library", lambda source: None)
     monkeypatch.setattr(ledger, "_functions", {})
 
 

@@ -22,7 +22,7 @@ from plants.ieha.energy import NAMES
 from workbench import ClosedLoop, InputError, Sampled, Scenario, simulate
 from workbench.cases.file import loads
 from workbench.contract.system import names
-from workbench.numerics import calculus, native
+from workbench.numerics import c_code, calculus
 from workbench.numerics.calculus import directional
 from workbench.verification import claims as C
 from workbench.verification.hypotheses import check_hypotheses, rate_left
@@ -68,7 +68,7 @@ LOOPS = {
 
 @pytest.fixture
 def interpreted(monkeypatch):
-    monkeypatch.setattr(native, "library", lambda source: None)
+    monkeypatch.setattr(c_code, "library", lambda source: None)
     monkeypatch.setattr(ledger, "_functions", {})
 
 

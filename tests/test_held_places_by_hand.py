@@ -240,15 +240,14 @@ def test_a_predictive_law_is_asked_about_the_origin_where_its_reference_moves(
     "margin, told", [(99.0, False), (100.0, True), (101.0, True), (None, False)]
 )
 def test_a_sentence_whose_room_the_machine_cannot_use(monkeypatch, margin, told):
-    sentence = SimpleNamespace(names=["p"])
-    monkeypatch.setattr(reachable, "read", lambda text, table: sentence)
-    monkeypatch.setattr(reachable, "table", lambda loop, demand: None)
     monkeypatch.setattr(reachable, "FARTHEST", 10.0)
     own = SimpleNamespace(of_unit=lambda unit: SimpleNamespace(value=10.0, source="the supply"))
     monkeypatch.setattr(reachable, "scales", lambda plant: own)
     run = SimpleNamespace(loop=SimpleNamespace(plant=None), demand=None, error_unit="m", log=None)
-    verdict = Verdict("k", "t", True, "sampled", margin, "Pa")
-    said = reachable.sentence(SimpleNamespace(sentence="s"), run, verdict)
+    text = "always (p <= 9 bar)"
+    data = {"clause": text, "clauses": [{"text": text, "margin": margin, "unit": "Pa"}]}
+    verdict = Verdict("k", "t", True, "sampled", margin, "Pa", data=data)
+    said = reachable.sentence(None, run, verdict)
     assert bool(said) is told
     if told:
         assert said.endswith("is 10 times what is large for the machine (the supply)")

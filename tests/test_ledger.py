@@ -28,7 +28,7 @@ from plants.components.spatial import cross, minus, scale, turn
 from plants.multibody import required as mechanics
 from workbench import ClosedLoop, Delayed, Sampled, Scenario, simulate
 from workbench.contract.parameters import bind, leaves
-from workbench.numerics import native
+from workbench.numerics import c_code
 from workbench.verification import claims as C
 from workbench.verification.ledger import balance as ledger
 from workbench.verification.ledger.balance import LedgerFunction
@@ -44,7 +44,7 @@ LADDER = ("valve inverse", "parameters", "derivative", "measurement", "hold", "s
 @pytest.fixture
 def interpreted(monkeypatch):
     """No compiler for ledgers that are asked for a few states only; no ledger from before or for after."""
-    monkeypatch.setattr(native, "library", lambda source: None)
+    monkeypatch.setattr(c_code, "library", lambda source: None)
     monkeypatch.setattr(ledger, "_functions", {})
 
 

@@ -33,7 +33,7 @@ LOOP = ClosedLoop(PLANT, Sampled(Saturated(SEEN, -LIMIT, LIMIT), 1e-3))
 @pytest.fixture(autouse=True)
 def interpreted(monkeypatch):
     """No compiler for a few states."""
-    monkeypatch.setattr("workbench.numerics.native.library", lambda source: None)
+    monkeypatch.setattr("workbench.numerics.c_code.library", lambda source: None)
     monkeypatch.setattr(ledger, "_functions", {})
 
 

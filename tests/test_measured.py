@@ -55,7 +55,7 @@ class LouderCrank(ForcePosition):
 @pytest.fixture(autouse=True)
 def interpreted(monkeypatch):
     """No compiler for ledgers of a few hundred states."""
-    monkeypatch.setattr("workbench.numerics.native.library", lambda source: None)
+    monkeypatch.setattr("workbench.numerics.c_code.library", lambda source: None)
     monkeypatch.setattr(ledger, "_functions", {})
 
 

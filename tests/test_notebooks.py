@@ -98,7 +98,7 @@ def test_gains_and_sample_time_are_numbers_to_the_compiled_loop(monkeypatch):
 
     armed = guarded(
         monkeypatch,
-        "workbench.numerics.native.library",
+        "workbench.numerics.c_code.library",
         "workbench.numerics.calculus._trace",
         "workbench.verification.ledger.balance.LedgerFunction",
     )
@@ -121,7 +121,7 @@ def test_horizon_weights_and_observer_are_numbers_to_the_compiled_plant(monkeypa
         ).A.shape
 
     armed = guarded(
-        monkeypatch, "workbench.numerics.native.library", "workbench.numerics.calculus._trace"
+        monkeypatch, "workbench.numerics.c_code.library", "workbench.numerics.calculus._trace"
     )
     X, shape = move()
     armed.append(True)

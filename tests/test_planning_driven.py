@@ -17,7 +17,7 @@ from plants.crane.planar_whole import WholeCrane
 from workbench import InputError
 from workbench.cases.edit import changed
 from workbench.commands import cli
-from workbench.numerics import native
+from workbench.numerics import c_code
 from workbench.planning import (
     ElectricLoadSensing,
     PlannedConstantPressure,
@@ -165,7 +165,7 @@ def test_friction_is_what_the_plan_would_ask_for_with_it(drives):
 @pytest.mark.long
 def test_the_certificate_is_checked_while_a_plan_is_driven(monkeypatch):
     """VDC on a load-sensing pump: balance and cuts hold, what a machine does not meet is named; one short edge, not compiled."""
-    monkeypatch.setattr(native, "library", lambda source: None)
+    monkeypatch.setattr(c_code, "library", lambda source: None)
     monkeypatch.setattr(ledger, "_functions", {})
     monkeypatch.setattr(import_module("workbench.run.fused"), "_loops", {})
     short = Waypoints("cartesian", ((2.4, 0.4), (2.8, 0.9)), 2.0)

@@ -228,8 +228,12 @@ def test_a_branch_that_no_run_took_overrules(monkeypatch, found, far, holds):
     monkeypatch.setattr(module, "disturbed", disturbed)
     monkeypatch.setattr(module, "untaken", untaken)
     monkeypatch.setattr(module, "further_off", lambda run, spread, one: far)
+    monkeypatch.setattr(module, "_quiet", lambda run, allowed: 0.3)
+    swings = []
+    monkeypatch.setattr(module, "swings_on", lambda *given: swings.append(given[1:]) or "")
     verdict = module._with_places(a_claim(), a_run(), HOLDS, [], None, CALM)
     assert verdict.holds is holds and tried[0] == ("out", ["there"], {"q": 0.02})
+    assert swings == ([(CALM, 0.02, 0.3)] if holds else [])
     assert tried[1].gone == "no answer there" and math.isinf(tried[1].v) and tried[1].followed
     monkeypatch.setattr(module, "switches_of", lambda run: None)
     alone = module._with_places(a_claim(), a_run(), HOLDS, [], None, CALM)
@@ -272,7 +276,7 @@ def test_a_bound_is_asked_of_a_law_that_states_a_function(monkeypatch):
 
 
 # ---- memory that is an expression --------------------------------------------------------------------------------------
-def gains(limits=(-np.inf, np.inf), rates=None, off=0.1):
+def gains(limits=(-np.inf, np.inf), rates=None, off=0.1, reach=np.inf):
     """u = (2 + z) x + z for a plant state x = 3 that is a little off, z = 1 at the end (t = 10) running on by 0.5 1/s."""
     made = object.__new__(traced_memory._Gains)
     made.rates = {1: 0.5} if rates is None else rates
@@ -281,6 +285,7 @@ def gains(limits=(-np.inf, np.inf), rates=None, off=0.1):
     made.w = None
     made.moved = np.array([off, 0.0])
     made.constants = None
+    made.reach = dict.fromkeys(made.rates, reach)
     made.command = lambda t, x, w, c: np.array([(2 + x[1]) * x[0] + x[1], -x[0]])
     made.limits = np.array([[limits[0], -np.inf], [limits[1], np.inf]])
     return made
@@ -292,6 +297,8 @@ def test_by_how_much_otherwise_a_law_commands_as_its_memory_runs_on(t):
     found, limited = gains().gains(t)
     assert found == pytest.approx([0.1 * (2 + z), -0.1]) and not limited.any()
     assert gains()(t) == pytest.approx([0.1 * (2 + z), -0.1])
+    far = 1 + 0.5 * min(t - 10, 3.0)  # of a number that leaks: no further than its time constant
+    assert gains(reach=3.0)(t) == pytest.approx([0.1 * (2 + far), -0.1])
 
 
 def test_a_command_that_memory_brings_to_its_limit_goes_on_as_it_went():

@@ -276,7 +276,7 @@ def test_valves_of_the_twin_are_those_of_its_pressures(twin):
 # ---- motors and regeneration ---------------------------------------------------------------------------------------------------
 def test_motors_and_regeneration_are_told(monkeypatch):
     monkeypatch.setattr(
-        "workbench.numerics.native.library", lambda source: None
+        "workbench.numerics.c_code.library", lambda source: None
     )  # 19,000 operations for half a second of motion
     plant = MeteredArms(
         arms=(Arm(name="boom", regeneration="input"), MotorArm(i=90.0, name="swing")), u_b=0.25

@@ -254,8 +254,9 @@ class OursOnFloats(Floats):
     ],
 )
 def test_only_expressions_of_the_user_are_read(monkeypatch, plant, counted, switched):
-    monkeypatch.setattr(meters, "_found", lambda plant: ("s",))
-    assert meters.meters(plant()) == (("s",) if counted else ())
+    monkeypatch.setattr(meters, "_found", lambda plant, reads: ("s", *reads))
+    loop = SimpleNamespace(plant=plant(), wiring=SimpleNamespace(reads=("y",)))
+    assert meters.meters(loop) == (("s", "y") if counted else ())
     monkeypatch.setattr(own_plant, "trace", lambda plant, inputs: plant)
     monkeypatch.setattr(own_plant, "Flow", lambda traced: SimpleNamespace(switches=["one"]))
     monkeypatch.setattr(own_plant, "_flows", {})

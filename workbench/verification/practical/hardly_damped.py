@@ -13,12 +13,12 @@ from __future__ import annotations
 from workbench.contract.units import format_quantity as say
 from workbench.verification.linear.modes import Mode, Modes
 from workbench.verification.observed.oscillation import pace
-from workbench.verification.observed.rest_on_path import hunting_from
+from workbench.verification.observed.rest_on_path import FURTHER, hunting_from
 from workbench.verification.practical.elsewhere import held_at
 from workbench.verification.run import Run
 
 DAMPED = 0.02  # least share of critical damping
-FURTHER = 3.0  # times as far off as other starts
+
 RUNS = 2
 MEND = "give the law more damping, or less gain"
 
