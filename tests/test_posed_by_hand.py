@@ -8,14 +8,13 @@ import pytest
 
 from workbench.contract.errors import InputError
 from workbench.verification.tube import posed as module
+from workbench.verification.tube.measures import followed
 from workbench.verification.tube.posed import (
     SAME,
     before,
     check,
     check_disturbances,
     ending,
-    error_unit,
-    followed,
     repeats,
     scales,
 )
@@ -90,16 +89,8 @@ def test_scales_of_states():
 def test_outputs_that_follow_a_reference():
     """y and z, not w, which nothing is wanted of, nor dy, the rate of y."""
     loop = SimpleNamespace(outputs=signals("w", "y", "dy", "z"))
-    assert followed(loop, ("z_d", "x_d", "dy_d", "y_d")).tolist() == [[1, 3], [3, 0]]
-    assert followed(loop, ()).shape == (0, 2)
-
-
-def test_the_unit_of_an_error():
-    outputs = [*signals("p", unit="Pa"), *signals("q", unit="rad")]
-    loop = SimpleNamespace(inputs=signals("q_d"), outputs=outputs)
-    assert error_unit(loop) == "rad"
-    loop.inputs = signals("x_d")
-    assert error_unit(loop) == "Pa"
+    assert followed(loop, ("z_d", "x_d", "dy_d", "y_d")) == ["y", "z"]
+    assert followed(loop, ()) == []
 
 
 @pytest.mark.parametrize(
