@@ -102,3 +102,10 @@ def test_outputs_written_into_longer_rows(two_joint):
     assert np.array_equal(room[:, 2:-3], alone)
     assert (room[:, :2] == -1).all() and (room[:, -3:] == -1).all()
     assert log(given[0][:0], x[:0], run.inputs[:0], run.constants).shape == (0, log.n_out)
+
+
+def test_a_loop_with_its_variation_writes_its_monitors_itself(two_joint):
+    """Which side of an instant it differentiates at is a constant that changes along the run."""
+    traced = ready(crane_loops(two_joint)["held"], Scenario(0.02), "steps").traced
+    assert not Loop(traced, False, monitored=False).monitored
+    assert Loop(replace(traced, sided=1), False, monitored=False).monitored

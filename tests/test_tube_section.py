@@ -338,3 +338,26 @@ def test_states_that_are_handed_on_released_and_constant():
         True,
         False,
     ]
+
+
+# ---- what is told of a sample -------------------------------------------------------------------------------------------
+def test_what_is_told_is_bounded_over_the_reaches_of_the_states_it_reads():
+    """y = 3 x_d + w_0 and x_a² over states (a, c, d): each within its own reach, references within their slack."""
+    from workbench.verification.tube.checker.judge import measured
+
+    section = np.array([0, 2, 3])
+    reach = np.zeros((K, 9, STATES))
+    reach[:, 0] = [[0.5, 70.0, 80.0, 0.1], [0.5, 70.0, 80.0, 0.2], [2.0, 70.0, 80.0, 0.3]]
+    told = tube(
+        section=section,
+        z=np.array([[1.0, 9.0, 10.0], [2.0, 9.0, 20.0], [-1.0, 9.0, 30.0]]),
+        reach=reach,
+        slack=np.array([0.25, 0.0]),
+        out=made(3 * UNREAD + w[0], PLACE**2),
+    )
+    low, high = measured(told)
+    own = 3 * np.array([10.0, 20.0, 30.0]) + np.array([1.0, 2.0, 3.0])
+    off = 3 * np.array([0.1, 0.2, 0.3]) + 0.25
+    assert low[:, 0] == pytest.approx(own - off) and high[:, 0] == pytest.approx(own + off)
+    assert (low[:, 0] <= own - off).all() and (high[:, 0] >= own + off).all()
+    assert high[:, 1] == pytest.approx([2.25, 6.25, 9.0]) and (low[:, 1] <= [0.25, 2.25, 0]).all()
