@@ -116,6 +116,19 @@ def test_bounds_that_are_asked_in_units_and_words():
         bounds(replace(ASKED, within={"v": (0, 1)}), loop())
 
 
+def test_a_name_that_a_state_has_is_that_state_s(monkeypatch):
+    """Bounds of a state `v`, or `e_y`, are not those of what a tube tells by the same name."""
+    own = loop()
+    assert "e_y" in named(own)
+    from workbench.verification.tube import measures as module
+
+    real = module.names
+    monkeypatch.setattr(module, "names", lambda signals: (*real(signals), "e_y"))
+    assert named(own) == {}
+    traced = trace(own, ("y_d",))
+    assert measures(own, traced, set(range(traced.n_states))).names == ()
+
+
 def test_errors_in_several_units_are_bounded_one_by_one(monkeypatch):
     from workbench.verification.tube import asked as module
 

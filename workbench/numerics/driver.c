@@ -304,9 +304,9 @@ static void log_row(real t, const real *x, const real *e, const real *w, const r
 }
 
 /* state: x then e (power integrals), in and out. rows: ROW numbers per logged instant, which is the beginning of every `every`-th
- * sample, with 0 that of every step: states, integrals, and NM monitors; with NM 0 these are left to the caller. `samples`, one number a lane: how many to do, in; how many were done, out, fewer
- * where a state stopped being finite. A lane that is at its end keeps its state. jumping: 0 skips `jump` (no samples in the
- * loop). F: STAGES rows a step: at its beginning, middle and end. */
+ * sample, with 0 that of every step: states, integrals, and NM monitors; with NM 0 these are left to the caller. `samples`, one
+ * number a lane: how many to do, in; how many were done, out, fewer where a state stopped being finite. A lane that is at its end
+ * keeps its state. jumping: 0 skips `jump` (no samples in the loop). F: STAGES rows a step: at its beginning, middle and end. */
 void run_lanes(long first, long *samples, long every, int jumping, double T, long n1, double h1, long n2, double h2, real *state,
                const real *W, const real *F, const real *c, real *rows, real *work) {
   real x[NX + 1], e[NQ + 1], y[NX + 1], wanted = LANE_NUMBERS(samples), made = EACH(0.0);

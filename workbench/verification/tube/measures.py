@@ -37,13 +37,15 @@ class Measures:
 
 
 def named(loop: Any) -> dict[str, str]:
-    """Names that a tube of this loop may tell, and their units."""
+    """Names that a tube of this loop may tell, and their units; a name that a state of the loop has is that state's."""
     inputs = names(loop.inputs)
     own = followed(loop, inputs)
     found = {f"e_{s.name}": s.unit for s in loop.outputs if s.name in own}
     if wanted_joints(loop.plant, inputs):
         found[TOOL_ERROR] = "m"
-    return found | ({STORED: "J"} if has_ledger(loop) else {})
+    if has_ledger(loop):
+        found[STORED] = "J"
+    return {name: unit for name, unit in found.items() if name not in names(loop.states)}
 
 
 def measures(loop: Any, traced: Traced, read: set[int]) -> Measures:
@@ -60,6 +62,7 @@ def measures(loop: Any, traced: Traced, read: set[int]) -> Measures:
         **tool_error(known.plant, xs, wanted),
         **storage(loop, traced, given),
     }
+    found = {name: e for name, e in found.items() if name in named(loop)}
     left = {name: why for name, e in found.items() if (why := unknown(e, loop, given, read))}
     kept = {name: e for name, e in found.items() if name not in left}
     return Measures(tuple(kept), ca.Function("told", given, [column(list(kept.values()))]), left)
