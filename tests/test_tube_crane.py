@@ -51,6 +51,19 @@ def stays(case, claim, c, shares) -> None:
         assert (np.abs(z - c.z[1 : len(z) + 1, :many]) <= reach * (1 + 1e-6)).all()
 
 
+def first_samples(case, claim):
+    """(run, question, tube) of the first samples, 3 % wider than the linear loop needs it."""
+    made = run(case.loop, case.scenario)
+    question = posed(made, widths(claim, case.loop), free=free(claim, case.loop))
+    course: dict = {}
+    linear = matrices(question, samples(tiny(question), None, course))
+    c = tiny(question)
+    reach = followed(c, partial(walked, course=course)).need
+    c = filled(c, 1.03 * reach, linear, np.zeros(c.states, bool), course)
+    assert followed(c).failed is None
+    return made, question, c
+
+
 def test_the_first_samples_hold_the_widest_starts():
     """Reaches 5 % wider than the linear loop's suffice for ten samples, and hold runs from corners."""
     case, claim = read("scenario.duration=10 ms")
@@ -72,14 +85,7 @@ def test_the_first_samples_hold_every_load():
     """Payload ± 5 %, oil ± 10 % and supply ± 2 % beside the widest starts, over ten samples."""
     numbers = "claims.tube.parameters={payload.mass: [19 kg, 21 kg], oil.β: [720 MPa, 880 MPa], p_s: [181.3 bar, 188.7 bar]}"
     case, claim = read("scenario.duration=10 ms", numbers, name="tube-crane-loads")
-    made = run(case.loop, case.scenario)
-    question = posed(made, widths(claim, case.loop), free=free(claim, case.loop))
-    course: dict = {}
-    linear = matrices(question, samples(tiny(question), None, course))
-    c = tiny(question)
-    reach = followed(c, partial(walked, course=course)).need
-    c = filled(c, 1.03 * reach, linear, np.zeros(c.states, bool), course)
-    assert followed(c).failed is None
+    _, _, c = first_samples(case, claim)
     stays(case, claim, c, [np.ones(9), np.array([1, -1, 1, -1, -1, 1, 1, -1, -1])])
     own = {leaf.path: leaf.value for leaf in leaves(case.loop)}
     assert own["controller.inner.model.payload.mass"] == own["plant.payload.mass"] == 20.0

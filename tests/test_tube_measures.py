@@ -1,40 +1,24 @@
 """What a tube tells of its samples (errors, the tool's error, the accompanying function) against log, ledger and other runs."""
 
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import pytest
 from test_tube import ASKED, loop
-from test_tube_crane import read
+from test_tube_crane import first_samples, read
 
 import fluidproof as fp
 from workbench.contract.errors import InputError
 from workbench.numerics.calculus import trace
 from workbench.run.simulate import simulate
 from workbench.verification.run import of_log, run
-from workbench.verification.tube.asked import bounds, errors_of, free, sentence, widths
+from workbench.verification.tube.asked import bounds, errors_of, sentence, widths
 from workbench.verification.tube.beside import other
-from workbench.verification.tube.blocks import filled
 from workbench.verification.tube.checker import judge
-from workbench.verification.tube.checker.judge import followed, measured
-from workbench.verification.tube.checker.samples import walked
+from workbench.verification.tube.checker.judge import measured
 from workbench.verification.tube.measures import measures, named
 from workbench.verification.tube.posed import before, posed
-from workbench.verification.tube.search import matrices, samples, tiny
-
-
-def filled_tube(case, claim):
-    """The tube of the first samples, 3 % wider than the linear loop needs it."""
-    made = run(case.loop, case.scenario)
-    question = posed(made, widths(claim, case.loop), free=free(claim, case.loop))
-    course: dict = {}
-    linear = matrices(question, samples(tiny(question), None, course))
-    c = tiny(question)
-    reach = followed(c, partial(walked, course=course)).need
-    c = filled(c, 1.03 * reach, linear, np.zeros(c.states, bool), course)
-    assert followed(c).failed is None
-    return made, question, c
+from workbench.verification.tube.search import tiny
 
 
 def told_of(made, loop_, scenario):
@@ -57,7 +41,7 @@ def test_what_is_told_of_samples_holds_runs_from_corners(loads):
     """Bounds over the nodes hold every run of the box, and are no more than a few times as wide as what corners reach."""
     name = "tube-crane-loads" if loads else "tube-crane"
     case, claim = read("scenario.duration=12 ms", name=name)
-    made, question, c = filled_tube(case, claim)
+    made, question, c = first_samples(case, claim)
     low, high = measured(c)
     assert c.told.tolist() == ["e_q_1", "e_q_2", "tool_error", "v"]
     half = widths(claim, case.loop)
