@@ -83,15 +83,12 @@ def claims(found) -> list[list[str]]:
             seen.setdefault(v.key, {})[e.label] = v.claim, v.word if v.counted else f"({v.word})"
     made = []
     for key, answers in seen.items():
-        alike = len({claim for claim, _ in answers.values()}) == 1
-        title = next(iter(answers.values()))[0] if alike else key.replace("-", " ")
-        cells = [
-            "–"
-            if e.label not in answers
-            else answers[e.label][1]
-            if alike
-            else ": ".join(reversed(answers[e.label]))
-            for e in found.entries
-        ]
+        if len({claim for claim, _ in answers.values()}) == 1:
+            title, _ = next(iter(answers.values()))
+            words = {label: word for label, (_, word) in answers.items()}
+        else:
+            title = key.replace("-", " ")
+            words = {label: f"{word}: {claim}" for label, (claim, word) in answers.items()}
+        cells = [words.get(e.label, "–") for e in found.entries]
         made.append([tables.wrapped(title), *map(tables.wrapped, cells)])
     return made

@@ -11,6 +11,8 @@ from workbench.run.spaces import tool
 
 from .style import named
 
+MOST = 6  # curves in one panel
+
 
 def names_of(plant) -> dict[str, str]:
     """Actuator label → name of its segment ("t2" → "extension"); empty for plants without labels."""
@@ -39,13 +41,9 @@ def title_of(plant, label: str) -> str:
     """'lift, cylinder 1'."""
     name = names_of(plant).get(label)
     shown = named(label, 28)
-    return (
-        f"{name}, cylinder {shown}"
-        if name
-        else f"arm {shown}"
-        if plant is not None and plant.arms
-        else (f"actuator {shown}")
-    )
+    if name:
+        return f"{name}, cylinder {shown}"
+    return f"arm {shown}" if plant is not None and plant.arms else f"actuator {shown}"
 
 
 def followed(log: Log) -> list[str]:
@@ -75,10 +73,9 @@ def wanted_points(log: Log, plant) -> tuple[np.ndarray, ...] | None:
 
 
 def errors(log: Log) -> list[str]:
-    """Tracking errors "e_…"; at most six."""
-    return [n for n in log.names if n.startswith("e_") and not n.endswith("_slow")][
-        :6
-    ]  # those are a law's memory
+    """Tracking errors "e_…" without what a law remembers of them, "e_…_slow"; at most `MOST`."""
+    found = [n for n in log.names if n.startswith("e_") and not n.endswith("_slow")]
+    return found[:MOST]
 
 
 def forces(log: Log) -> list[tuple[str, str, str]]:
@@ -94,11 +91,10 @@ def pressures(log: Log, plant=None) -> list[tuple[str, list[str]]]:
         pairs = pairs or [(k, [a + k, b + k]) for k in sides if b + k in log]
     if pairs:
         return pairs
-    rest = [] if plant is None else [n for n in plant.pressure_names if n in log]
-    rest = (rest or [s.name for s in log.signals if s.unit == "Pa" and not s.name.endswith("_d")])[
-        :6
-    ]
-    return [("", rest)] if rest else []
+    named_by_plant = [] if plant is None else [n for n in plant.pressure_names if n in log]
+    in_pascal = [s.name for s in log.signals if s.unit == "Pa" and not s.name.endswith("_d")]
+    rest = named_by_plant or in_pascal
+    return [("", rest[:MOST])] if rest else []
 
 
 def supplies(log: Log, plant) -> list[str]:

@@ -122,57 +122,56 @@ def answer(verdicts: Iterable[Verdict]) -> dict:
     """The answer in a sentence: which counted claims hold, are violated, are undecided."""
     counted = [v for v in verdicts if v.counted]
     if not counted:
-        return {
-            "word": "undecided",
-            "lead": "No answer.",
-            "text": "No claim counts, so nothing was decided.",
-        }
-    by = {
-        word: [v for v in counted if v.word == word] for word in ("holds", "violated", "undecided")
-    }
-    n = len(counted)
+        return _said("undecided", "No answer.", "No claim counts, so nothing was decided.")
+    words = ("holds", "violated", "undecided")
+    by = {word: [v for v in counted if v.word == word] for word in words}
     if by["violated"]:
-        text = f"{_count(by['violated'], n)} violated: {_listed(by['violated'])}"
-        text += (
-            f"; {_few(by['undecided'])} undecided: {_listed(by['undecided'])}."
-            if by["undecided"]
-            else "."
-        )
-        text += (
-            f" The other {len(by['holds'])} {'hold' if len(by['holds']) > 1 else 'holds'}."
-            if by["holds"]
-            else ""
-        )
-        return {"word": "violated", "lead": "No.", "text": wrapped(text)}
+        return _said("violated", "No.", _failing(by))
     if by["undecided"]:
-        text = f"{_count(by['undecided'], n)} undecided: {_listed(by['undecided'])}."
-        text += (
-            f" The other {len(by['holds'])} {'hold' if len(by['holds']) > 1 else 'holds'}."
-            if by["holds"]
-            else ""
-        )
-        return {"word": "undecided", "lead": "Not decided.", "text": wrapped(text)}
+        return _said("undecided", "Not decided.", _failing(by))
+    if answers_stability(counted):
+        return _said("holds", "Yes.", _holding(counted))
+    lost = lost_for_information(verdicts)
+    unasked = "Stability was not asked: none of the counted claims is about it."
+    if lost:
+        unasked = f"Stability does not count in this file, and {lost} is violated."
+    return _said("holds", "The requirements hold.", f"{unasked} {_holding(counted)}")
+
+
+def _said(word: str, lead: str, text: str) -> dict:
+    return {"word": word, "lead": lead, "text": wrapped(text)}
+
+
+def _failing(by: dict[str, list[Verdict]]) -> str:
+    """'2 of 9 counted claims are violated: …; 1 is undecided: …. The other 6 hold.'"""
+    violated, undecided, held = by["violated"], by["undecided"], by["holds"]
+    counted = sum(map(len, by.values()))
+    parts = []
+    if violated:
+        parts.append(f"{_count(violated, counted)} violated: {_listed(violated)}")
+    if undecided:
+        many = _few(undecided) if violated else _count(undecided, counted)
+        parts.append(f"{many} undecided: {_listed(undecided)}")
+    text = "; ".join(parts) + "."
+    if not held:
+        return text
+    return f"{text} The other {len(held)} {'hold' if len(held) > 1 else 'holds'}."
+
+
+def _holding(counted: list[Verdict]) -> str:
+    """'All 9 counted claims hold; the weakest rests on sampled runs.'"""
     weakest = max((v.strength for v in counted), key=STRENGTHS.index)
-    kind = {
-        "proof": "all are proven",
-        "numerical": "the weakest rests on floating-point algebra",
-        "sampled": "the weakest rests on sampled runs",
-        "estimated": "the weakest is an estimate from sampled runs, no guarantee",
-    }[weakest]
-    text = (
-        f"All {n} counted claims hold; {kind}."
-        if n > 1
-        else f"The one counted claim holds; {_alone[weakest]}."
-    )
-    if not answers_stability(counted):
-        lost = lost_for_information(verdicts)
-        unasked = "Stability was not asked: none of the counted claims is about it."
-        if lost:
-            unasked = f"Stability does not count in this file, and {lost} is violated."
-        return {"word": "holds", "lead": "The requirements hold.", "text": f"{unasked} {text}"}
-    return {"word": "holds", "lead": "Yes.", "text": text}
+    if len(counted) == 1:
+        return f"The one counted claim holds; {_alone[weakest]}."
+    return f"All {len(counted)} counted claims hold; {_together[weakest]}."
 
 
+_together = {
+    "proof": "all are proven",
+    "numerical": "the weakest rests on floating-point algebra",
+    "sampled": "the weakest rests on sampled runs",
+    "estimated": "the weakest is an estimate from sampled runs, no guarantee",
+}
 _alone = {
     "proof": "it is proven",
     "numerical": "it rests on floating-point algebra",

@@ -7,8 +7,8 @@ import metering_cases as cases
 import numpy as np
 import pytest
 
-from plants.components import spatial
-from plants.components.spatial import Body
+from plants.components import scalars
+from plants.components.spatial import IDENTITY, Body
 from plants.crane.planar_whole import _folded, _lump, reduced
 from plants.drives import metering
 from plants.drives.contract import Line
@@ -23,7 +23,7 @@ TURN = (0.0, -1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0)  # by 90° about z
 def test_bodies_that_are_lumped_have_one_centre_and_their_inertia_about_it():
     """2 kg at (3, 1) and 6 kg at (1, 2), seen from (1, 1) along y: at (0, −2) and (1, 0); Steiner's parts beside their own."""
     one = (
-        SimpleNamespace(r=(2.0, 1.0, 0.0), R=spatial.IDENTITY),
+        SimpleNamespace(r=(2.0, 1.0, 0.0), R=IDENTITY),
         Body(2.0, (1.0, 0.0, 0.3), (0.5, 0.6, 0.7, 0.0, 0.0, 0.0)),
     )
     two = (
@@ -60,12 +60,18 @@ def test_the_tip_of_the_reduced_crane_is_where_that_of_the_machine_is(crane, q):
 def test_a_product_with_an_exact_zero_is_none_in_a_graph_and_computed_on_floats():
     x = ca.SX.sym("x")
     for a, b in ((0.0, x), (x, 0.0)):
-        assert spatial._mul(a, b) == 0.0 and type(spatial._mul(a, b)) is float
-    assert spatial._mul(1.0, x) is x and spatial._mul(x, 1.0) is x
-    assert np.isnan(spatial._mul(0.0, np.nan)) and np.isnan(spatial._mul(np.nan, 0.0))
-    assert spatial._mul(1.0, 3.0) == 3.0 and spatial._mul(-2.0, 3.0) == -6.0
-    assert spatial._add(0.0, x) is x and spatial._add(x, 0.0) is x and spatial._sub(x, 0.0) is x
-    assert spatial._sub(0.0, 3.0) == -3.0 and spatial._add(2.0, 3.0) == 5.0
+        assert scalars.plain_product(a, b) == 0.0 and type(scalars.plain_product(a, b)) is float
+    assert scalars.plain_product(1.0, x) is x and scalars.plain_product(x, 1.0) is x
+    assert np.isnan(scalars.plain_product(0.0, np.nan)) and np.isnan(
+        scalars.plain_product(np.nan, 0.0)
+    )
+    assert scalars.plain_product(1.0, 3.0) == 3.0 and scalars.plain_product(-2.0, 3.0) == -6.0
+    assert (
+        scalars.plain_sum(0.0, x) is x
+        and scalars.plain_sum(x, 0.0) is x
+        and scalars.plain_difference(x, 0.0) is x
+    )
+    assert scalars.plain_difference(0.0, 3.0) == -3.0 and scalars.plain_sum(2.0, 3.0) == 5.0
 
 
 # ---- valves --------------------------------------------------------------------------------------

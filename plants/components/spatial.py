@@ -13,6 +13,7 @@ from typing import Annotated, ClassVar, final
 
 import numpy as np
 
+from plants.components.scalars import plain_difference, plain_product, plain_sum
 from workbench.cases.shorthand import Shorthand
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Bound, Unit, check_bounds, nonnegative
@@ -21,52 +22,33 @@ ZERO3 = (0.0, 0.0, 0.0)
 IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 
 
-def _mul(a, b):
-    # Exact zeros and ones are constants of the graph and cost nothing when tracing; on floats all is computed: NaN stays NaN.
-    if type(a) is float and type(b) is not float:
-        return 0.0 if a == 0.0 else b if a == 1.0 else a * b
-    if type(b) is float and type(a) is not float:
-        return 0.0 if b == 0.0 else a if b == 1.0 else a * b
-    return a * b
-
-
-def _add(a, b):
-    if type(a) is float and a == 0.0:
-        return b
-    if type(b) is float and b == 0.0:
-        return a
-    return a + b
-
-
-def _sub(a, b):
-    if type(b) is float and b == 0.0:
-        return a
-    if type(a) is float and a == 0.0:
-        return -b
-    return a - b
-
-
 def add(a, b):
-    return [_add(a[0], b[0]), _add(a[1], b[1]), _add(a[2], b[2])]
+    return [plain_sum(a[0], b[0]), plain_sum(a[1], b[1]), plain_sum(a[2], b[2])]
 
 
 def sub(a, b):
-    return [_sub(a[0], b[0]), _sub(a[1], b[1]), _sub(a[2], b[2])]
+    return [
+        plain_difference(a[0], b[0]),
+        plain_difference(a[1], b[1]),
+        plain_difference(a[2], b[2]),
+    ]
 
 
 def scale(k, a):
-    return [_mul(k, a[0]), _mul(k, a[1]), _mul(k, a[2])]
+    return [plain_product(k, a[0]), plain_product(k, a[1]), plain_product(k, a[2])]
 
 
 def dot(a, b):
-    return _add(_add(_mul(a[0], b[0]), _mul(a[1], b[1])), _mul(a[2], b[2]))
+    return plain_sum(
+        plain_sum(plain_product(a[0], b[0]), plain_product(a[1], b[1])), plain_product(a[2], b[2])
+    )
 
 
 def cross(a, b):
     return [
-        _sub(_mul(a[1], b[2]), _mul(a[2], b[1])),
-        _sub(_mul(a[2], b[0]), _mul(a[0], b[2])),
-        _sub(_mul(a[0], b[1]), _mul(a[1], b[0])),
+        plain_difference(plain_product(a[1], b[2]), plain_product(a[2], b[1])),
+        plain_difference(plain_product(a[2], b[0]), plain_product(a[0], b[2])),
+        plain_difference(plain_product(a[0], b[1]), plain_product(a[1], b[0])),
     ]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import inf
 from typing import NamedTuple
 
+from plants.components.scalars import plain_sum
 from plants.drives.contract import Line
 from plants.multibody import loops
 from plants.multibody.tree import Motion
@@ -221,7 +222,7 @@ def applied(mechanism, pulls: list[Pull], forces) -> tuple[list, list]:
     for a, pull, F in zip(mechanism.actuators, pulls, forces):
         if pull.wrench is None:
             i = joint_at(mechanism, a)[1]
-            own[i] = loops.plain_sum(own[i], F)
+            own[i] = plain_sum(own[i], F)
             continue
         on_b = tuple([F * e for e in part] for part in pull.wrench)
         loops.loaded(wrenches, mechanism.number(a.b.body), on_b)

@@ -20,7 +20,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from plants.components.spatial import ZERO3, _add, _mul, _sub, add, dot, power, scale, sub
+from plants.components.scalars import plain_difference, plain_product, plain_sum
+from plants.components.spatial import ZERO3, add, dot, power, scale, sub
 from plants.multibody.branching import Tree
 from plants.multibody.tree import Inertia
 
@@ -46,9 +47,9 @@ class Resistance(NamedTuple):
 
     def plus(self, other: Resistance) -> Resistance:
         return Resistance(
-            [_add(a, b) for a, b in zip(self.A, other.A)],
+            [plain_sum(a, b) for a, b in zip(self.A, other.A)],
             [add(a, b) for a, b in zip(self.B, other.B)],
-            [_add(a, b) for a, b in zip(self.C, other.C)],
+            [plain_sum(a, b) for a, b in zip(self.C, other.C)],
         )
 
     def without(self, U, inverse) -> Resistance:
@@ -57,9 +58,9 @@ class Resistance(NamedTuple):
         g = scale(inverse, f)
         n = scale(inverse, m)
         return Resistance(
-            [_sub(a, _mul(g[i], f[j])) for a, (i, j) in zip(self.A, _PAIRS)],
+            [plain_difference(a, plain_product(g[i], f[j])) for a, (i, j) in zip(self.A, _PAIRS)],
             [sub(row, scale(g[i], m)) for i, row in enumerate(self.B)],
-            [_sub(c, _mul(n[i], m[j])) for c, (i, j) in zip(self.C, _PAIRS)],
+            [plain_difference(c, plain_product(n[i], m[j])) for c, (i, j) in zip(self.C, _PAIRS)],
         )
 
 
@@ -71,7 +72,7 @@ def resistance(own: Inertia) -> Resistance:
     """That of one body alone."""
     m = own.m
     h = own.h
-    minus = [_sub(0.0, e) for e in h]
+    minus = [plain_difference(0.0, e) for e in h]
     return Resistance(
         [m, m, m, 0.0, 0.0, 0.0],
         [[0.0, h[2], minus[1]], [minus[2], 0.0, h[0]], [h[1], minus[0], 0.0]],
@@ -94,8 +95,8 @@ class Branches(NamedTuple):
         u = [0.0] * self.tree.n_v
         for j in reversed(T.order):
             for k in reversed(_own(T, j)):
-                u[k] = _sub(Q[k], power(self.b[k], p[j]))
-                p[j] = _moved(p[j], _mul(u[k], self.inverse[k]), self.U[k])
+                u[k] = plain_difference(Q[k], power(self.b[k], p[j]))
+                p[j] = _moved(p[j], plain_product(u[k], self.inverse[k]), self.U[k])
             if T.parent[j] >= 0:
                 p[T.parent[j]] = _both(p[T.parent[j]], p[j])
         Z = [(ZERO3, ZERO3)] * len(T.parent)
@@ -104,7 +105,9 @@ class Branches(NamedTuple):
             if T.parent[j] >= 0:
                 Z[j] = Z[T.parent[j]]
             for k in _own(T, j):
-                x[k] = _mul(_sub(u[k], power(Z[j], self.U[k])), self.inverse[k])
+                x[k] = plain_product(
+                    plain_difference(u[k], power(Z[j], self.U[k])), self.inverse[k]
+                )
                 Z[j] = _moved(Z[j], x[k], self.b[k])
         return x
 

@@ -16,9 +16,9 @@ from math import isfinite
 
 import numpy as np
 
+from plants.components.scalars import plain_product, plain_sum
 from plants.components.spatial import plus
 from plants.multibody import coordinates, linear, required, surroundings
-from plants.multibody.loops import plain_sum
 
 
 def asked(mechanism, q, qd, qdd, around=None) -> list:
@@ -92,7 +92,7 @@ def shared(J, W, τ) -> list:
     """W J (Jᵀ W J)⁻¹ τ for rows J of the drives."""
     n = len(τ)
     columns = [[row[i] for row in J] for i in range(n)]
-    weighted = [[linear.product(w, value) for w, value in zip(W, column)] for column in columns]
+    weighted = [[plain_product(w, value) for w, value in zip(W, column)] for column in columns]
     H = [linear.times(weighted, column) for column in columns]
     μ = linear.solve(linear.factors(H), τ)
     return [linear.times([[column[k] for column in weighted]], μ)[0] for k in range(len(J))]
@@ -116,7 +116,7 @@ def weights(mechanism) -> list[float]:
 def damped(mechanism, rates) -> list:
     """−d ż of every joint."""
     return [
-        linear.product(-mechanism.bodies[j].damping, v)
+        plain_product(-mechanism.bodies[j].damping, v)
         for j, v in zip(mechanism.tree.body_of, rates)
     ]
 
@@ -137,7 +137,7 @@ def with_springs(mechanism, lines, passive, springs) -> list:
     total = list(passive)
     for i, force in springs.items():
         total = [
-            plain_sum(t, linear.product(arm, force)) for t, arm in zip(total, lines.by_joint[i])
+            plain_sum(t, plain_product(arm, force)) for t, arm in zip(total, lines.by_joint[i])
         ]
     return total
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from plants.components.scalars import plain_difference, plain_product, plain_sum
 from plants.multibody.articulated import Branches
-from plants.multibody.loops import plain_sum
 
 REFINED = 3  # times
 
@@ -17,33 +17,21 @@ class Factors(NamedTuple):
     inverse: list
 
 
-def product(a, b):
-    """a b, exact zeros dropped."""
-    if (type(a) is float and a == 0.0) or (type(b) is float and b == 0.0):
-        return 0.0
-    return a * b
-
-
-def less(a, b):
-    """a − b, exact zeros dropped."""
-    return a if type(b) is float and b == 0.0 else a - b
-
-
 def factors(H) -> Factors:
     """LDLᵀ of H given as rows, without pivoting."""
     n = len(H)
     L, D, inverse = [[0.0] * n for _ in range(n)], [0.0] * n, [0.0] * n
     for j in range(n):
         D[j] = H[j][j]
-        scaled = [product(L[j][k], D[k]) for k in range(j)]
+        scaled = [plain_product(L[j][k], D[k]) for k in range(j)]
         for k in range(j):
-            D[j] = less(D[j], product(L[j][k], scaled[k]))
+            D[j] = plain_difference(D[j], plain_product(L[j][k], scaled[k]))
         inverse[j] = 1.0 / D[j]
         for i in range(j + 1, n):
             value = H[i][j]
             for k in range(j):
-                value = less(value, product(L[i][k], scaled[k]))
-            L[i][j] = product(value, inverse[j])
+                value = plain_difference(value, plain_product(L[i][k], scaled[k]))
+            L[i][j] = plain_product(value, inverse[j])
     return Factors(L, inverse)
 
 
@@ -53,22 +41,22 @@ def solve(F: Factors, b) -> list:
     y = list(b)
     for i in range(n):
         for k in range(i):
-            y[i] = less(y[i], product(F.L[i][k], y[k]))
-    x = [product(v, d) for v, d in zip(y, F.inverse)]
+            y[i] = plain_difference(y[i], plain_product(F.L[i][k], y[k]))
+    x = [plain_product(v, d) for v, d in zip(y, F.inverse)]
     for i in reversed(range(n)):
         for k in range(i + 1, n):
-            x[i] = less(x[i], product(F.L[k][i], x[k]))
+            x[i] = plain_difference(x[i], plain_product(F.L[k][i], x[k]))
     return x
 
 
 def times(A, x) -> list:
     """A x for rows A."""
-    return [_sum(product(a, v) for a, v in zip(row, x)) for row in A]
+    return [_sum(plain_product(a, v) for a, v in zip(row, x)) for row in A]
 
 
 def transposed_times(A, y, n: int) -> list:
     """Aᵀ y for rows A with n entries each."""
-    return [_sum(product(row[i], v) for row, v in zip(A, y)) for i in range(n)]
+    return [_sum(plain_product(row[i], v) for row, v in zip(A, y)) for i in range(n)]
 
 
 def _sum(values):

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from plants.components.scalars import plain_sum
 from plants.components.spatial import ZERO3, add, cross, dot, power, scale, sub
 from plants.multibody.parts import unit
 from plants.multibody.tree import (
@@ -124,11 +125,6 @@ def jacobian(T: Tree, found: list[Row], columns) -> list[list]:
                 line[i] = plain_sum(line[i], power(columns[i], wrench))
         table.append(line)
     return table
-
-
-def plain_sum(a, b):
-    """a + b, without a trace of exact zeros."""
-    return b if type(a) is float and a == 0.0 else a if type(b) is float and b == 0.0 else a + b
 
 
 def facing(loop, motion: Motion, a: int, b: int):

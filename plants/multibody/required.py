@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from plants.components.scalars import plain_difference, plain_product, plain_sum
 from plants.components.spatial import (
     add,
     cross,
@@ -30,7 +31,7 @@ from plants.components.spatial import (
     unturn,
 )
 from plants.multibody import linear, planar_rates, reduced, spatial_rates
-from plants.multibody.loops import opposite, plain_sum
+from plants.multibody.loops import opposite
 from plants.multibody.lumped import lumped
 from plants.multibody.tree import REST, ZERO6, Ground, Motion, crossed
 from workbench.contract.once import once
@@ -136,7 +137,7 @@ def required(
     rates = spread(mechanism, at.G, qd_r, [0.0] * len(at.G))
     γ = _biases(mechanism, at, rates, ground)
     accelerations = [
-        plain_sum(a, linear.product(κ, linear.less(r, v)))
+        plain_sum(a, plain_product(κ, plain_difference(r, v)))
         for a, r, v in zip(spread(mechanism, at.G, qdd_r, γ), rates, at.rates)
     ]
     return rates, swept(mechanism, at.motion, rates, accelerations, ground)

@@ -36,13 +36,11 @@ def _named(node: Node, key: str) -> list[tuple[str, Node]]:
     value: Any = node.value
     if isinstance(value, str):
         return [("", node)]
-    entries = (
-        list(value.items())
-        if isinstance(value, dict)
-        else [(str(i), child) for i, child in enumerate(value, 1)]
-        if isinstance(value, list)
-        else []
-    )
+    entries: list[tuple[str, Node]] = []
+    if isinstance(value, dict):
+        entries = list(value.items())
+    elif isinstance(value, list):
+        entries = [(str(i), child) for i, child in enumerate(value, 1)]
     if not entries:
         raise node.error(f"expected sentences by name, got {node.words}", key=key, mend=EXAMPLE)
     return entries

@@ -226,10 +226,10 @@ def _components(reference: Node) -> int:
     counts = [1]
     for key, child in reference.value.items():
         if key in POINTS and isinstance(child.value, list):
-            inner = [len(c.value) for c in child.value if isinstance(c.value, list)]
-            counts.append(
-                max(inner) if inner else 1 if key in ("values", "points") else len(child.value)
-            )
+            counts += [len(c.value) for c in child.value if isinstance(c.value, list)]
+            numbers = not any(isinstance(c.value, list) for c in child.value)
+            if numbers and key not in ("values", "points"):
+                counts.append(len(child.value))
     return max(counts)
 
 

@@ -25,13 +25,21 @@ def rows(found: Comparison) -> list[tuple[str, list[str]]]:
 
 
 def _or_dash(value, unit, digits=3, none="–") -> str:
-    return (
-        none
-        if value is None or math.isnan(value)
-        else "unlimited"
-        if math.isinf(value)
-        else say(value, unit, digits)
-    )
+    if value is None or math.isnan(value):
+        return none
+    return "unlimited" if math.isinf(value) else say(value, unit, digits)
+
+
+def _factor(gain: float | None) -> str:
+    """'× 2.5'."""
+    if gain is None or math.isinf(gain):
+        return _or_dash(gain, "1")
+    return f"× {gain:.3g}"
+
+
+def _named(verdicts: list, holds: bool | None) -> str:
+    """Counted claims with this answer, or a dash."""
+    return "; ".join(v.claim for v in verdicts if v.counted and v.holds is holds) or "–"
 
 
 def _runs(prefix: str, runs: list[Under]) -> list[tuple[str, list[str]]]:
@@ -57,29 +65,14 @@ def _counts(e: Entry) -> str:
 
 CELLS = (
     ("sample time up to", lambda e: _or_dash(e.sample_time, "s")),
-    (
-        "gain margin, least",
-        lambda e: (
-            "–"
-            if e.gain is None
-            else _or_dash(e.gain, "1")
-            if math.isinf(e.gain)
-            else f"× {e.gain:.3g}"
-        ),
-    ),
+    ("gain margin, least", lambda e: _factor(e.gain)),
     ("phase margin, least", lambda e: "–" if e.phase is None else f"{math.degrees(e.phase):.3g}°"),
     ("time at a limit", lambda e: _percent(e.saturated)),
     ("energy", lambda e: _or_dash(e.energy, "J")),
     ("a sample's law takes", lambda e: _or_dash(e.seconds, "s", 2)),
     ("claims hold / violated / undecided", _counts),
-    (
-        "violated",
-        lambda e: "; ".join(v.claim for v in e.verdicts if v.counted and v.holds is False) or "–",
-    ),
-    (
-        "undecided",
-        lambda e: "; ".join(v.claim for v in e.verdicts if v.counted and v.holds is None) or "–",
-    ),
+    ("violated", lambda e: _named(e.verdicts, False)),
+    ("undecided", lambda e: _named(e.verdicts, None)),
 )
 
 

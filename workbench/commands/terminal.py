@@ -174,29 +174,31 @@ def _of_stability(verdicts: Sequence[Verdict]) -> str:
 
 def title(case) -> str:
     """'HIAB XS 031, 2 structures · VDC 1 kHz · demo path 30 s'."""
-    from workbench.cases.default_path import DEMO, to_both_sides
     from workbench.contract.system import innermost
 
     parts = len(case.plant.structures)
     size = f", {parts} structure{'s' if parts > 1 else ''}" if parts else ""
     law = type(innermost(case.controller)).__name__
     rate = "continuous" if case.loop.period is None else format_quantity(1 / case.loop.period, "Hz")
+    length = format_quantity(case.scenario.length(), "s")
+    return f"{case.name}{size} · {law} {rate} · {_followed(case)} {length}"
+
+
+def _followed(case) -> str:
+    """What the run follows, in words: 'demo path', 'waypoints', 'standing still'."""
+    from workbench.cases.default_path import DEMO, to_both_sides
+    from workbench.contract.system import innermost
+
     path = case.scenario.reference
-    own = case.plant.demo_path is not None and path == to_both_sides(case.plant).reference
-    words = (
-        "demo path"
-        if path == DEMO
-        else "default path to both sides"
-        if own
-        else type(path).__name__.lower()
-        if path is not None
-        else f"{', '.join(case.scenario.disturbances)} given"
-        if innermost(case.controller).open
-        else "standing still"
-    )
-    return (
-        f"{case.name}{size} · {law} {rate} · {words} {format_quantity(case.scenario.length(), 's')}"
-    )
+    if path == DEMO:
+        return "demo path"
+    if case.plant.demo_path is not None and path == to_both_sides(case.plant).reference:
+        return "default path to both sides"
+    if path is not None:
+        return type(path).__name__.lower()
+    if innermost(case.controller).open:
+        return f"{', '.join(case.scenario.disturbances)} given"
+    return "standing still"
 
 
 # ---- progress and messages ----------------------------------------------------------------------------------------

@@ -22,6 +22,7 @@ from workbench.planning.task import BIG, Task
 
 SAMPLES = 201
 SLOPES = 7
+LITRES = 1e3  # in a cubic metre: what the program counts oil in
 
 
 @final
@@ -92,48 +93,79 @@ def _lines(task: Task, low: np.ndarray, high: np.ndarray):
     return slopes, rest.min(axis=3) - slack[..., None], rest.max(axis=3) + slack[..., None]
 
 
+class _Program:
+    """min cᵀz, A z ≤ b, with z the extensions (N+1), the pistons of lift and tilt in them (N+1, 2) and the oil of all (N, 3)."""
+
+    def __init__(self, task: Task, low: np.ndarray, high: np.ndarray) -> None:
+        self.task, self.low, self.high = task, low, high
+        self.nodes = task.steps + 1
+        self.rows: list[int] = []
+        self.columns: list[int] = []
+        self.values: list[float] = []
+        self.right: list[float] = []
+
+    def piston(self, k: int, c: int) -> int:
+        """Where the position of cylinder c at stage k stands: that of the extension is the extension itself."""
+        return k if c == 2 else self.nodes + 2 * k + c
+
+    def oil(self, k: int, c: int) -> int:
+        """Where the oil of cylinder c in step k stands, l."""
+        return 3 * self.nodes + 3 * k + c
+
+    def add(self, terms: list[tuple[int, float]], right: float) -> None:
+        """A row: Σ value z_column ≤ right."""
+        for column, value in terms:
+            self.rows.append(len(self.right))
+            self.columns.append(column)
+            self.values.append(value)
+        self.right.append(right)
+
+    def between_lines(self) -> None:
+        """Pistons stay between the lines that their graphs do not cross."""
+        slopes, below, above = _lines(self.task, self.low, self.high)
+        for k in range(self.nodes):
+            for c in range(2):
+                x = self.piston(k, c)
+                for slope, under, over in zip(slopes[k, c], below[k, c], above[k, c]):
+                    self.add([(x, 1.0), (k, -slope)], over)
+                    self.add([(x, -1.0), (k, slope)], -under)
+
+    def moving(self) -> None:
+        """s ≥ A_a Δx, s ≥ −A_b Δx, and no piston is faster than it may be."""
+        step, dt = self.task.step, self.task.dt
+        for k in range(self.task.steps):
+            for c in range(3):
+                now, then, oil = self.piston(k, c), self.piston(k + 1, c), self.oil(k, c)
+                A_a, A_b = LITRES * step.A_a[c], LITRES * step.A_b[c]
+                self.add([(then, A_a), (now, -A_a), (oil, -1.0)], 0.0)
+                self.add([(then, -A_b), (now, A_b), (oil, -1.0)], 0.0)
+                self.add([(then, 1.0), (now, -1.0)], step.v_max[c] * dt)
+                self.add([(then, -1.0), (now, 1.0)], step.v_max[c] * dt)
+
+    def box(self) -> tuple[np.ndarray, np.ndarray]:
+        """Least and greatest z."""
+        task, step = self.task, self.task.step
+        strokes = [c.stroke for c in task.crane.cylinders]
+        most = [LITRES * max(step.A_a[c], step.A_b[c]) * step.v_max[c] * task.dt for c in range(3)]
+        lower = np.concatenate([self.low, np.zeros(2 * self.nodes), np.zeros(3 * task.steps)])
+        upper = np.concatenate(
+            [self.high, np.tile(strokes[:2], self.nodes), np.tile(most, task.steps)]
+        )
+        return lower, upper
+
+
 def _solve(task: Task, low: np.ndarray, high: np.ndarray) -> float:
+    """m³, at least: the dual value of the program, from its multipliers."""
     from scipy.optimize import linprog
     from scipy.sparse import coo_matrix
 
-    N = task.steps
-    step = task.step
-    slopes, below, above = _lines(task, low, high)
-    n_q = N + 1
-    at_x = lambda k, c: n_q + 2 * k + c
-    at_s = lambda k, c: 3 * n_q + 3 * k + c
-    n = 3 * n_q + 3 * N
-    rows = []
-    cols = []
-    vals = []
-    b = []
-
-    def add(pairs, right):
-        for col, val in pairs:
-            rows.append(len(b))
-            cols.append(col)
-            vals.append(val)
-        b.append(right)
-
-    for k in range(n_q):
-        for c in range(2):
-            for a, under, over in zip(slopes[k, c], below[k, c], above[k, c]):
-                add([(at_x(k, c), 1.0), (k, -a)], over)
-                add([(at_x(k, c), -1.0), (k, a)], -under)
-    for k in range(N):
-        for c in range(3):
-            now, then = (k, k + 1) if c == 2 else (at_x(k, c), at_x(k + 1, c))
-            add([(then, step.A_a[c] * 1e3), (now, -step.A_a[c] * 1e3), (at_s(k, c), -1.0)], 0.0)
-            add([(then, -step.A_b[c] * 1e3), (now, step.A_b[c] * 1e3), (at_s(k, c), -1.0)], 0.0)
-            add([(then, 1.0), (now, -1.0)], step.v_max[c] * task.dt)
-            add([(then, -1.0), (now, 1.0)], step.v_max[c] * task.dt)
-    strokes = [c.stroke for c in task.crane.cylinders]
-    most = [1e3 * max(step.A_a[c], step.A_b[c]) * step.v_max[c] * task.dt for c in range(3)]
-    lower = np.concatenate([low, np.zeros(2 * n_q), np.zeros(3 * N)])
-    upper = np.concatenate([high, np.tile(strokes[:2], n_q), np.tile(most, N)])
-    cost = np.concatenate([np.zeros(3 * n_q), np.ones(3 * N)])
-    A = coo_matrix((vals, (rows, cols)), (len(b), n)).tocsr()
-    b = np.array(b)
+    program = _Program(task, low, high)
+    program.between_lines()
+    program.moving()
+    lower, upper = program.box()
+    cost = np.concatenate([np.zeros(3 * program.nodes), np.ones(3 * task.steps)])
+    b = np.array(program.right)
+    A = coo_matrix((program.values, (program.rows, program.columns)), (len(b), len(cost))).tocsr()
     made = linprog(cost, A_ub=A, b_ub=b, bounds=np.column_stack([lower, upper]), method="highs")
     if made.status != 0:
         raise InputError(
@@ -142,4 +174,4 @@ def _solve(task: Task, low: np.ndarray, high: np.ndarray) -> float:
     y = np.minimum(made.ineqlin.marginals, 0.0)
     rest = cost - A.T @ y
     # Not b @ y: how a long product is added up depends on how many threads linear algebra has.
-    return 1e-3 * float((b * y).sum() + np.minimum(rest * lower, rest * upper).sum())
+    return float((b * y).sum() + np.minimum(rest * lower, rest * upper).sum()) / LITRES

@@ -37,12 +37,12 @@ def enough_pressure(task: Task) -> float | None:
 
 def _allowed(task: Task, top: float) -> Task:
     """The task with another highest pressure, Pa."""
-    name = (
-        "high" if task.supply.high is not None else "p_s" if task.supply.p_s is not None else None
-    )
-    return replace(
-        task, p_max=top, supply=task.supply if name is None else replace(task.supply, **{name: top})
-    )
+    supply = task.supply
+    if supply.high is not None:
+        supply = replace(supply, high=top)
+    elif supply.p_s is not None:
+        supply = replace(supply, p_s=top)
+    return replace(task, p_max=top, supply=supply)
 
 
 # ---- the shortest time ----------------------------------------------------------------------------------------------

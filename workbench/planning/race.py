@@ -124,17 +124,16 @@ def cells(race: Race) -> list[tuple[str, ...]]:
     """The table, without its head."""
     made = []
     for row in race.rows:
-        over = (
-            "–"
-            if row.time is None
-            else ""
-            if row is race.rows[0]
-            else share(row.time / race.rows[0].time - 1)
-        )
+        over = "" if row is race.rows[0] else _over(row.time, race.rows[0].time)
         energy = "–" if row.plan is None else amount(row.plan.energy)
         time = "–" if row.time is None else format_quantity(row.time, "s", 4)
         made.append((row.name, time, over, energy, format_quantity(row.seconds, "s", 2), row.note))
     return made
+
+
+def _over(time: float | None, least: float) -> str:
+    """By which share a time is longer than the least."""
+    return "–" if time is None else share(time / least - 1)
 
 
 def text(race: Race) -> str:

@@ -15,7 +15,7 @@ Source: [Nurmi17] Sections 3, 6.1 (there by fmincon and DIDO); IPOPT [WaechterBi
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -62,40 +62,55 @@ def transcribe(
         plan, ends = transcribe(light, starts, seed, most)
         if energy(loosened, plan.q_3) < BIG:
             return replace(plan, task=task), ends
-    sides = Sides(task, most or 1000) if task.supply.draws else None
-    smooth = (
-        isinstance(task.supply, PlannedConstantPressure)
-        and task.supply.map is None
-        and not task.step.needs_forces
-    )
-    rounded = None if smooth else _rounded(task, most or (MOST if sides else 1000))
+    programs = _Programs.of(task, most)
     rng = np.random.default_rng(seed)
     found = []
-    best = None
+    plans = []
     for _ in range(starts):
-        ways = []
-        q = _start(task, rng)
-        if rounded is not None:
-            for width in WIDTHS:
-                q = rounded.call(q, width * SPEED)
-            ways.append((_held(task, q), rounded.f.stats()))
-        if sides is not None:
-            ways.append((_held(task, sides.solve(q)), sides.program.f.stats()))
-        e, q, stats = min(
-            ((energy(loosened, q), q, stats) for q, stats in ways), key=lambda way: way[0]
-        )
-        found.append(Start(e, stats["return_status"], stats["iter_count"]))
-        if e < BIG and (
-            best is None or e < best.energy
-        ):  # within the limits, whatever the solver thinks
-            best = Plan(task, q, e, "direct transcription")
-    if best is None:
+        ways = programs.ways(_start(task, rng))
+        needed = [energy(loosened, q) for q, _ in ways]
+        least = min(range(len(needed)), key=needed.__getitem__)
+        q, stats = ways[least]
+        found.append(Start(needed[least], stats["return_status"], stats["iter_count"]))
+        plans.append(Plan(task, q, needed[least], "direct transcription"))
+    # A plan that needs BIG is beyond the limits, whatever the solver thinks.
+    best = min(plans, key=lambda plan: plan.energy, default=None)
+    if best is None or not best.energy < BIG:
         raise InputError(
             f"no start of the direct transcription ended within the limits: "
             f"{', '.join(sorted({s.status for s in found}))}",
             mend="give more starts, or use dynamic programming",
         )
     return best, tuple(found)
+
+
+class _Programs(NamedTuple):
+    """The programs that a start goes through: with rounded corners, then on the sides of those where oil is drawn."""
+
+    task: Task
+    rounded: Any
+    sides: Sides | None
+
+    @classmethod
+    def of(cls, task: Task, most: int) -> _Programs:
+        supply = task.supply
+        sides = Sides(task, most or 1000) if supply.draws else None
+        oil = isinstance(supply, PlannedConstantPressure) and supply.map is None
+        if oil and not task.step.needs_forces:  # nothing has corners
+            return cls(task, None, sides)
+        return cls(task, _rounded(task, most or (MOST if sides else 1000)), sides)
+
+    def ways(self, q: np.ndarray) -> list[tuple[np.ndarray, dict]]:
+        """(extensions, the solver's word) at the end of each program, begun at q."""
+        ended = []
+        if self.rounded is not None:
+            for width in WIDTHS:
+                q = self.rounded.call(q, width * SPEED)
+            ended.append((_held(self.task, q), self.rounded.f.stats()))
+        if self.sides is not None:
+            q = self.sides.solve(q)
+            ended.append((_held(self.task, q), self.sides.program.f.stats()))
+        return ended
 
 
 def _loose(limit: float | None) -> float | None:

@@ -5,7 +5,7 @@ Pressures of the chambers are states. What a suction check lets in follows from 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,12 +23,18 @@ from workbench.contract.system import names
 
 
 class _Filled(NamedTuple):
-    """What one drive does along a run: valve → W by law, work on the rod [W], d(energy of its oil)/dt [W], what it takes [m³/s]."""
+    """What one drive does along a run.
+
+    law: valve → W it takes. work: on the rod, W. stored: d(energy of its oil)/dt, W. flow: what it takes of the line, m³/s.
+    pressures: of its chambers by logged name, Pa. G: slope of its suction checks, m³/(s Pa).
+    """
 
     law: dict[str, np.ndarray]
     work: np.ndarray
     stored: np.ndarray
     flow: np.ndarray
+    pressures: dict[str, np.ndarray]
+    G: float
 
 
 def of_filled(plant, log) -> ValveAccount:
@@ -38,47 +44,31 @@ def of_filled(plant, log) -> ValveAccount:
     """
     check_logged(log, names(plant.states))
     machine = plant.mechanism
-    called = plant.called
-    x = columns(log, plant.states)
-    u = columns(log, plant.inputs)
-    powers, rates = _by_name(plant, x, u)
-    drives = {a.name: a.drive for a in machine.actuators if a.drive.valves}
     supply = machine.supply
+    powers, rates = _by_name(plant, columns(log, plant.states), columns(log, plant.inputs))
+    drives = {a.name: a.drive for a in machine.actuators if a.drive.valves}
     P = line_pressure(supply, log)
-    law = {}
-    work = {}
-    drawn = {}
-    ranges = {}
-    stored = np.zeros(len(P))
-    flow = np.zeros(len(P))
-    for k, drive in drives.items():
-        sides = [called.get(name, name) for name in drive.pressures(k)]
-        pressures = [log.array(name) for name in sides]
-        row = drive.row(columns(log, drive.inputs(k)))
-        of_states = [rates[name] for name in (f"rod_{k}", *drive.pressures(k))]
-        found = _filled(drive, row, P, pressures, of_states)
-        law |= {f"{valve}_{k}": power for valve, power in found.law.items()}
-        work[f"rod_{k}"] = found.work
-        stored = stored + found.stored
-        flow = flow + found.flow
-        for name, p in zip(sides, pressures):
-            drawn[name] = drive.G * np.maximum(-p, 0.0)
-            ranges[name] = (p, p)
-    for name in _others(machine, drives):
-        taken = log.array(called.get(name, name))
-        work[name] = P * taken
-        flow = flow + taken
+    filled = {k: _filled(k, drive, P, plant.called, log, rates) for k, drive in drives.items()}
+    others = {
+        name: log.array(plant.called.get(name, name))
+        for name in machine.flow_names
+        if name.removeprefix("Q_s_") not in drives
+    }
+    flow = sum((*(one.flow for one in filled.values()), *others.values()), np.zeros(len(P)))
+    law = {f"{valve}_{k}": power for k, one in filled.items() for valve, power in one.law.items()}
+    work = {f"rod_{k}": one.work for k, one in filled.items()}
+    chambers = [(name, p, one.G) for one in filled.values() for name, p in one.pressures.items()]
     account = supply.account(P, flow, rates.get(supply.pressure_name, 0.0))
     return ValveAccount(
         log.time,
         account.given,
         account.lost | law,
-        work,
-        account.stored + stored,
+        work | {name: P * taken for name, taken in others.items()},
+        sum((one.stored for one in filled.values()), account.stored),
         np.arange(len(P)),
         by_model(supply, drives, powers),
-        drawn,
-        ranges,
+        {name: G * np.maximum(-p, 0.0) for name, p, G in chambers},
+        {name: (p, p) for name, p, _ in chambers},
         (),
         tuple(counted(log, powers, fed(machine, powers))),
     )
@@ -91,19 +81,21 @@ def _by_name(plant, x, u) -> tuple[dict, dict]:
     return dict(zip(plant.power_names, by_cause)), dict(zip(names(plant.mechanism.states), rates))
 
 
-def _others(machine, drives) -> list[str]:
-    """Flows that a machine takes from its supply for what is none of these drives."""
-    return [name for name in machine.flow_names if name.removeprefix("Q_s_") not in drives]
-
-
-def _filled(drive, row, P, pressures: list, rates: list[Any]) -> _Filled:
-    """rates: of the rod and of both pressures."""
-    h, r = pressures
-    v, rate_h, rate_r = rates
-    work = (row[0] * h - row[1] * r) * v
-    stored = drive.V_h / drive.β * h * rate_h + drive.V_r / drive.β * r * rate_r
-    into = (k * smooth_root(np.maximum(P - p, 0.0), drive.w) for k, p in zip(row[4:6], pressures))
-    return _Filled(_losses(row, P, h, r, drive.w, drive.G), work, stored, sum(into))
+def _filled(k: str, drive, P, called: dict, log, rates: dict) -> _Filled:
+    """Of the drive called k. called: mechanism's name → logged name. rates: of the mechanism's states, by name."""
+    row = drive.row(columns(log, drive.inputs(k)))
+    sides = drive.pressures(k)
+    h, r = pressures = [log.array(called.get(name, name)) for name in sides]
+    v, rate_h, rate_r = (rates[name] for name in (f"rod_{k}", *sides))
+    into = (o * smooth_root(np.maximum(P - p, 0.0), drive.w) for o, p in zip(row[4:6], pressures))
+    return _Filled(
+        law=_losses(row, P, h, r, drive.w, drive.G),
+        work=(row[0] * h - row[1] * r) * v,
+        stored=drive.V_h / drive.β * h * rate_h + drive.V_r / drive.β * r * rate_r,
+        flow=sum(into),
+        pressures={called.get(name, name): p for name, p in zip(sides, pressures)},
+        G=drive.G,
+    )
 
 
 def _losses(row, P, h, r, w: float, G: float) -> dict[str, np.ndarray]:
