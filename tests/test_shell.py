@@ -244,6 +244,40 @@ def test_a_locale_without_greek(machine, rc, said):
     assert ran.returncode == rc and said in told and "fault of the workbench" not in told
 
 
+# ---- the last instant -----------------------------------------------------------------------------------------------
+def test_the_end_of_a_command_is_not_waited_for_but_what_is_due_then_is_done(tmp_path):
+    """What is written arrives, handlers run, and the code is the command's; objects are not freed one by one."""
+    code = (
+        "import atexit, sys\n"
+        "from workbench.commands import cli, entry\n"
+        "class Held:\n"
+        "    def __del__(self): print('freed', flush=True)\n"
+        "kept = Held()\n"
+        "atexit.register(print, 'handled', flush=True)\n"
+        "cli.main = lambda: print('said') or 2\n"
+        "sys.exit(entry.main())"
+    )
+    ran = python(code)
+    assert ran.returncode == 2 and ran.stdout.split() == [b"said", b"handled"] and not ran.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_a_full_disk_behind_standard_output_is_no_fault_of_the_program():
+    code = (
+        "from workbench.commands import cli, entry, guard\n"
+        "cli.main = lambda: guard._guarded(lambda: print('x' * 100_000, flush=True))\n"
+        "entry.main()"
+    )
+    with open("/dev/full", "w") as full:
+        ran = subprocess.run(
+            [sys.executable, "-c", code], stdout=full, stderr=subprocess.PIPE, text=True, cwd=ROOT
+        )
+    assert (
+        ran.returncode == 3
+        and ran.stderr == "standard output: there is no space left to write to\n"
+    )
+
+
 # ---- texts of functions -------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("file", ["def law(t):\n    return [(\n", ""])
 def test_a_function_whose_file_is_another_by_now_is_no_fault(tmp_path, file):

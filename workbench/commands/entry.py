@@ -6,8 +6,10 @@ until then the signal itself is answered, here. This module imports nothing that
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
+import sys
 from types import FrameType
 from typing import NoReturn
 
@@ -30,12 +32,12 @@ if _listening():
 
 def verify_stability() -> int:
     """`verify-stability FILE`."""
-    return _begun("verify_stability")
+    return _left(_begun("verify_stability"))
 
 
 def main() -> int:
     """`workbench VERB …`."""
-    return _begun("main")
+    return _left(_begun("main"))
 
 
 def _begun(command: str) -> int:
@@ -53,3 +55,18 @@ def _begun(command: str) -> int:
     finally:
         if listening:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _left(code: int) -> int:
+    """The process ends here with this code: to free a million objects one by one takes as long as many a command.
+
+    What is written is out before, and what was asked for at the end is done. A stream that nobody reads any more, or a full
+    disk, is left to Python to report: then the code is returned.
+    """
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError:
+        return code
+    atexit._run_exitfuncs()
+    os._exit(code)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import errno
 import gc
 import os
 import signal
@@ -18,6 +19,7 @@ from workbench.contract.errors import InputError, Notice
 BAD = 3
 FAULT = 70
 INTERRUPTED = 130
+FULL = (errno.ENOSPC, errno.EDQUOT)
 
 SPELLED = "fluidproof-spelled"  # how a terminal that knows no Greek is written to
 SIGNS = {
@@ -68,9 +70,8 @@ def _guarded(action: Callable[[], int]) -> int:
             stream.reconfigure(errors=SPELLED)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore", RuntimeWarning
-            )  # a diverging run overflows; the verdict says so
+            # A diverging run overflows; the verdict says so.
+            warnings.simplefilter("ignore", RuntimeWarning)
             warnings.simplefilter("always", Notice)
             warnings.showwarning = _told
             with _interrupts() as seen:
@@ -80,10 +81,8 @@ def _guarded(action: Callable[[], int]) -> int:
         return BAD
     except KeyboardInterrupt:
         return _interrupted()
-    except (
-        BrokenPipeError
-    ):  # the reader has gone (`| head`); Python must not complain when it flushes
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # the reader has gone (`| head`)
+        _silenced()
         return BAD
     except MemoryError:
         complain(
@@ -93,13 +92,29 @@ def _guarded(action: Callable[[], int]) -> int:
     except Exception as why:
         if seen:  # a library that was being imported turned the interrupt into a failure of its own
             return _interrupted()
-        if os.environ.get("FLUIDPROOF_DEBUG"):
-            raise
-        complain(
-            f"a fault of the workbench, not of your file: {type(why).__name__}: {why}\n"
-            "  mend: run it again with FLUIDPROOF_DEBUG=1 and report what it prints"
-        )
-        return FAULT
+        if isinstance(why, OSError) and why.errno in FULL:
+            complain(f"{why.filename or 'standard output'}: there is no space left to write to")
+            _silenced()
+            return BAD
+        return _fault(why)
+
+
+def _fault(why: Exception) -> int:
+    """The code for a failure of the program itself, raised again where somebody looks for it."""
+    from workbench.commands.terminal import complain
+
+    if os.environ.get("FLUIDPROOF_DEBUG"):
+        raise why
+    complain(
+        f"a fault of the workbench, not of your file: {type(why).__name__}: {why}\n"
+        "  mend: run it again with FLUIDPROOF_DEBUG=1 and report what it prints"
+    )
+    return FAULT
+
+
+def _silenced() -> None:
+    """What is left for standard output goes nowhere, so that Python does not complain of it when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _interrupted() -> int:
