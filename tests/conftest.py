@@ -84,28 +84,25 @@ def listed() -> set[str]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Studies and notebooks are long, and come first: the longest files must not be the last ones that one worker still has.
+    """Studies, notebooks and what `long.txt` names are long; studies and notebooks come first: the longest files must not be the
+    last ones that one worker still has.
 
-    Quick are the tests that a module marks itself, else the first case of its first test; not of studies and notebooks,
-    where one case takes as long as many modules.
+    Quick are the tests that a module marks itself, else the first case of its first test that is not long.
     """
-
-    def long(item) -> bool:
-        return item.path.name.startswith(("test_studies", "test_notebooks"))
-
+    slow = listed()
     modules: dict = {}
     for item in items:
-        modules.setdefault(item.path, []).append(item)
-    for own in modules.values():
-        marked = any(item.get_closest_marker("quick") for item in own)
-        if not marked and not long(own[0]):
-            own[0].add_marker("quick")
-        if long(own[0]):
-            for item in own:
-                item.add_marker("long")
-    slow = listed()
-    for item in items:
         case = f"{item.path.name}::{item.name}"
-        if case in slow or case.partition("[")[0] in slow:
+        if study(item) or case in slow or case.partition("[")[0] in slow:
             item.add_marker("long")
-    items.sort(key=lambda item: not long(item))
+        if not item.get_closest_marker("long"):
+            modules.setdefault(item.path, []).append(item)
+    for own in modules.values():
+        if not any(item.get_closest_marker("quick") for item in own):
+            own[0].add_marker("quick")
+    items.sort(key=lambda item: not study(item))
+
+
+def study(item) -> bool:
+    """Whether a test is of a study or a notebook, where one case takes as long as many modules."""
+    return item.path.name.startswith(("test_studies", "test_notebooks"))

@@ -81,6 +81,7 @@ def test_a_limit_shown_is_the_one_that_was_searched(two_joint):
     ]  # one law: the files' names tell them apart
 
 
+@pytest.mark.quick
 def test_what_is_not_alike_is_said():
     base = case(name="base.yaml")
     other = case(plant="{machine: ieha-published-linear, change: {K: 97 1/s}}", name="other.yaml")

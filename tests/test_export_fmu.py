@@ -201,6 +201,7 @@ def test_the_same_model_is_the_same_file(models, tmp_path):
         packed(model, 1)
 
 
+@pytest.mark.quick
 def test_laws_that_an_fmu_cannot_hold_are_refused():
     late = Delayed(LOOP.controller, 0.4e-3)
     graph = law_graph(late)

@@ -169,6 +169,7 @@ def test_the_package_holds_together(axis, package):
     Compiled(package / "law")
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("name", ["Boom", "1boom", "boom-law", "boom__law", "b"])
 def test_names_that_ros_does_not_take_are_refused(name, tmp_path):
     with pytest.raises(InputError, match="no name of a ROS package"):

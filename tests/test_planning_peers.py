@@ -76,6 +76,7 @@ def test_baselines_end_where_they_shall():
         assert plan.energy >= optimise(t, Search(nodes=209)).energy * (1 - 1e-6)
 
 
+@pytest.mark.quick
 def test_the_pseudo_inverse_is_the_null_space_formula():
     """q̇ = W⁻¹Jᵀ(J W⁻¹Jᵀ)⁻¹ ẋ (9) in actuator space, where no limit is active: the first small step of the path."""
     path = Waypoints("cartesian", ((3.0, 1.0), (3.2, 1.1)), 10.0)

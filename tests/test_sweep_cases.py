@@ -112,6 +112,7 @@ loop: {{delay: 1 ms}}
 {PATH}"""
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     "name, value, at, wanted", NAMES, ids=lambda v: v if isinstance(v, str) else ""
 )

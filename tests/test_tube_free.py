@@ -193,6 +193,7 @@ def test_dead_times_that_reach_into_another_sample_or_are_far_off_are_not_held()
 
 
 # ---- what cannot be asked ----------------------------------------------------------------------------------------------
+@pytest.mark.quick
 def test_what_is_not_there_is_refused_by_its_key():
     for claim, wanted in [
         (replace(ASKED, noise={"x": 1e-3}), "noise.x: "),

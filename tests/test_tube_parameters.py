@@ -206,6 +206,7 @@ def test_the_loop_with_numbers_as_states_is_that_of_these_numbers(proved):
 
 
 # ---- sets --------------------------------------------------------------------------------------------------------------
+@pytest.mark.quick
 def test_a_row_that_is_one_entry_1_moves_without_rounding():
     M = np.array([[0.7, 0.1, 0.3], [0.0, 1.0, 0.0], [0.0, 1.0, 0.0]])
     off = np.zeros((3, 3))

@@ -148,6 +148,7 @@ def test_a_bound_that_one_part_does_not_keep_is_not_held():
     assert verdict.holds is None and "is only known to stay" in verdict.worst
 
 
+@pytest.mark.quick
 def test_parts_share_their_edges_and_reach_from_end_to_end():
     numbers = (Varied("m", "kg", 2.0, 1.0, 4.0), Varied("β", "Pa", 7.0, 7.0, 7.3))
     found = parts.cut(numbers, {"m": 3})

@@ -125,6 +125,7 @@ def test_a_file_changed_for_the_worse_gives_no_tube_that_the_checker_refuses(rea
     assert found.failed is not None or ready.followed(found.tube).failed is None
 
 
+@pytest.mark.quick
 def test_only_the_latest_searches_are_kept(ready, folder, monkeypatch):
     tube = ready.question.tube
     one = Kept(tube, 0.0)
