@@ -1,5 +1,6 @@
 """The ledger of any machine under virtual decomposition control: it closes on random linkages, and locates planted faults."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +16,9 @@ from plants import machine
 from plants.components.spatial import add, cross, scale
 from plants.multibody import cuts
 from plants.multibody import required as mechanics
+from tests.faults.entries import case_of
 from workbench import changed
+from workbench.cases.file import loads
 
 pytestmark = pytest.mark.usefixtures("plain_code")
 
@@ -163,3 +166,33 @@ def test_another_law_of_one_drive_is_named_by_its_actuator(monkeypatch):
     }
     assert wrong == {"actuator d0"}
     assert not unbalanced(b)
+
+
+# ---- a platform on three cylinders, whose slides carry nothing ----------------------------------------------------------
+@pytest.fixture(scope="module")
+def platform():
+    case = loads(json.dumps(case_of("platform-vdc", {})))
+    return VDC(case.plant)
+
+
+def test_joints_that_carry_nothing_are_measured_by_what_cancels_in_them(platform):
+    b = at_random(loop_of(platform), 3)
+    assert not unbalanced(b) and not open_cuts(b)
+    carried = max(
+        np.abs(b.flows["slide", "slide", f"joint {name}"]).max() for name in ("slide", "lift")
+    )
+    between = np.abs(b.flows["plate", "plate", "pins across"]).max()
+    assert carried < 1e-12 * between
+
+
+@pytest.mark.parametrize("share", (1e-9, 0.02))
+def test_what_is_left_in_a_joint_that_carries_nothing_opens_it(platform, monkeypatch, share):
+    """A share of the force of one cylinder that the plate does not get comes through the slides, and nobody pushes there."""
+    acting = cuts._acting
+
+    def weaker(mechanism, own, forces, loop_wrenches):
+        (j, wrench), *rest = acting(mechanism, own, forces, loop_wrenches)
+        return [(j, mechanics.scaled(1.0 - share, wrench)), *rest]
+
+    monkeypatch.setattr(cuts, "_acting", weaker)
+    assert {"joint slide", "joint lift"} <= set(open_cuts(at_random(loop_of(platform), 3)))

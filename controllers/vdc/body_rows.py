@@ -18,7 +18,7 @@ from workbench.verification.ledger.balance import Entry
 
 GROUND = "ground"
 BASE, TIP = "base B_c1", "tip"
-COUNTED = 0.01  # of the terms of a moment about the origin
+COUNTED = 0.01  # of the terms of a moment about the origin, and of those that a joint's wrench is the difference of
 
 
 class BodyRows:
@@ -88,15 +88,16 @@ class BodyRows:
         required, true = sides
         found: list[dict] = [{} for _ in range(len(plant.bodies) + 1)]
 
-        def put(j, cut, pair, way, at):
-            found[j][cut] = _flow(Δ[j], pair, way, at)
+        def put(j, cut, pair, way, at, *differences):
+            found[j][cut] = _flow(Δ[j], pair, way, at, differences)
 
         for j, body in enumerate(plant.bodies):
             cut = f"joint {body.name}"
             pair = (required.joint[j], true.joint[j])
             place = motion.r[j]
-            put(j, cut, pair, 1.0, place)
-            put(plant.tree.parent[j], cut, pair, -1.0, place)
+            sizes = (required.sizes[j], true.sizes[j])
+            put(j, cut, pair, 1.0, place, *sizes)
+            put(plant.tree.parent[j], cut, pair, -1.0, place, *sizes)
         for n, which in enumerate(cuts.closed(plant)):
             loop = plant.loops[which]
             cut = f"loop {loop.name}"
@@ -204,16 +205,18 @@ def magnitude(V, F):
     return sum(np.abs(a) * np.abs(b) for a, b in pairs)
 
 
-def _flow(Δ, pair, way, at):
+def _flow(Δ, pair, way, at, differences=()):
     """(virtual power of a cut at a point (10), magnitude of its terms before subtraction).
 
-    Moments are about the origin: f × r of a force that points there is a difference of its own, of which a hundredth is counted:
-    far more than rounding leaves of it, and little enough to hide no fault.
+    Moments are about the origin: f × r of a force that points there is a difference of its own, and so are wrenches that more
+    meets in than comes through the cut (`differences`: magnitudes of what met). Of both a hundredth is counted: far more than
+    rounding leaves of it, and little enough to hide no fault.
     """
     entering = way * power(Δ, mechanics.against(*pair))
     x, y, z = (np.abs(v) for v in at)
     required, true = pair
     size = magnitude(Δ, required) + magnitude(Δ, true)
+    size = size + COUNTED * sum(magnitude(Δ, met) for met in differences)
     _, turning = Δ
     for f, _ in pair:
         a, b, c = (np.abs(v) for v in f)

@@ -19,10 +19,15 @@ from plants.multibody.tree import ZERO6
 
 
 class Cuts(NamedTuple):
-    """Wrenches about the origin: of its parent on every body at its joint, and on place b of every loop of `closed`."""
+    """Wrenches about the origin: of its parent on every body at its joint, and on place b of every loop of `closed`.
+
+    sizes: of every body, the sum of the magnitudes that the wrench at its joint is the difference of: what rounding there is
+    measured against. A slide on which cylinders carry a platform bears nothing, as the difference of all that they bear.
+    """
 
     joint: list
     loop: list
+    sizes: list
 
 
 def cuts(mechanism, at: Whole, own: Lines, nets, forces, passive) -> Cuts:
@@ -37,7 +42,13 @@ def cuts(mechanism, at: Whole, own: Lines, nets, forces, passive) -> Cuts:
     ]
     μ = _multipliers(mechanism, at.G, left)
     loop_wrenches = _held(mechanism, at, μ)
-    return Cuts(_inward(mechanism, own, nets, forces, loop_wrenches), loop_wrenches)
+    acting = _acting(mechanism, own, forces, loop_wrenches)
+    sizes = [(j, _magnitudes(wrench)) for j, wrench in acting]
+    return Cuts(
+        _inward(mechanism.tree, nets, [(j, opposite(wrench)) for j, wrench in acting]),
+        loop_wrenches,
+        _inward(mechanism.tree, map(_magnitudes, nets), sizes),
+    )
 
 
 def closed(mechanism) -> list[int]:
@@ -84,25 +95,33 @@ def _multipliers(mechanism, G, left) -> list:
     return μ
 
 
-def _inward(mechanism, own: Lines, nets, forces, loop_wrenches) -> list:
-    """w_j from leaf to ground."""
-    T, wrenches = mechanism.tree, list(nets)
+def _acting(mechanism, own: Lines, forces, loop_wrenches) -> list[tuple]:
+    """(body, wrench) of all that acts on bodies beside their joints: both ends of every actuator and of every loop."""
+    found = []
     for actuator, wrench, f in zip(mechanism.actuators, own.wrench, forces):
         if wrench is not None:
             on_b = scaled(f, wrench)
-            _take(wrenches, mechanism.number(actuator.b.body), on_b)
-            _take(wrenches, mechanism.number(actuator.a.body), opposite(on_b))
+            found.append((mechanism.number(actuator.b.body), on_b))
+            found.append((mechanism.number(actuator.a.body), opposite(on_b)))
     for loop, wrench in zip(closed(mechanism), loop_wrenches):
         a, b = mechanism.cuts[loop]
-        _take(wrenches, b, wrench)
-        _take(wrenches, a, opposite(wrench))
-    for j in reversed(T.order):
-        if T.parent[j] >= 0:
-            wrenches[T.parent[j]] = plus(wrenches[T.parent[j]], wrenches[j])
-    return wrenches
+        found.append((b, wrench))
+        found.append((a, opposite(wrench)))
+    return [(j, wrench) for j, wrench in found if j >= 0]
 
 
-def _take(wrenches: list, j: int, W) -> None:
-    """What acts on body j otherwise need not come through its joint."""
-    if j >= 0:
-        wrenches[j] = plus(wrenches[j], opposite(W))
+def _inward(tree, nets, more: list[tuple]) -> list:
+    """What bodies have and get more, summed from leaf to ground: of every body with all that hangs on it."""
+    sums = list(nets)
+    for j, wrench in more:
+        sums[j] = plus(sums[j], wrench)
+    for j in reversed(tree.order):
+        if tree.parent[j] >= 0:
+            sums[tree.parent[j]] = plus(sums[tree.parent[j]], sums[j])
+    return sums
+
+
+def _magnitudes(W) -> tuple:
+    """|W|, component by component."""
+    force, moment = W
+    return [abs(v) for v in force], [abs(v) for v in moment]
