@@ -18,11 +18,13 @@ from workbench import (
     Signal,
     Sine,
     Spline,
+    Steps,
     Waypoints,
     simulate,
 )
 from workbench.contract.system import Controller, names
 from workbench.run.demand import Demand
+from workbench.run.deviated import Deviated
 from workbench.run.spaces import pushed, task_values, to_joints
 from workbench.run.start import start_state
 from workbench.run.targets import padded, parse, target_name, width
@@ -291,6 +293,30 @@ def test_references_of_outputs():
         outputs(None, "y_1_d")
     with pytest.raises(InputError, match="3 components for 2 outputs"):
         outputs(Hold("output", (1.0, 2.0, 3.0)), "y0_d")
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        Hold("output", "start"),
+        Hold("output", (0.4,)),
+        Sine("output", "start", (0.1,), 0.25, 0.3),
+        Waypoints("output", ("start", (0.5,), "start"), 1.0),
+        Spline("output", (0.0, 1.0, 3.0), ((0.0,), (0.3,), (0.1,))),
+        Steps("output", (0.0, 1.0), ((0.0,), (0.3,))),
+        Deviated(Hold("output", "start"), (0.0, 1.5, 3.0), ((0.0,), (0.2,), (0.0,))),
+    ],
+)
+def test_one_component_is_every_output_s_and_start_is_where_each_begins(reference):
+    """The second output was sent to where the first one starts."""
+    t = np.linspace(0.0, 3.0, 7)
+    both = outputs(reference, "y1_d", "dy0_d").at(t)
+    alone = [outputs(reference, name).at(t)[:, 0] for name in ("y1_d", "dy0_d")]
+    assert np.array_equal(both.T, alone)
+    if "start" in repr(reference):
+        assert outputs(reference, "y1_d", "y0_d").at([0.0])[0] == pytest.approx(
+            [-0.2, 0.4], abs=0.03
+        )
 
 
 def test_live_inputs_and_their_columns():

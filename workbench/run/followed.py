@@ -18,7 +18,7 @@ from workbench.contract.own_text import own
 from workbench.contract.system import System, find, names
 from workbench.run.reference import Hold
 from workbench.run.spaces import PATHS, SHORT, pushed, task_values, to_joints, tool
-from workbench.run.targets import _task_names, check_space, padded, target_name, width
+from workbench.run.targets import _task_names, check_space, padded, repeated, target_name, width
 
 ORDER = 3  # derivatives carried through changes of space
 SPACES = ("cartesian", "piston", "joint")
@@ -72,6 +72,9 @@ class Followed:
                 mend=f"give one for each that is followed ({', '.join(followed)}), "
                 "or for each of them, or one for all",
             )
+        if given == 1:
+            given = len(followed)
+            reference = repeated(reference, given)
         values = self.plant.out(0.0, [float(v) for v in self.x0])
         y = dict(zip(names(outputs), map(float, values)))
         return reference.resolve(tuple(y[n] for n in self._components(given or len(outputs))))

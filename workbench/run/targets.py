@@ -128,6 +128,28 @@ def width(reference) -> int | None:
     return max((len(v) for v in vectors if isinstance(v, tuple)), default=None)
 
 
+def repeated(reference, n: int):
+    """A reference written with one component, with that one for each of n: every "start" may then be another one."""
+    if isinstance(reference, Deviated):
+        path = repeated(reference.path, n)
+        return replace(reference, path=path, values=_each(reference.values, n))
+    if isinstance(reference, Spline | Steps):
+        return replace(reference, values=_each(reference.values, n))
+    if isinstance(reference, Waypoints):
+        return replace(reference, points=_each(reference.points, n))
+    if isinstance(reference, Sine):
+        given = (reference.centre, reference.amplitude, reference.phase)
+        centre, amplitude, phase = _each(given, n)
+        return replace(reference, centre=centre, amplitude=amplitude, phase=phase)
+    (point,) = _each((reference.point,), n)
+    return replace(reference, point=point)
+
+
+def _each(points: Sequence, n: int) -> tuple:
+    """Points of one component n times in a row; "start" and plain numbers as they are."""
+    return tuple(p * n if isinstance(p, tuple) else p for p in points)
+
+
 def padded(reference, rest):
     """The reference with the components `rest` appended to every point (amplitude 0 for sines)."""
     rest = tuple(rest)
