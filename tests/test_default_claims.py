@@ -8,8 +8,9 @@ from controllers import PID
 from plants import machine
 from tests.faults.builders import linear
 from workbench import ClosedLoop, Hold, InputError, Sampled, Scenario, Sine
+from workbench.cases.scenario import default_scenario
 from workbench.verification import verify
-from workbench.verification.judge import default_claims
+from workbench.verification.judge import default_claims, examine
 from workbench.verification.predictive.defaults import ARGUMENT, predictive_claims
 from workbench.verification.run_claims import Settled, Tracking
 from workbench.verification.verdict import exit_code
@@ -83,3 +84,12 @@ def test_a_machine_without_a_controller_is_refused_with_what_to_do():
 def test_a_regulator_that_lets_go_is_refused_without_tracking(K):
     found = regulated(K)
     assert exit_code(found.values()) == 1 and found["practical-stability"].holds is False
+
+
+def test_without_a_scenario_a_loop_goes_the_way_of_a_file_that_states_none():
+    case = machine("ieha-published-linear")
+    loop = ClosedLoop(case.plant, Sampled(PID.design(case.plant), T_s=1e-3))
+    asked = (Tracking(error=1e-3),)
+    found = examine(loop, claims=asked)
+    assert found.run.scenario.reference == default_scenario(loop).reference
+    assert found.verdicts == examine(loop, default_scenario(loop), asked).verdicts

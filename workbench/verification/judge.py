@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from workbench.cases.form import kebab
+from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.errors import InputError
 from workbench.contract.reach import steady
 from workbench.contract.system import System
@@ -80,14 +81,21 @@ def examine(
     progress: Callable[[float, str], None] | None = None,
     ahead: Callable[[Examination], None] | None = None,
 ) -> Examination:
-    """Run the scenario, check the claims.
+    """Run the scenario (by default the machine's own path, as in a case file that states none), check the claims.
 
     progress(fraction, what) is called along the way. ahead(examination) is called while claims that scan are still being checked,
     where there are such: with no verdicts yet, and with every array that does not rest on those claims, so that a report can
     be begun. Raises InputError for claims the loop cannot be asked.
     """
     with steady():
-        return _examined(loop, scenario or Scenario(), claims, progress, ahead)
+        return _examined(loop, scenario or _default_path(loop), claims, progress, ahead)
+
+
+def _default_path(loop: System) -> Scenario:
+    """What a case file follows that states no scenario."""
+    from workbench.cases.scenario import default_scenario
+
+    return default_scenario(loop) if isinstance(loop, ClosedLoop) else Scenario()
 
 
 def _examined(loop, scenario, claims, progress, ahead) -> Examination:
