@@ -1,14 +1,16 @@
 """The page on machines of one's own: its case file is drawn and holds as printed."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from controllers import VDC
 from plants.drives.kinds import DriveKind
 from plants.supplies.kinds import SupplyKind
-from workbench import verify
+from workbench import simulate, verify
 from workbench.cases.file import loads
 from workbench.commands import cli
 
@@ -29,6 +31,17 @@ def test_it_is_drawn(tmp_path, capsys):
     file.write_text(CASE, "utf-8")
     assert cli.main(["draw", str(file), "-o", str(picture)]) == 0
     assert "bucket" in picture.read_text("utf-8")
+
+
+def test_a_crane_on_a_ship_runs_as_printed_and_feels_it():
+    (code,) = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+    made: dict = {}
+    exec(compile(code, "machines.md", "exec"), made)
+    rocked, asked = made["log"], made["scenario"]
+    still = simulate(made["loop"], replace(asked, disturbances={}))
+    assert rocked.status.completed
+    apart = max(np.abs(rocked.array(n) - still.array(n)).max() for n in ("p_a1", "p_b1"))
+    assert apart > 5e5  # Pa
 
 
 @pytest.mark.parametrize("kinds", [DriveKind, SupplyKind], ids=["drives", "supplies"])
