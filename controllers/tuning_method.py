@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from workbench.contract.errors import InputError
+from workbench.contract.parameters import leaves
 from workbench.contract.system import innermost
 
 MARGIN = ("disk_margin", "noise_gain", "rule", "structure", "amplitude", "hysteresis", "at")
@@ -25,7 +26,13 @@ def by_runs(options: Any, case: Any) -> bool:
     if any(getattr(options, name) for name in RUNS):
         return True
     stated = any(getattr(options, name) for name in MARGIN) or _says_tuning(case)
-    return not stated and any(c.friction.F_c > 0 for c in law.model.cylinders)
+    return not stated and rubs_dry(law.model)
+
+
+def rubs_dry(plant: Any) -> bool:
+    """Whether a friction law of the plant has a force F_c at rest, whichever cylinder, motor or actuator it belongs to."""
+    forces = (leaf.value for leaf in leaves(plant) if leaf.path.rpartition(".")[2] == "F_c")
+    return any(value > 0.0 for value in forces)
 
 
 def _says_tuning(case: Any) -> bool:

@@ -209,6 +209,23 @@ def test_what_does_not_fit_is_refused_with_a_way_out(tmp_path, capsys, options, 
     assert words in told and "mend:" in told
 
 
+PRESS = """
+plant:
+  type: Mechanism
+  method: minimal
+  supply: {{p_s: 250 bar, p_r: 3 bar, Q_max: 80 l/min}}
+  bodies: {{ram: {{joint: prismatic, axis: [0, 1, 0], mass: 850 kg, start: 0.4 m, hold: true}}}}
+  actuators:
+    main:
+      joint: ram
+      drive:
+        type: ServoCylinder
+        closed: 0 m
+        cylinder: {{bore: 100 mm, rod: 70 mm, stroke: 0.8 m, friction: {{law: CoulombViscous, F_c: {F_c}, b: 900 N s/m}}}}
+controller: {{law: PID}}
+"""
+
+
 def test_dry_friction_makes_runs_the_way_of_a_pid_unless_the_file_says_another():
     from types import SimpleNamespace
 
@@ -219,3 +236,5 @@ def test_dry_friction_makes_runs_the_way_of_a_pid_unless_the_file_says_another()
     assert by_runs(none, loads(crane)) and not by_runs(none, loads(FILE))
     assert by_runs(none, loads(crane.replace("PID", "VDC")))
     assert not by_runs(SimpleNamespace(**{**vars(none), "disk_margin": 0.5}), loads(crane))
+    rubbing, smooth = (loads(PRESS.format(F_c=force)) for force in ("50 N", "0 N"))
+    assert by_runs(none, rubbing) and not by_runs(none, smooth)

@@ -8,6 +8,7 @@ from dataclasses import fields, replace
 from controllers.pid_tuning.record import Actuator, Tuning
 from controllers.pid_tuning.tune import METHODS, ByDiskMargin, checked
 from controllers.tuned_file import check_output, say_verified, units_of, verified, write, written
+from controllers.tuning_method import rubs_dry
 from workbench.cases.edit import located
 from workbench.cases.tuning import read_tuning
 from workbench.commands import terminal
@@ -164,7 +165,7 @@ def shown(found: Tuning) -> str:
             f"margins are one loop at a time, the others closed; for changes in all at once the disk margin is "
             f"{found.together:.3g}"
         )
-    if any(c.friction.F_c > 0 for c in found.loop.plant.cylinders):
+    if rubs_dry(found.loop.plant):
         lines.append(
             "the model has dry friction, a stiff damper at rest and none in motion: gains are for small motions near rest"
         )
