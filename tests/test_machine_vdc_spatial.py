@@ -16,12 +16,13 @@ from plants.drives.laws import Torque
 from plants.multibody import required, spatial_rates
 from plants.multibody.parts import Actuator
 from plants.multibody.tree import REST
-from workbench.cases.file import loads
+from workbench.cases.file import load, loads
 from workbench.contract.errors import InputError
 from workbench.contract.system import names
 
 SEED = 2
-EXAMPLE = Path(__file__).parents[1] / "examples" / "tilting-platform.yaml"
+EXAMPLES = Path(__file__).parents[1] / "examples"
+EXAMPLE = EXAMPLES / "tilting-platform.yaml"
 
 
 def sealed(**options):
@@ -30,7 +31,12 @@ def sealed(**options):
     return bricard(actuators=(turned,), gravity=(0.3, -9.81, 0.2), **options)
 
 
-MACHINES = {"rocker": rocker(SEED), "plate": plate(), "bricard": sealed()}
+MACHINES = {
+    "rocker": rocker(SEED),
+    "plate": plate(),
+    "bricard": sealed(),
+    "stewart": load(EXAMPLES / "stewart-platform.yaml").plant,
+}
 
 
 def law_of(machine, **gains):
