@@ -154,9 +154,14 @@ def _one(loop, traced, jac, c, x, w, steer, sides) -> Local:
     formed = lambda: np.array(law(0.0, x, w, c)).ravel()[pick]
     if not cylinders:  # nothing to steer clear of: the command as the law gives it
         wanted = formed()
-        _refuse_shut(plant, commands, wanted)
+        _refuse_shut(loop, commands, wanted)
     for _ in range(8 if cylinders else 0):
         slope = np.array(jac[part](0.0, x, w, c)[1])[pick][:, steer]
+        if not np.isfinite(slope).all():
+            raise InputError(
+                "no slope at rest: what the law commands changes there without bounds",
+                mend="linearise where the law has a derivative",
+            )
         step = np.linalg.lstsq(slope, wanted - formed(), rcond=None)[0]
         if not np.isfinite(step).all():
             break
@@ -186,10 +191,12 @@ def _one(loop, traced, jac, c, x, w, steer, sides) -> Local:
     )
 
 
-def _refuse_shut(plant, commands, wanted) -> None:
-    """InputError where the law commands valves to be just shut, to rounding."""
-    at = dict(zip(commands, wanted))
-    shut = [name for name, edge in plant.just_shut.items() if abs(at[name] - edge) <= HAIR]
+def _refuse_shut(loop, commands, wanted) -> None:
+    """InputError where valves are just shut, to rounding, by the law or, where it does not command them, by default."""
+    edges = loop.plant.just_shut
+    at = {name: loop.defaults().get(name, 0.0) for name in edges}
+    at |= dict(zip(commands, wanted))
+    shut = [name for name, edge in edges.items() if abs(at[name] - edge) <= HAIR]
     if shut:
         raise InputError(
             f"no slope at rest: {', '.join(shut)} shuts its valves there, and what passes changes in another way to either side",
