@@ -153,7 +153,7 @@ def likely_cause(run: Run, violated: bool = True) -> Cause | None:
     hidden = _guess(out_of_reach, run)
     if hidden:
         return Cause("mode", hidden)
-    removed = _guess(removal, run)
+    removed = _guess(removal if violated else partial(removal, faint=False), run)
     partly = removed is not None and removed.share is not None and removed.share < HELPS
     found = None if partly else removed
     # A removal that heals outweighs a sign that a linearisation sees; half a healing does not.
