@@ -774,7 +774,7 @@ def verdict(key, holds, counted=True, worst=""):
 
 
 def test_a_pump_that_is_too_small_is_the_cause_of_its_own_limit(monkeypatch):
-    monkeypatch.setattr(causes, "likely_cause", lambda run: Cause("gain", "too much", 0.7))
+    monkeypatch.setattr(causes, "likely_cause", lambda run, **_: Cause("gain", "too much", 0.7))
     run = SimpleNamespace(loop=SimpleNamespace(controller=1))
 
     def limits(kind, broken=True):
@@ -789,7 +789,7 @@ def test_a_pump_that_is_too_small_is_the_cause_of_its_own_limit(monkeypatch):
 
 def test_which_verdicts_are_told_the_cause(monkeypatch):
     """Counted, violated, not one that says its own; practical stability also where it is undecided."""
-    monkeypatch.setattr(causes, "likely_cause", lambda run: Cause("gain", "too much", 0.7))
+    monkeypatch.setattr(causes, "likely_cause", lambda run, **_: Cause("gain", "too much", 0.7))
     run = SimpleNamespace(loop=SimpleNamespace(controller=1))
     given = [
         verdict("tracking", False, worst="2 mm"),
@@ -816,7 +816,7 @@ def test_which_verdicts_are_told_the_cause(monkeypatch):
     assert causes.with_cause(SimpleNamespace(loop=SimpleNamespace(controller=None)), given) == given
     assert causes.with_cause(run, given[1:5]) == given[1:5]
 
-    def fails(run):
+    def fails(run, **_):
         raise ZeroDivisionError
 
     monkeypatch.setattr(causes, "likely_cause", fails)
@@ -826,12 +826,40 @@ def test_which_verdicts_are_told_the_cause(monkeypatch):
 @pytest.mark.parametrize("balance, violated", [(False, True), (True, False)])
 def test_a_run_whose_energy_balance_fails_went_wrong(monkeypatch, balance, violated):
     """It went so far that nothing else decides; only where all that counts is undecided a gain far off is no cause."""
-    asked = lambda run, violated=True: Cause("gain", f"violated: {violated}")
+    asked = lambda run, violated, on_path: Cause("gain", f"violated: {violated}")
     monkeypatch.setattr(causes, "likely_cause", asked)
     run = SimpleNamespace(loop=SimpleNamespace(controller=1))
     given = [verdict("practical-stability", None), verdict("energy-balance", balance)]
     stability, energy = causes.with_cause(run, given)
     assert stability.worst == f"most likely cause: violated: {violated}" and energy is given[1]
+
+
+@pytest.mark.parametrize(
+    "wrong, on_path",
+    [
+        (("practical-stability", False), False),
+        (("practical-stability", None), False),
+        (("tracking", False), True),
+        (("linear-stability", False), True),
+    ],
+)
+def test_where_only_other_starts_went_wrong_the_run_on_its_path_is_no_evidence(
+    monkeypatch, wrong, on_path
+):
+    asked = lambda run, violated, on_path: Cause("gain", f"on its path: {on_path}")
+    monkeypatch.setattr(causes, "likely_cause", asked)
+    run = SimpleNamespace(loop=SimpleNamespace(controller=1))
+    given = [verdict(*wrong), verdict("settled", False, counted=False), verdict("saturation", None)]
+    first, *others = causes.with_cause(run, given)
+    assert first.worst == f"most likely cause: on its path: {on_path}" and others == given[1:]
+
+
+def test_what_a_run_hardly_shows_is_looked_into_where_the_run_itself_went_wrong(monkeypatch):
+    likely(monkeypatch)
+    monkeypatch.setattr(causes, "removal", lambda run, faint=True: Cause("gain", f"faint: {faint}"))
+    run = SimpleNamespace(loop=None)
+    assert causes.likely_cause(run).words == "faint: True"
+    assert causes.likely_cause(run, on_path=False).words == "faint: False"
 
 
 def test_a_reference_that_jumps_while_the_loop_runs():

@@ -67,8 +67,9 @@ def with_cause(run: Run, verdicts: Sequence[Verdict]) -> list[Verdict]:
     wrong = [v for v in verdicts if v.counted and v.key not in SELF_SAID and _wrong(v)]
     if not wrong or run.loop.controller is None:
         return list(verdicts)
-    violated = any(v.counted and v.holds is False for v in verdicts)
-    find = likely_cause if violated else partial(likely_cause, violated=False)
+    violated = [v for v in verdicts if v.counted and v.holds is False]
+    on_path = any(v.key != "practical-stability" for v in violated)
+    find = partial(likely_cause, violated=bool(violated), on_path=on_path)
     fast = too_fast(wrong)
     found = fast or _guess(find, run)
     causes = {id(v): fast or _of_pump(v) or found or _of_range(run, v) for v in wrong}
@@ -132,10 +133,11 @@ def _named(v: Verdict, found: Cause) -> Verdict:
     )
 
 
-def likely_cause(run: Run, violated: bool = True) -> Cause | None:
+def likely_cause(run: Run, violated: bool = True, on_path: bool = True) -> Cause | None:
     """The most likely cause of a run that went wrong; None where nothing that can be tried explains it.
 
     violated: some claim is; where all are only undecided, that a gain is far from what the machine bears is no cause.
+    on_path: some claim on the run itself is; where only other starts went wrong, what the run hardly shows is no cause.
     """
     alone = _guess(left_alone, run)
     if alone:
@@ -153,7 +155,7 @@ def likely_cause(run: Run, violated: bool = True) -> Cause | None:
     hidden = _guess(out_of_reach, run)
     if hidden:
         return Cause("mode", hidden)
-    removed = _guess(removal if violated else partial(removal, faint=False), run)
+    removed = _guess(removal if on_path else partial(removal, faint=False), run)
     partly = removed is not None and removed.share is not None and removed.share < HELPS
     found = None if partly else removed
     # A removal that heals outweighs a sign that a linearisation sees; half a healing does not.
