@@ -16,6 +16,8 @@ Asked only where a counted claim is violated, or practical stability undecided; 
     idle       a proportional gain that is 0 (`cause.idle`)
     supply     a cylinder that its supply fills more slowly than its load empties it (`cause.filling`)
     ledger     the named perturbation that is the largest share of what v lives on
+    late       commands that arrive later than a law that knows its dead time takes them to
+    path       of an error that nothing explains: a path that is followed when it is walked more slowly (`cause.asked`)
 
 A cause is a guess with evidence, no verdict: it changes words and data, never an answer.
 """
@@ -32,6 +34,7 @@ import numpy as np
 from workbench.contract.parameters import leaves
 from workbench.contract.units import format_quantity as say
 from workbench.run.steps import Steps
+from workbench.verification.cause.asked import slower
 from workbench.verification.cause.badness import share_at_limits
 from workbench.verification.cause.calmed import calmed
 from workbench.verification.cause.feedback import feedback
@@ -41,7 +44,7 @@ from workbench.verification.cause.idle import without_gain
 from workbench.verification.cause.linear import WITHIN, hardly_decays, lets_go, out_of_reach
 from workbench.verification.cause.removal import HELPS, removal
 from workbench.verification.cause.trial import Cause
-from workbench.verification.cause.trials import another_clock
+from workbench.verification.cause.trials import another_clock, another_delay
 from workbench.verification.cause.wiring import altered, misplaced, rewired
 from workbench.verification.ledger.balance import has_ledger
 from workbench.verification.ledger.claims import outside, readable
@@ -72,8 +75,13 @@ def with_cause(run: Run, verdicts: Sequence[Verdict]) -> list[Verdict]:
     find = partial(likely_cause, violated=bool(violated), on_path=on_path)
     fast = too_fast(wrong)
     found = fast or _guess(find, run)
-    causes = {id(v): fast or _of_pump(v) or found or _of_range(run, v) for v in wrong}
+    causes = {id(v): fast or _of_pump(v) or found or _of_claim(run, v) for v in wrong}
     return [_named(v, causes[id(v)]) if causes.get(id(v)) else v for v in verdicts]
+
+
+def _of_claim(run: Run, v: Verdict) -> Cause | None:
+    """What a claim's own question suggests where nothing was found: a path too fast to be followed, a range of commands."""
+    return _guess(slower, run) if v.key == "tracking" else _of_range(run, v)
 
 
 def _of_pump(v: Verdict) -> Cause | None:
@@ -183,6 +191,7 @@ def likely_cause(run: Run, violated: bool = True, on_path: bool = True) -> Cause
         or largest_term(run)
         or at_limits(run)
         or removed
+        or _guess(another_delay, run)
     )
 
 
