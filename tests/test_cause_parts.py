@@ -823,6 +823,15 @@ def test_which_verdicts_are_told_the_cause(monkeypatch):
     assert causes.with_cause(run, given) == given
 
 
+def test_what_lies_beyond_all_that_was_run_says_itself_why_it_is_undecided(monkeypatch):
+    monkeypatch.setattr(causes, "likely_cause", lambda run, **_: Cause("gain", "too much", 0.7))
+    run = SimpleNamespace(loop=SimpleNamespace(controller=1))
+    near = verdict("practical-stability", None)
+    far = replace(near, data={"beyond": "x does not come back, from a start further off"})
+    found = causes.with_cause(run, [near, far])
+    assert "too much" in found[0].worst and found[1] is far
+
+
 @pytest.mark.parametrize("balance, violated", [(False, True), (True, False)])
 def test_a_run_whose_energy_balance_fails_went_wrong(monkeypatch, balance, violated):
     """It went so far that nothing else decides; only where all that counts is undecided a gain far off is no cause."""
