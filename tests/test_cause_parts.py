@@ -560,6 +560,14 @@ def test_a_users_function_with_a_tenth_of_its_gains():
     assert list(_weaker(own)) == []
 
 
+@pytest.mark.parametrize(
+    "kind, in_turn",
+    [("machine 0.1", True), ("gain 10", True), ("sample time", False), ("gain", False)],
+)
+def test_kinds_of_numbers_tried_in_turn(kind, in_turn):
+    assert Cause(kind, "w").in_turn is in_turn
+
+
 def test_numbers_tried_in_turn():
     tenth, tenfold = _scaled([SimpleNamespace(path="plant.m", value=4.0)], "machine", 0.2)
     assert tenth.numbers == {"plant.m": pytest.approx(0.4)} and tenth.kind == "machine 0.1"
@@ -752,6 +760,8 @@ SLOWER = Cause("reference", "slower", 0.9)
         ({"removal": SLOWER, "altered": "a"}, Cause("wiring", "a")),
         ({"altered": "a", "largest_term": 1}, Cause("wiring", "a")),
         ({"removal": HEALS, "altered": "a"}, HEALS),
+        ({"removal": Cause("gain 10", "in turn", 0.9), "altered": "a"}, Cause("wiring", "a")),
+        ({"removal": Cause("gain 10", "in turn", 0.9)}, Cause("gain 10", "in turn", 0.9)),
         ({"hardly_decays": "s"}, Cause("mode", "s")),
         ({"largest_term": 1, "jumping": 2, "at_limits": 3}, 2),
         ({"largest_term": 1, "jumping": 2, "unfilled": 4}, 2),

@@ -175,18 +175,9 @@ def likely_cause(run: Run, violated: bool = True, on_path: bool = True) -> Cause
             return Cause("wiring", turned)
     if edge:
         return Cause("edge", edge)
-    if found is None or found.kind == "reference":
-        slow = _guess(hardly_decays, run)
-        if slow:
-            return Cause("mode", slow)
-        between = _guess(altered, run)
-        if between:
-            return Cause("wiring", between)
-        unrest = _guess(calmed, run)
-        if unrest:
-            return unrest
     return (
-        found
+        _instead(run, found)
+        or found
         or _guess(without_gain, run)
         or jumping(run)
         or _guess(unfilled, run)
@@ -195,6 +186,18 @@ def likely_cause(run: Run, violated: bool = True, on_path: bool = True) -> Cause
         or removed
         or _guess(another_delay, run)
     )
+
+
+def _instead(run: Run, found: Cause | None) -> Cause | None:
+    """What explains a run better than no removal, or one that any loop gains by: a slow mode, a wrapper, what lets it rest."""
+    weak = found is None or found.kind == "reference"
+    slow = _guess(hardly_decays, run) if weak else ""
+    if slow:
+        return Cause("mode", slow)
+    between = _guess(altered, run) if found is None or weak or found.in_turn else ""
+    if between:
+        return Cause("wiring", between)
+    return _guess(calmed, run) if weak else None
 
 
 def _of_numbers(run: Run) -> Cause | None:

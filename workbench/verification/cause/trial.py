@@ -30,6 +30,12 @@ class Cause:
     words: str
     share: float | None = None
 
+    @property
+    def in_turn(self) -> bool:
+        """Whether it is one of many numbers that were tried in turn, a tenth and ten times of it, and odd in no way."""
+        *kind, factor = self.kind.split()
+        return bool(kind) and factor.replace(".", "").isdigit()
+
 
 @dataclass(frozen=True, eq=False)
 class Trial:
