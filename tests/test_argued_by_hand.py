@@ -174,7 +174,7 @@ def test_problems_that_were_not_solved_are_counted(monkeypatch):
     assert module.check_solves(some, bad).worst == "gone"
 
 
-def decrease(monkeypatch, time=(0.0, 0.1, 0.2), model="plant", falls=True, why=""):
+def decrease(monkeypatch, time=(0.0, 0.1, 0.2), model="plant", falls=True, why="", argued_so=True):
     asked = []
 
     def on_log(V, stage, said, lost, floor):
@@ -191,9 +191,12 @@ def decrease(monkeypatch, time=(0.0, 0.1, 0.2), model="plant", falls=True, why="
     monkeypatch.setattr(module, "cost_asked", lambda claim, loop: None)
     monkeypatch.setattr(module, "constant", lambda run: (100.0, why))
     monkeypatch.setattr(module, "digest", str)
+    argument = Verdict("x", "y", argued_so, "proof" if argued_so else None, worst="no bound")
+    monkeypatch.setattr(module, "check_mpc_stability", lambda claim, run: argument)
     run = a_run(
         y=[1.0, 2.0, 3.0],
-        u=[0.0, 1.0, 2.0],
+        u=[7.0, 7.0, 7.0],
+        u_held=[0.0, 1.0, 2.0],
         mpc_cost=[8.0, np.inf, 4.0],
         mpc_status=[1.0, 4.0, -7.0],
     )
@@ -209,6 +212,8 @@ def test_a_cost_falls_by_the_stage_cost(monkeypatch):
     assert found.worst == "least fall 2; 3 samples, noise allowed 0.008"
     missed, _ = decrease(monkeypatch, falls=False)
     assert missed.holds is False
+    unshown, _ = decrease(monkeypatch, falls=False, argued_so=None)
+    assert unshown.holds is None and unshown.worst.startswith("the argument is not shown (no bound")
     other, _ = decrease(monkeypatch, falls=False, model="another")
     assert other.holds is None and other.worst.startswith("the model is not the plant, so that")
 

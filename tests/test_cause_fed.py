@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from tests.faults.entries import case_of
-from workbench import ClosedLoop, Sine
+from workbench import ClosedLoop, Delayed, Hold, Sine
 from workbench.cases.file import load, loads
 from workbench.contract.parameters import Leaf, leaves
-from workbench.verification.cause.asked import _in_degrees
+from workbench.verification.cause.asked import _in_degrees, slower
 from workbench.verification.cause.machine import starved
 from workbench.verification.cause.named import _of_range, likely_cause
 from workbench.verification.cause.removal import large_error
-from workbench.verification.cause.trials import _machine, another_clock, trials
+from workbench.verification.cause.trials import _machine, another_clock, another_delay, trials
 from workbench.verification.run import run
 from workbench.verification.verdict import Verdict
 
@@ -154,6 +154,30 @@ def test_a_predictive_law_that_runs_at_another_sample_time_than_it_is_made_for(t
     assert another_clock(found) == (words if named else "")
     tried = [t for t in trials(found) if t.kind == "sample time"]
     assert all(len(set(t.numbers.values())) == 1 and len(t.numbers) == 2 for t in tried) and tried
+
+
+@pytest.mark.parametrize("late, named", [(4e-3, True), (0.0, False)])
+def test_a_dead_time_of_which_a_predictive_law_believes_another(late, named):
+    made = load("examples/linear-mpc.yaml")
+    controller = Delayed(made.loop.controller, late) if late else made.loop.controller
+    found = run(ClosedLoop(made.loop.plant, controller), made.scenario)
+    cause = another_delay(found)
+    assert (cause is not None) is named
+    assert not named or "4 ms late, and the law believes 0 ms" in cause.words
+    assert another_delay(ran("pendulum-pid")) is None
+
+
+@pytest.mark.parametrize("K_i, named", [(160.0, True), (0.0, False)])
+def test_a_path_that_is_followed_when_it_is_walked_more_slowly(K_i, named):
+    """An error that is as large on a slow path is not one of its speed: without integral action a beam sags."""
+    reference = Sine("output", "start", (0.05,), 2.0)
+    edit = {"controller/K_i": K_i, "scenario/duration": "4 s"}
+    r = ran("pendulum-pid", edit)
+    other = replace(r.scenario, reference=reference)
+    cause = slower(run(r.loop, other))
+    assert (cause is not None) is named
+    assert not named or cause.kind == "reference" and "4 times as slow it is off by" in cause.words
+    assert slower(run(r.loop, replace(r.scenario, reference=Hold("output")))) is None
 
 
 def test_weights_of_a_predictive_law_are_tried():

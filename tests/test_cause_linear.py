@@ -174,6 +174,35 @@ class Shut(Around):
         return memory, [np.minimum(np.maximum(u, 0.0), self.up_to) for u in commands]
 
 
+@final
+@dataclass(frozen=True, eq=False)
+class Loosening(Around):
+    """A wire that turns around at `at` seconds."""
+
+    inner: Any
+    at: float
+
+    def command(self, t, z, y, r):
+        sign = np.where(t > self.at, -1.0, 1.0)
+        return [sign * u for u in self.inner.command(t, z, y, r)]
+
+    def step_at(self, T_s, t, z, y, r):
+        memory, commands = self.inner.step_at(T_s, t, z, y, r)
+        return memory, [np.where(t > self.at, -1.0, 1.0) * u for u in commands]
+
+
+@pytest.mark.parametrize(
+    "at, words", [(0.0, "to 0"), (3.0, "8 s later than in the run"), (1e4, "")]
+)
+def test_a_wire_that_turns_around_after_the_run_is_named(at, words):
+    """Other starts are followed for longer than the run, and meet it there; one that turns after days is none of theirs."""
+    loop, scenario, _ = wired("fourbar-pid", {"scenario/duration": "2 s"})
+    law = Loosening(innermost(loop.controller), at)
+    loop = ClosedLoop(loop.plant, rewrapped(loop.controller, law))
+    said = rewired(simulated(loop, scenario))
+    assert said.startswith("sign of the command U_ref: ") is bool(words) and words in said, said
+
+
 @pytest.mark.parametrize("shut", [True, False])
 def test_a_wrapper_that_changes_a_command_somehow_is_named_with_what_it_does(shut):
     """A valve that opens to one side alone; wires as they should be change nothing."""

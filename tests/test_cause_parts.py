@@ -560,6 +560,14 @@ def test_a_users_function_with_a_tenth_of_its_gains():
     assert list(_weaker(own)) == []
 
 
+@pytest.mark.parametrize(
+    "kind, in_turn",
+    [("machine 0.1", True), ("gain 10", True), ("sample time", False), ("gain", False)],
+)
+def test_kinds_of_numbers_tried_in_turn(kind, in_turn):
+    assert Cause(kind, "w").in_turn is in_turn
+
+
 def test_numbers_tried_in_turn():
     tenth, tenfold = _scaled([SimpleNamespace(path="plant.m", value=4.0)], "machine", 0.2)
     assert tenth.numbers == {"plant.m": pytest.approx(0.4)} and tenth.kind == "machine 0.1"
@@ -567,19 +575,20 @@ def test_numbers_tried_in_turn():
     assert tenth.oddness == tenfold.oddness == 0.2
     assert "plant.m (4): it goes well with a tenth of it" == tenth.told(True)
     assert "plant.m (4): it goes better with a tenth of it" == tenth.told(False)
+    assert tenth.told(True, well=False) == tenth.told(False)
     (inner, _) = _scaled([SimpleNamespace(path="controller.inner.law.S.0", value=4.0)], "weight", 0)
     assert inner.words == "controller.S.0 (4)"
 
 
 # ---- what is weighed ------------------------------------------------------------------------------------------------------
-def weighed(monkeypatch, tried, after, before=2.0, hosted=False):
+def weighed(monkeypatch, tried, after, before=2.0, hosted=False, **given):
     """The removal named, where the run's badness is `before` and that of each trial `after`."""
     monkeypatch.setattr(cause_removal, "trials", lambda run: tried)
     monkeypatch.setattr(cause_removal, "_ranked", lambda run, tried: tried)
     monkeypatch.setattr(cause_removal, "shown", lambda run, hosted: (before, Shown()))
     monkeypatch.setattr(cause_removal, "large_error", lambda run, scenario: 0.0)
     monkeypatch.setattr(cause_removal, "_judged", lambda jobs, judge: after[: len(jobs)])
-    return cause_removal.removal(SimpleNamespace(loop=SimpleNamespace(hosted=hosted)))
+    return cause_removal.removal(SimpleNamespace(loop=SimpleNamespace(hosted=hosted)), **given)
 
 
 @dataclass(frozen=True)
@@ -651,6 +660,24 @@ def test_where_little_is_seen_a_removal_must_take_nearly_all_of_it_away(monkeypa
     assert found.words == "whole" and found.share == pytest.approx(0.28 / 0.3)
     assert faint([half, slower], [0.1, 0.0]) is None
     assert weighed(monkeypatch, [whole], [0.0], before=0.019) is None
+
+
+def test_what_a_run_hardly_shows_is_no_cause_of_what_no_run_violates(monkeypatch):
+    """Undecided for a start that is far away: the run on its path is sound, and ten times the gain would not change that."""
+    whole = trial("b", "whole", 0.3)
+    assert weighed(monkeypatch, [whole], [0.0], before=0.34, faint=True).words == "whole"
+    assert weighed(monkeypatch, [whole], [0.0], before=0.34, faint=False) is None
+    assert weighed(monkeypatch, [whole], [0.0], before=0.35, faint=False).words == "whole"
+
+
+@pytest.mark.parametrize("left, how", [(0.34, "well"), (0.35, "better"), (1.4, "better")])
+def test_a_run_that_still_shows_the_fault_goes_better_and_not_well(monkeypatch, left, how):
+    tenfold = replace(trial("gain 10", "gain", 0.3), better="ten times that")
+    assert (
+        weighed(monkeypatch, [tenfold], [left]).words == f"gain: it goes {how} with ten times that"
+    )
+    barely = weighed(monkeypatch, [tenfold], [0.4], before=4.0)
+    assert barely.words == "gain: it goes well with ten times that"
 
 
 def test_a_run_that_shows_little_is_taken_where_it_shows_most(monkeypatch):
@@ -733,6 +760,8 @@ SLOWER = Cause("reference", "slower", 0.9)
         ({"removal": SLOWER, "altered": "a"}, Cause("wiring", "a")),
         ({"altered": "a", "largest_term": 1}, Cause("wiring", "a")),
         ({"removal": HEALS, "altered": "a"}, HEALS),
+        ({"removal": Cause("gain 10", "in turn", 0.9), "altered": "a"}, Cause("wiring", "a")),
+        ({"removal": Cause("gain 10", "in turn", 0.9)}, Cause("gain 10", "in turn", 0.9)),
         ({"hardly_decays": "s"}, Cause("mode", "s")),
         ({"largest_term": 1, "jumping": 2, "at_limits": 3}, 2),
         ({"largest_term": 1, "jumping": 2, "unfilled": 4}, 2),
@@ -755,7 +784,7 @@ def verdict(key, holds, counted=True, worst=""):
 
 
 def test_a_pump_that_is_too_small_is_the_cause_of_its_own_limit(monkeypatch):
-    monkeypatch.setattr(causes, "likely_cause", lambda run: Cause("gain", "too much", 0.7))
+    monkeypatch.setattr(causes, "likely_cause", lambda run, **_: Cause("gain", "too much", 0.7))
     run = SimpleNamespace(loop=SimpleNamespace(controller=1))
 
     def limits(kind, broken=True):
@@ -770,7 +799,7 @@ def test_a_pump_that_is_too_small_is_the_cause_of_its_own_limit(monkeypatch):
 
 def test_which_verdicts_are_told_the_cause(monkeypatch):
     """Counted, violated, not one that says its own; practical stability also where it is undecided."""
-    monkeypatch.setattr(causes, "likely_cause", lambda run: Cause("gain", "too much", 0.7))
+    monkeypatch.setattr(causes, "likely_cause", lambda run, **_: Cause("gain", "too much", 0.7))
     run = SimpleNamespace(loop=SimpleNamespace(controller=1))
     given = [
         verdict("tracking", False, worst="2 mm"),
@@ -797,22 +826,59 @@ def test_which_verdicts_are_told_the_cause(monkeypatch):
     assert causes.with_cause(SimpleNamespace(loop=SimpleNamespace(controller=None)), given) == given
     assert causes.with_cause(run, given[1:5]) == given[1:5]
 
-    def fails(run):
+    def fails(run, **_):
         raise ZeroDivisionError
 
     monkeypatch.setattr(causes, "likely_cause", fails)
     assert causes.with_cause(run, given) == given
 
 
+def test_what_lies_beyond_all_that_was_run_says_itself_why_it_is_undecided(monkeypatch):
+    monkeypatch.setattr(causes, "likely_cause", lambda run, **_: Cause("gain", "too much", 0.7))
+    run = SimpleNamespace(loop=SimpleNamespace(controller=1))
+    near = verdict("practical-stability", None)
+    far = replace(near, data={"beyond": "x does not come back, from a start further off"})
+    found = causes.with_cause(run, [near, far])
+    assert "too much" in found[0].worst and found[1] is far
+
+
 @pytest.mark.parametrize("balance, violated", [(False, True), (True, False)])
 def test_a_run_whose_energy_balance_fails_went_wrong(monkeypatch, balance, violated):
     """It went so far that nothing else decides; only where all that counts is undecided a gain far off is no cause."""
-    asked = lambda run, violated=True: Cause("gain", f"violated: {violated}")
+    asked = lambda run, violated, on_path: Cause("gain", f"violated: {violated}")
     monkeypatch.setattr(causes, "likely_cause", asked)
     run = SimpleNamespace(loop=SimpleNamespace(controller=1))
     given = [verdict("practical-stability", None), verdict("energy-balance", balance)]
     stability, energy = causes.with_cause(run, given)
     assert stability.worst == f"most likely cause: violated: {violated}" and energy is given[1]
+
+
+@pytest.mark.parametrize(
+    "wrong, on_path",
+    [
+        (("practical-stability", False), False),
+        (("practical-stability", None), False),
+        (("tracking", False), True),
+        (("linear-stability", False), True),
+    ],
+)
+def test_where_only_other_starts_went_wrong_the_run_on_its_path_is_no_evidence(
+    monkeypatch, wrong, on_path
+):
+    asked = lambda run, violated, on_path: Cause("gain", f"on its path: {on_path}")
+    monkeypatch.setattr(causes, "likely_cause", asked)
+    run = SimpleNamespace(loop=SimpleNamespace(controller=1))
+    given = [verdict(*wrong), verdict("settled", False, counted=False), verdict("saturation", None)]
+    first, *others = causes.with_cause(run, given)
+    assert first.worst == f"most likely cause: on its path: {on_path}" and others == given[1:]
+
+
+def test_what_a_run_hardly_shows_is_looked_into_where_the_run_itself_went_wrong(monkeypatch):
+    likely(monkeypatch)
+    monkeypatch.setattr(causes, "removal", lambda run, faint=True: Cause("gain", f"faint: {faint}"))
+    run = SimpleNamespace(loop=None)
+    assert causes.likely_cause(run).words == "faint: True"
+    assert causes.likely_cause(run, on_path=False).words == "faint: False"
 
 
 def test_a_reference_that_jumps_while_the_loop_runs():

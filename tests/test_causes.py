@@ -44,7 +44,7 @@ def test_a_sound_loop_shows_no_fault_and_pays_nothing(monkeypatch):
     assert tracking.holds is True
     monkeypatch.setattr(
         "workbench.verification.cause.named.likely_cause",
-        lambda run: pytest.fail("asked for a cause"),
+        lambda run, **_: pytest.fail("asked for a cause"),
     )
     assert with_cause(r, [tracking]) == [tracking]
     information = replace(tracking, holds=False, counted=False)

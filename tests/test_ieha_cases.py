@@ -240,6 +240,22 @@ def test_a_cost_that_rises_is_seen(textbook):
     assert verdict.holds is False and "step 9" in verdict.worst
 
 
+@pytest.mark.parametrize("delay", ["2 ms", "3 ms", "10.5 ms"])
+def test_a_cost_falls_with_what_is_commanded_and_not_with_what_arrives(delay):
+    """Whole samples of dead time and a share of one, known to the law: the same cost with what arrives rises."""
+    case = loads(
+        example("linear-mpc", ("sample_time: 2 ms", f"sample_time: 2 ms\n  delay: {delay}"))
+    )
+    done = run(case.loop, case.scenario)
+    held = check_cost_decrease(C.CostDecrease(), done)
+    assert held.holds is True, held.worst
+    values = done.log.values.copy()
+    columns = {s.name: k for k, s in enumerate(done.log.signals)}
+    values[:, columns["X_held"]] = values[:, columns["X"]]
+    late = Run(case.loop, case.scenario, replace(done.log, values=values))
+    assert check_cost_decrease(C.CostDecrease(), late).holds is not True
+
+
 def test_fallbacks_are_listed():
     """A target that the horizon cannot reach: no feasible plan at first, and the verdict says how often and since when."""
     text = example(

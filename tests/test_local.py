@@ -7,7 +7,7 @@ import pytest
 from ledger_cases import CRANE, LEAKY, REAL, RUBBED, continuous, noisy, sampled, valves
 from mechanisms import EVERY
 
-from controllers import PID
+from controllers import PID, OpenLoop
 from controllers.vdc import VDC
 from plants import MeteredTwin
 from workbench import ClosedLoop, Delayed, Quantised, Sampled, Scenario
@@ -197,6 +197,7 @@ def test_a_sample_time_too_long_is_unstable_and_a_gain_too_high_too():
         (sampled(valves(CRANE, dead_band=0.4)), "no equilibrium"),
         (ClosedLoop(METERED, Sampled(VDC(METERED), 1e-3)), "no slope at rest"),
         (ClosedLoop(TWIN, Sampled(PID.design(TWIN), 1e-3)), "no slope at rest"),
+        (ClosedLoop(TWIN, Sampled(OpenLoop(TWIN), 1e-3)), "no slope at rest: u_c_1 shuts"),
     ],
 )
 def test_what_cannot_be_linearised_is_undecided_not_unstable(loop, why):

@@ -154,7 +154,8 @@ def test_a_verdict_on_ones_own_plant_says_from_how_far_its_loop_came_back():
 
 
 def test_machines_of_this_library_are_known_further_off():
-    run = SimpleNamespace(loop=SimpleNamespace(plant=LinearActuator()))
+    known = Sampled(PID.design(LinearActuator()), 1e-3)
+    run = SimpleNamespace(loop=SimpleNamespace(plant=LinearActuator(), controller=known))
     assert reach(run, 0.02) == ()
 
 

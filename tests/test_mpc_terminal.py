@@ -169,3 +169,26 @@ def test_the_largest_of_a_row_is_bounded_from_both_sides():
     assert largest(M, b, np.array([1.0, -2.0]), H, h) == pytest.approx(4.0)
     assert largest(M, b, np.array([-1.0, 2.0]), H[:0], h[:0]) == pytest.approx(8.0)
     assert largest(M[:1], b[:1], np.array([0.0, 1.0]), H[:0], h[:0]) == np.inf
+
+
+def test_rows_of_which_the_solver_says_nothing_are_kept(monkeypatch):
+    """They hold of the set anyway: the set is the same one, told with more rows."""
+    import scipy.optimize
+
+    A_K = np.array([[0.5, 0.3], [0.0, 0.4]])
+    few, _ = admissible(A_K, np.array([[1.0, 0.0]]), np.array([2.0]))
+    solve = scipy.optimize.linprog
+    calls = []
+
+    def lost(*given, **options):
+        calls.append(1)
+        found = solve(*given, **options)
+        found.status = 4 if len(calls) == 2 else found.status
+        return found
+
+    monkeypatch.setattr(scipy.optimize, "linprog", lost)
+    more, h = admissible(A_K, np.array([[1.0, 0.0]]), np.array([2.0]))
+    rng = np.random.default_rng(4)
+    points = rng.uniform(-9.0, 9.0, (2000, 2))
+    inside = lambda H: (points @ H.T <= 1.0 + 1e-9).all(axis=1)
+    assert len(calls) > 2 and (inside(few) == inside(more)).all() and inside(few).any()

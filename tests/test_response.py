@@ -147,6 +147,17 @@ def test_too_few_periods_under_a_reference_that_never_rests_are_no_quiet():
     assert asked(held(Cart(a=0.0)), never, Settled())["settled"].holds is True
 
 
+def test_one_period_of_a_slow_reference_is_made_as_many_as_tell_what_repeats():
+    """The path takes 25 s and the run as long, which tells nothing. A cart that swings besides is violated, soon enough."""
+    slow = Scenario(25.0, reference=Sine("output", (0.05,), (0.2,), 0.04))
+    calm = asked(held(Cart(a=0.0)), slow, Settled())["settled"]
+    assert calm.holds is True, calm.worst
+    stated = asked(held(Cart(a=0.0)), slow, Settled(longest=25.0))["settled"]
+    assert stated.holds is None and "too few to tell" in stated.worst
+    own = asked(held(Cart(a=0.0, c=0.0, m=4.0), K_i=(0.0,)), slow, Settled())["settled"]
+    assert own.holds is False and "growing oscillation of y" in own.worst
+
+
 @pytest.mark.parametrize("K, holds", [(-0.6, True), (0.4, False)])
 def test_too_few_samples_make_the_run_longer(K, holds):
     """x⁺ = (1 + K) x sixty times over: with 144 samples a cycle can be told, and what grows too."""

@@ -65,8 +65,23 @@ def test_a_run_is_made_longer_until_enough_is_seen(monkeypatch):
         and asked == [20.0, 40.0, 80.0]
         and found.worst.startswith("brief; make the run longer")
     )
-    found, asked, _ = in_motion(monkeypatch, *[("few", "brief")] * 5, longest=30.0)
-    assert found.holds is None and asked == [20.0, 30.0] and found.worst == "few"
+    found, asked, _ = in_motion(monkeypatch, *[("few", "brief")] * 5, longest=31.0)
+    assert found.holds is None and asked == [20.0, 31.0] and found.worst == "few"
+
+
+@pytest.mark.parametrize(
+    "periods, longest, most",
+    [
+        ([13.0, 7.0], Settled.longest, module.REPEATS * 13.0),
+        ([13.0], 31.0, 0.0),
+        ([], Settled.longest, 0.0),
+        ([1e3], Settled.longest, module.AT_MOST * 10.0),
+    ],
+)
+def test_a_run_lasts_some_periods_of_what_drives_it(monkeypatch, periods, longest, most):
+    """The slowest of them, in reason, and where nobody stated how long."""
+    monkeypatch.setattr(module, "commanded_periods", lambda run: periods)
+    assert module._periods(Settled(longest=longest), a_run()) == most
 
 
 def test_what_hunts_where_the_path_begins_leaves_it_undecided(monkeypatch):

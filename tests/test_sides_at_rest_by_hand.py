@@ -27,6 +27,7 @@ def parts(count=2, sampled=True, G=((2.0, 1.0), (0.0, 4.0)), flow=(3e5, 0.0, 0.0
         monitors=(Signal("other", "1"), *commands),
         controller=SimpleNamespace(commands=commands),
         period=0.1 if sampled else None,
+        defaults=dict,
     )
     G = np.array(G)
 
@@ -143,3 +144,18 @@ def test_a_loop_without_valves_stands_where_its_law_commands(seen):
         _one(loop, traced, jac, "c", np.arange(1.0, 7.0), np.array([5.0, 1.0, 2.0]), [1, 2], ())
     loop.plant.just_shut = {"u": 4.5 + 2 * HAIR, "w": 4.5}
     _one(loop, traced, jac, "c", np.arange(1.0, 7.0), np.array([5.0, 1.0, 2.0]), [1, 2], ())
+
+
+@pytest.mark.parametrize("steep", [np.inf, np.nan])
+@pytest.mark.parametrize("sampled", [True, False])
+def test_a_law_without_a_finite_slope_at_rest_is_not_linearised(seen, steep, sampled):
+    """A root of an error has none where that is zero; the same law with finite slopes is linearised."""
+    loop, traced, slopes = parts(sampled=sampled)
+    steered = [1, 2]
+    at = np.zeros(6), np.zeros(3)
+    assert _one(loop, traced, slopes, "c", *at, steered, (1, 1)).A == "M"
+    own = "jump" if sampled else "log"
+    rows = np.full((6, 3), steep)
+    with pytest.raises(InputError, match="no slope at rest: what the law commands"):
+        told = {**slopes, own: lambda *_: (None, rows)}
+        _one(loop, traced, told, "c", np.zeros(6), np.zeros(3), steered, (1, 1))

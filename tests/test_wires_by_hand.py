@@ -56,7 +56,7 @@ def test_commands_that_are_gone_differ_by_what_was_asked_for():
 
 
 def wired(monkeypatch, found, limits=None):
-    monkeypatch.setattr(module, "heard", lambda run: found)
+    monkeypatch.setattr(module, "heard", lambda run: iter([found] if found else []))
     monkeypatch.setattr(module, "innermost", lambda controller: LAW)
     monkeypatch.setattr(module, "between", lambda controller: [1, 2.0])
     plant = SimpleNamespace(limits=lambda: limits or {})

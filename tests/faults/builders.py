@@ -17,6 +17,7 @@ from tests.faults.branches import Branching, Delegating
 from tests.faults.clocks import clocked
 from tests.faults.curves import Curve
 from tests.faults.drifting import Drifting
+from tests.faults.edging import edging as edging
 from tests.faults.entries import case_of
 from tests.faults.far import Far, Sensed
 from tests.faults.foreign import foreign as foreign

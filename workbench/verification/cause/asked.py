@@ -9,15 +9,19 @@ from dataclasses import fields, is_dataclass, replace
 import numpy as np
 
 from workbench.contract.system import innermost
+from workbench.contract.units import format_quantity as say
 from workbench.run.reference import Sine
 from workbench.run.targets import target_name
+from workbench.verification.cause.badness import late_error
 from workbench.verification.cause.gains import feeds_forward
-from workbench.verification.cause.trial import Trial
+from workbench.verification.cause.trial import Cause, Trial
+from workbench.verification.run import run_many
 from workbench.verification.scales import scales
 
 MUCH = 0.7  # of the speed that a machine has, from which on a reference is fast
 TURN = 2 * math.pi  # rad: no drive of a joint goes as far
 SLOWER = (4.0, 20.0)  # times as long: references that are walked more slowly
+LESS = 0.5  # of the error, that a slower path leaves where its speed may be the cause
 
 
 def scenario_trials(run) -> Iterator[Trial]:
@@ -81,6 +85,23 @@ def asked_speed(run) -> tuple[float, str]:
     if feeds_forward(law) and law.feed == "none":
         words += ", and nothing feeds its velocity forward (controller.feed: none)"
     return share, words
+
+
+def slower(run) -> Cause | None:
+    """The speed of the path, where the error falls to less than LESS of itself when that is walked more slowly.
+
+    Any loop follows a slower path better: it is told where nothing else explains the error.
+    """
+    reference = slowed(run.scenario.reference, SLOWER[0])
+    if reference is None:
+        return None
+    job = (run.loop, replace(run.scenario, reference=reference))
+    (left,) = run_many([job], late_error)
+    if not left < LESS * late_error(run):
+        return None
+    told = say(left, run.error_unit, 3)
+    words = f"{asked_speed(run)[1]}: {SLOWER[0]:g} times as slow it is off by {told}"
+    return Cause("reference", words)
 
 
 def slowed(reference, factor: float = 4.0):

@@ -35,7 +35,7 @@ def badness(run: Run, large: float = 0.0) -> float:
 def parts(run: Run, large: float = 0.0) -> list[float]:
     """Errors, commands and pressures of the second half of a run, each as a multiple of what would be negligible."""
     late = slice(len(run.log.time) // 2, None)
-    found = [*_error(run, late, large), *_commands(run, late), *_pressures(run, late)]
+    found = [*_error(run, large), *_commands(run, late), *_pressures(run, late)]
     return [part if math.isfinite(part) else 1e6 for part in found]
 
 
@@ -46,14 +46,20 @@ def largest_error(run: Run) -> float:
     return found if math.isfinite(found) else 0.0
 
 
-def _error(run: Run, late: slice, large: float) -> list[float]:
+def late_error(run: Run) -> float:
+    """The largest error of the second half of a run, in its unit; 0 for one that follows nothing or ends at once."""
+    e = run.tool_error
+    return 0.0 if e is None or len(e) <= 2 else float(np.nanmax(e[len(run.log.time) // 2 :]))
+
+
+def _error(run: Run, large: float) -> list[float]:
     """The largest error of the second half."""
     e = run.tool_error
     if e is None or len(e) <= 2:
         return []
     scale = scales(run.loop.plant).of_unit(run.error_unit)
     size = scale.value if scale is not None else large or max(largest_error(run), 1e-12)
-    return [float(np.nanmax(e[late])) / (PRECISE * size)]
+    return [late_error(run) / (PRECISE * size)]
 
 
 def _commands(run: Run, late: slice) -> list[float]:

@@ -16,6 +16,8 @@ Asked only where a counted claim is violated, or practical stability undecided; 
     idle       a proportional gain that is 0 (`cause.idle`)
     supply     a cylinder that its supply fills more slowly than its load empties it (`cause.filling`)
     ledger     the named perturbation that is the largest share of what v lives on
+    late       commands that arrive later than a law that knows its dead time takes them to
+    path       of an error that nothing explains: a path that is followed when it is walked more slowly (`cause.asked`)
 
 A cause is a guess with evidence, no verdict: it changes words and data, never an answer.
 """
@@ -32,6 +34,7 @@ import numpy as np
 from workbench.contract.parameters import leaves
 from workbench.contract.units import format_quantity as say
 from workbench.run.steps import Steps
+from workbench.verification.cause.asked import slower
 from workbench.verification.cause.badness import share_at_limits
 from workbench.verification.cause.calmed import calmed
 from workbench.verification.cause.feedback import feedback
@@ -41,7 +44,7 @@ from workbench.verification.cause.idle import without_gain
 from workbench.verification.cause.linear import WITHIN, hardly_decays, lets_go, out_of_reach
 from workbench.verification.cause.removal import HELPS, removal
 from workbench.verification.cause.trial import Cause
-from workbench.verification.cause.trials import another_clock
+from workbench.verification.cause.trials import another_clock, another_delay
 from workbench.verification.cause.wiring import altered, misplaced, rewired
 from workbench.verification.ledger.balance import has_ledger
 from workbench.verification.ledger.claims import outside, readable
@@ -67,12 +70,18 @@ def with_cause(run: Run, verdicts: Sequence[Verdict]) -> list[Verdict]:
     wrong = [v for v in verdicts if v.counted and v.key not in SELF_SAID and _wrong(v)]
     if not wrong or run.loop.controller is None:
         return list(verdicts)
-    violated = any(v.counted and v.holds is False for v in verdicts)
-    find = likely_cause if violated else partial(likely_cause, violated=False)
+    violated = [v for v in verdicts if v.counted and v.holds is False]
+    on_path = any(v.key != "practical-stability" for v in violated)
+    find = partial(likely_cause, violated=bool(violated), on_path=on_path)
     fast = too_fast(wrong)
     found = fast or _guess(find, run)
-    causes = {id(v): fast or _of_pump(v) or found or _of_range(run, v) for v in wrong}
+    causes = {id(v): fast or _of_pump(v) or found or _of_claim(run, v) for v in wrong}
     return [_named(v, causes[id(v)]) if causes.get(id(v)) else v for v in verdicts]
+
+
+def _of_claim(run: Run, v: Verdict) -> Cause | None:
+    """What a claim's own question suggests where nothing was found: a path too fast to be followed, a range of commands."""
+    return _guess(slower, run) if v.key == "tracking" else _of_range(run, v)
 
 
 def _of_pump(v: Verdict) -> Cause | None:
@@ -120,7 +129,9 @@ def too_fast(wrong: Sequence[Verdict]) -> Cause | None:
 
 
 def _wrong(v: Verdict) -> bool:
-    return v.holds is False or (v.holds is None and v.key == "practical-stability")
+    """Whether a cause is asked for: what is undecided for what lies beyond all that was run says itself why it is."""
+    undecided = v.holds is None and v.key == "practical-stability"
+    return v.holds is False or undecided and not v.data.get("beyond")
 
 
 def _named(v: Verdict, found: Cause) -> Verdict:
@@ -132,10 +143,11 @@ def _named(v: Verdict, found: Cause) -> Verdict:
     )
 
 
-def likely_cause(run: Run, violated: bool = True) -> Cause | None:
+def likely_cause(run: Run, violated: bool = True, on_path: bool = True) -> Cause | None:
     """The most likely cause of a run that went wrong; None where nothing that can be tried explains it.
 
     violated: some claim is; where all are only undecided, that a gain is far from what the machine bears is no cause.
+    on_path: some claim on the run itself is; where only other starts went wrong, what the run hardly shows is no cause.
     """
     alone = _guess(left_alone, run)
     if alone:
@@ -153,7 +165,7 @@ def likely_cause(run: Run, violated: bool = True) -> Cause | None:
     hidden = _guess(out_of_reach, run)
     if hidden:
         return Cause("mode", hidden)
-    removed = _guess(removal, run)
+    removed = _guess(removal if on_path else partial(removal, faint=False), run)
     partly = removed is not None and removed.share is not None and removed.share < HELPS
     found = None if partly else removed
     # A removal that heals outweighs a sign that a linearisation sees; half a healing does not.
@@ -163,25 +175,29 @@ def likely_cause(run: Run, violated: bool = True) -> Cause | None:
             return Cause("wiring", turned)
     if edge:
         return Cause("edge", edge)
-    if found is None or found.kind == "reference":
-        slow = _guess(hardly_decays, run)
-        if slow:
-            return Cause("mode", slow)
-        between = _guess(altered, run)
-        if between:
-            return Cause("wiring", between)
-        unrest = _guess(calmed, run)
-        if unrest:
-            return unrest
     return (
-        found
+        _instead(run, found)
+        or found
         or _guess(without_gain, run)
         or jumping(run)
         or _guess(unfilled, run)
         or largest_term(run)
         or at_limits(run)
         or removed
+        or _guess(another_delay, run)
     )
+
+
+def _instead(run: Run, found: Cause | None) -> Cause | None:
+    """What explains a run better than no removal, or one that any loop gains by: a slow mode, a wrapper, what lets it rest."""
+    weak = found is None or found.kind == "reference"
+    slow = _guess(hardly_decays, run) if weak else ""
+    if slow:
+        return Cause("mode", slow)
+    between = _guess(altered, run) if found is None or weak or found.in_turn else ""
+    if between:
+        return Cause("wiring", between)
+    return _guess(calmed, run) if weak else None
 
 
 def _of_numbers(run: Run) -> Cause | None:

@@ -39,19 +39,21 @@ KICKS = 4  # other starts that are tried where the run itself shows nothing
 MOST_ROWS = 200  # of a run, at which the ledger of a corrected model is worked out
 
 
-def removal(run: Run) -> Cause | None:
-    """The removal after which the run is least bad, its share weighed with how odd the number was."""
+def removal(run: Run, faint: bool = True) -> Cause | None:
+    """The removal after which the run is least bad, its share weighed with how odd the number was.
+
+    faint: whether what a run hardly shows is looked into as well. It speaks for nothing where no claim on the run is violated.
+    """
     hosted = run.loop.hosted
     tried = _ranked(run, trials(run))[: HOSTED if hosted else MOST]
     before, scenario = shown(run, hosted)
-    if not tried or before < FAINT:
+    if not tried or before < (FAINT if faint else SOUND):
         return None
     large = large_error(run, scenario)
     jobs = [(trial.on(run.loop), replace(scenario, **trial.scenario)) for trial in tried]
-    shares = [
-        max(0.0, (before - after - trial.free) / before)
-        for trial, after in zip(tried, _judged(jobs, partial(badness, large=large)))
-    ]
+    after = _judged(jobs, partial(badness, large=large))
+    shares = [max(0.0, (before - left - trial.free) / before) for trial, left in zip(tried, after)]
+    well = [left < SOUND or share >= CLEARLY for left, share in zip(after, shares)]
     weights = [share * (0.2 + trial.oddness) for share, trial in zip(shares, tried)]
     if before < SOUND:
         clear = [_heals(trial, share) for trial, share in zip(tried, shares)]
@@ -61,12 +63,12 @@ def removal(run: Run) -> Cause | None:
     best = int(np.argmax(weights))
     if shares[best] < HELPS:
         return _in_part(tried[best], shares[best])
-    told = dict.fromkeys([tried[best].told(True)])
+    told = dict.fromkeys([tried[best].told(True, well[best])])
     # One of many numbers that were tried in turn; or a slower path, which heals what a stronger machine would heal, too.
     if " " in tried[best].kind or tried[best].kind == "reference":
         alike = [k for k, share in enumerate(shares) if share >= ALIKE * shares[best]]
         alike.sort(key=lambda k: -weights[k])
-        told |= dict.fromkeys(tried[k].told(True) for k in alike)
+        told |= dict.fromkeys(tried[k].told(True, well[k]) for k in alike)
     return Cause(tried[best].kind, "; or ".join(list(told)[:3]), shares[best])
 
 

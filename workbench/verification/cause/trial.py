@@ -30,6 +30,12 @@ class Cause:
     words: str
     share: float | None = None
 
+    @property
+    def in_turn(self) -> bool:
+        """Whether it is one of many numbers that were tried in turn, a tenth and ten times of it, and odd in no way."""
+        *kind, factor = self.kind.split()
+        return bool(kind) and factor.replace(".", "").isdigit()
+
 
 @dataclass(frozen=True, eq=False)
 class Trial:
@@ -49,11 +55,11 @@ class Trial:
     free: float = 0.0
     better: str = ""
 
-    def told(self, heals: bool) -> str:
-        """What is wrong, and with what it goes well, or at least better."""
+    def told(self, heals: bool, well: bool = True) -> str:
+        """What is wrong, and with what it goes well, or at least better; well: whether a run without the fault shows none."""
         if not self.better:
             return self.words if heals else f"in part, {self.words}"
-        return f"{self.words}: it goes {'well' if heals else 'better'} with {self.better}"
+        return f"{self.words}: it goes {'well' if heals and well else 'better'} with {self.better}"
 
     def on(self, loop: System) -> System:
         """The loop with the fault removed."""

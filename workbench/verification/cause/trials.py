@@ -18,12 +18,12 @@ from typing import Any
 
 from workbench.contract.parameters import Leaf, leaves
 from workbench.contract.system import System, innermost
-from workbench.contract.wrappers import Delayed
+from workbench.contract.wrappers import Delayed, dead_time
 from workbench.verification.cause.asked import scenario_trials
 from workbench.verification.cause.foresight import foresight_trials
 from workbench.verification.cause.gains import gain_trials
 from workbench.verification.cause.machine import imperfect, starved, uneven, wider
-from workbench.verification.cause.trial import Trial, against, law_path, odd, own_path
+from workbench.verification.cause.trial import Cause, Trial, against, law_path, odd, own_path
 from workbench.verification.defaults import law_of
 
 USUAL_SAMPLE = 1e-3  # s
@@ -191,6 +191,17 @@ def another_clock(run) -> str:
     if math.isclose(made, period, rel_tol=1e-9):
         return ""
     return f"the law is made for a sample time of {1e3 * made:g} ms, and runs every {1e3 * period:g} ms"
+
+
+def another_delay(run) -> Cause | None:
+    """That commands arrive later than a law that knows its dead time takes them to; None of other laws."""
+    known = {leaf.path: float(leaf.value) for leaf in leaves(run.loop)}
+    path = own_path(run.loop.controller) + "delay"
+    late = dead_time(run.loop.controller)
+    if path not in known or math.isclose(known[path], late, abs_tol=1e-9):
+        return None
+    told = f"commands arrive {1e3 * late:g} ms late, and the law believes {1e3 * known[path]:g} ms (controller.delay)"
+    return Cause("delay", told)
 
 
 def _held_by(controller) -> float:

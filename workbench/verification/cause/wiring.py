@@ -31,6 +31,7 @@ VANISHES = 0.02  # residual below which an edit explains what was seen
 WILD = (
     10.0  # ranges of a command: what is asked beyond is that of a run that went astray long before
 )
+LATER = (0, 1, 4, 20)  # lengths of the run by which a wrapper is asked later than its samples were
 FEW = 4  # samples before that, at least
 
 
@@ -61,11 +62,13 @@ class Heard:
     """What a law would command at logged samples, and what its controller does command there.
 
     seen (t, z, y, r) of every sample;  ask: the law;  applied: commands of the controller, one row a sample
+    later: by how many seconds the samples are asked later than they were
     """
 
     seen: list
     ask: Callable
     applied: np.ndarray
+    later: float = 0.0
 
     def off(self, edit: Edit) -> np.ndarray:
         """By how much the commands differ with an edit of the wires, as shares of the largest: one row a sample."""
@@ -90,43 +93,56 @@ class Heard:
         return [*measured.tolist(), *np.abs(self.applied).max(axis=0).tolist()]
 
 
-def heard(run) -> Heard | None:
-    """Of a controller with a wrapper that this file does not know; None for others, and where that changes nothing."""
+def heard(run) -> Iterator[Heard]:
+    """Of a controller with a wrapper that this file does not know, where that changes something; nothing of others.
+
+    It is asked at the samples of the run, and the same at later times: other starts are followed for longer.
+    """
     law = innermost(run.loop.controller)
     if isinstance(law, Plain) or not between(run.loop.controller):
-        return None
-    seen = list(samples(run))
+        return
     whole = traced(instant(run.loop.controller))
-    found = Heard(seen, traced(law), np.array([whole(*sample) for sample in seen], float))
-    with np.errstate(all="ignore"):
-        return found if found.residual(UNTOUCHED) > VANISHES else None
+    ask = traced(law)
+    now = list(samples(run))
+    for lengths in LATER:
+        later = lengths * float(run.log.time[-1])
+        seen = [(t + later, *rest) for t, *rest in now]
+        found = Heard(seen, ask, np.array([whole(*sample) for sample in seen], float), later)
+        with np.errstate(all="ignore"):
+            changes = found.residual(UNTOUCHED) > VANISHES
+        if changes:
+            yield found
 
 
 def rewired(run) -> str:
     """What a wrapper nobody knows has done to the wires, in words; empty where nothing, or nothing that a single edit explains."""
-    found = heard(run)
-    if found is None:
-        return ""
-    law = innermost(run.loop.controller)
     with np.errstate(all="ignore"):
-        untouched = found.residual(UNTOUCHED)
-        single = (*edits(law), *stuck(law, found.applied, run.loop.plant.limits()))
-        best = min(single, key=found.residual)
-        others: list[Edit] = []
-        if found.residual(best) >= VANISHES:
-            numbers = [fitted(law, found.residual), *biased(law, found.residual, found.sizes)]
-            best, *others = sorted(numbers, key=found.residual)
-        left = found.residual(best)
-        alike = [e.words for e in others if found.residual(e) <= ALIKE]
+        return next(filter(None, (undone(run, found) for found in heard(run))), "")
+
+
+def undone(run, found: Heard) -> str:
+    """The edit of the wires that explains what was heard, in words; empty where none does."""
+    law = innermost(run.loop.controller)
+    untouched = found.residual(UNTOUCHED)
+    single = (*edits(law), *stuck(law, found.applied, run.loop.plant.limits()))
+    best = min(single, key=found.residual)
+    others: list[Edit] = []
+    if found.residual(best) >= VANISHES:
+        numbers = [fitted(law, found.residual), *biased(law, found.residual, found.sizes)]
+        best, *others = sorted(numbers, key=found.residual)
+    left = found.residual(best)
     if not left < VANISHES:
         return ""
-    undone = f"with that undone the residual falls from {untouched:.2g} to {left:.1g}"
-    return "; or ".join([f"{best.words}: {undone}", *alike[:2]])
+    alike = [e.words for e in others if found.residual(e) <= ALIKE]
+    fall = f"with that undone the residual falls from {untouched:.2g} to {left:.1g}"
+    if found.later:
+        fall += f", {say(found.later, 's', 3)} later than in the run"
+    return "; or ".join([f"{best.words}: {fall}", *alike[:2]])
 
 
 def altered(run) -> str:
     """The command that a wrapper nobody knows changes most, in words, whatever it does; empty where it changes none."""
-    found = heard(run)
+    found = next(heard(run), None)
     if found is None:
         return ""
     off = np.nan_to_num(found.off(UNTOUCHED))

@@ -17,9 +17,9 @@ from workbench.contract.system import names
 from workbench.contract.wrappers import dead_time
 from workbench.numerics.calculus import Traced, trace
 from workbench.run.demand import Demand
+from workbench.verification.linear.commanded_at_rest import HAIR, refuse_shut, steer_to
 from workbench.verification.run import Run
 
-HAIR = 1e-7  # V: how far a valve is opened to choose its side
 SCALE = {
     "Pa": 1e6,
     "V/s": 100.0,
@@ -154,13 +154,10 @@ def _one(loop, traced, jac, c, x, w, steer, sides) -> Local:
     formed = lambda: np.array(law(0.0, x, w, c)).ravel()[pick]
     if not cylinders:  # nothing to steer clear of: the command as the law gives it
         wanted = formed()
-        _refuse_shut(plant, commands, wanted)
-    for _ in range(8 if cylinders else 0):
-        slope = np.array(jac[part](0.0, x, w, c)[1])[pick][:, steer]
-        step = np.linalg.lstsq(slope, wanted - formed(), rcond=None)[0]
-        if not np.isfinite(step).all():
-            break
-        w[steer] += step
+        refuse_shut(loop, commands, wanted)
+    slope = lambda: np.array(jac[part](0.0, x, w, c)[1])[pick][:, steer]
+    if cylinders:
+        steer_to(w, steer, slope, lambda: wanted - formed())
     if sampled:
         x[held] = wanted
         for i, u in enumerate(commands):
@@ -184,17 +181,6 @@ def _one(loop, traced, jac, c, x, w, steer, sides) -> Local:
         state,
         _sizes(loop.states),
     )
-
-
-def _refuse_shut(plant, commands, wanted) -> None:
-    """InputError where the law commands valves to be just shut, to rounding."""
-    at = dict(zip(commands, wanted))
-    shut = [name for name, edge in plant.just_shut.items() if abs(at[name] - edge) <= HAIR]
-    if shut:
-        raise InputError(
-            f"no slope at rest: {', '.join(shut)} shuts its valves there, and what passes changes in another way to either side",
-            mend="linearise where the valves are open",
-        )
 
 
 def _sizes(signals):

@@ -16,7 +16,7 @@ from workbench.verification.temporal.parser import parse
 from workbench.verification.temporal.sentence import Answer, Sentence, read
 from workbench.verification.temporal.signals import columns, table
 from workbench.verification.temporal.syntax import at_last_alone
-from workbench.verification.temporal.unbreakable import unbreakable
+from workbench.verification.temporal.unbreakable import true_of_all_beside, unbreakable
 from workbench.verification.verdict import Verdict
 
 SOURCE = "signal temporal logic, on the run at its own steps"
@@ -109,8 +109,9 @@ def says_nothing(sentence: Sentence, run: Any, found: Mapping[str, Any]) -> str:
     own = [name for name in found if name != "time"]
     if own and all(stands(found[name], signal_floor(run.loop.plant, name)) for name in own):
         return f"{', '.join(own)} did not move in this run"
-    if own and set(own) <= set(run.demand.live):
-        return f"{', '.join(own)} is what the scenario gives, and nothing that the loop does"
+    given = {name: found[name] for name in own if name in run.demand.live}
+    if given and true_of_all_beside(sentence, time, given):
+        return f"{', '.join(given)} is what the scenario gives, and makes it true whatever the loop does"
     return ""
 
 

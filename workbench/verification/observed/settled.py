@@ -5,7 +5,7 @@ made longer at its end: there the errors must stand still (`tail`). A tail in wh
 something still decays or creeps is made twice as long, up to a stated limit, and then the answer is undecided.
 
 Where the reference never rests, and too few samples or periods of what moves were seen, the run itself is made longer, up to the
-same limit; and the loop is held where its path begins (`rest_on_path`).
+same limit or REPEATS periods of what drives it; and the loop is held where its path begins (`rest_on_path`).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from workbench.contract.errors import InputError
 from workbench.contract.units import format_quantity as say
 from workbench.run.limit_cycle import FEWEST
 from workbench.verification.observed.at_rest import comes_to_rest
+from workbench.verification.observed.commanded import commanded_periods
 from workbench.verification.observed.oscillation import beside, pace, small
 from workbench.verification.observed.requirements import diverged, joint_errors, size_of
 from workbench.verification.observed.response import Swings, swings
@@ -36,6 +37,8 @@ KEY = "settled"
 TEXT = "no limit cycle, no chatter of commands"
 SOURCE = "settled half of the run's joint errors and commands, and their rest after it"
 DRIVEN = "and {} drives the loop: without a run from another start a response and a limit cycle look alike"
+REPEATS = 4  # periods of what drives a loop, in which what repeats can be told from what does not
+AT_MOST = 8  # times as long a run is made for them
 RESPONSE = " but the response to {}, the same from another start"
 
 
@@ -100,7 +103,7 @@ def _quiet(claim, run: Run, floor: float, own: Swings) -> str:
 def _in_motion(claim, run: Run, floor: float, own: Swings, said, tick) -> Verdict:
     """The verdict on a run that is not held at its end, made longer while it has too few samples, or periods of what moves."""
     duration = run.scenario.length()
-    most = _longest(claim, run)
+    most = max(_longest(claim, run), _periods(claim, run))
     while (own.seen.brief or own.seen.few) and duration < most:
         duration = min(2 * duration, most)
         more = undisturbed(run, duration)
@@ -170,6 +173,14 @@ def _longest(claim, run: Run) -> float:
     if claim.longest != Settled.longest:
         return most
     return max(most, 2 * FEWEST * float(run.loop.period or 0.0))
+
+
+def _periods(claim, run: Run) -> float:
+    """How long a run takes in which what drives it repeats often enough, s; where nobody stated a length, and in reason."""
+    if claim.longest != Settled.longest:
+        return 0.0
+    slowest = max(commanded_periods(run), default=0.0)
+    return min(REPEATS * slowest, AT_MOST * run.scenario.length())
 
 
 RANK = {"still": 0, "decaying": 1, "creeping": 2, "restless": 3}

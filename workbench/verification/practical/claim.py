@@ -127,7 +127,7 @@ def _with_places(
     found = "" if law is None else untaken(run, claim.spread, law, outcomes, tried)
     found = found or further_off(run, claim.spread, tried)
     found = found or swings_on(run, modes, claim.spread, _quiet(run, allowed))
-    return verdict.overruled(found) if found else verdict
+    return verdict.overruled(found, data={**verdict.data, "beyond": found}) if found else verdict
 
 
 def _runs_meanwhile(claim, run: Run) -> list[Callable]:

@@ -187,8 +187,16 @@ def check_solves(claim: Any, run: Any) -> Verdict:
     return found.overruled(beyond, False) if beyond and found.holds else found
 
 
+def _unpromised(claim: Any, run: Any, law: Any) -> str:
+    """Why nothing promises that the cost falls: the model is not the plant, or the argument is not shown; "" where it is."""
+    if digest(law.model) != digest(run.loop.plant):
+        return "the model is not the plant"
+    argument = check_mpc_stability(claim, run)
+    return f"the argument is not shown ({argument.worst})" if argument.holds is None else ""
+
+
 def check_cost_decrease(claim: Any, run: Any) -> Verdict:
-    """V falls by ℓ at every sample of the run; where it does not and the model is not the plant, undecided."""
+    """V falls by ℓ at every sample of the run; where it does not and nothing promises that it would, undecided."""
     from workbench.verification.predictive.claims import cost_on_log
 
     cost_asked(claim, run.loop)
@@ -205,13 +213,16 @@ def check_cost_decrease(claim: Any, run: Any) -> Verdict:
     log = run.log
     stack = lambda signals: np.column_stack([log.array(s.name) for s in signals])
     V = log.array("mpc_cost")
-    l = law.stage_costs(stack(law.follows), r, stack(law.commands))
+    # What is weighed is what the law commands, which reaches the plant when its dead time has passed.
+    commanded = np.column_stack([log.array(f"{s.name}_held") for s in law.commands])
+    ℓ = law.stage_costs(stack(law.follows), r, commanded)
     status, fallback, _, _ = _solves(run)
     floor = claim.floor * float(np.max(V[np.isfinite(V)], initial=0.0))
     said = ["optimal" if s in (1, 2) else STATUS.get(int(s), str(s)) for s in status]
     found = cost_on_log(V, ℓ, said, fallback != 0, floor)
-    if found.holds is False and digest(law.model) != digest(run.loop.plant):
-        unpromised = "the model is not the plant, so that nothing promises that the cost falls"
+    why = _unpromised(claim, run, law) if found.holds is False else ""
+    if why:
+        unpromised = f"{why}, so that nothing promises that the cost falls"
         found = replace(found, holds=None, strength=None, worst=f"{unpromised}: {found.worst}")
     return replace(
         found,

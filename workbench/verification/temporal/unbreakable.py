@@ -3,9 +3,14 @@
 Signals are given random values of every size, beside and between the numbers that the sentence names; half of the signals are
 constant, half jump from instant to instant. A sentence that is true of all these draws asks nothing of a run. It is a search: a
 sentence whose gap is narrower than the draws is taken for one that nothing makes false.
+
+Signals that are given, such as references, keep the values that they have: `always (q_d < 1 rad or tool_error < 5 mm)` asks
+nothing of a loop whose reference is never above 1 rad.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -22,11 +27,20 @@ INSTANTS = 101
 
 def unbreakable(sentence: Sentence, length: float) -> bool:
     """Whether a sentence is true of signals of any size in a run of this length (s)."""
-    rng = np.random.default_rng(1)
     time = np.linspace(0.0, max(length, sentence.until), INSTANTS)
+    return true_of_all_beside(sentence, time, {})
+
+
+def true_of_all_beside(
+    sentence: Sentence, time: np.ndarray, given: Mapping[str, np.ndarray]
+) -> bool:
+    """Whether a sentence is true of signals of any size at these instants (N,), beside those that are given (N,)."""
+    rng = np.random.default_rng(1)
     named = _numbers(sentence)
-    for _ in range(DRAWS):
-        drawn = {name: _drawn(name, named, rng, time) for name in sentence.names}
+    free = [name for name in sentence.names if name not in given]
+    for _ in range(DRAWS if free else 1):
+        drawn = {name: _drawn(name, named, rng, time) for name in free}
+        drawn |= given
         try:
             if sentence.on(time, drawn).holds is not True:
                 return False
