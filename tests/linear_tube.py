@@ -33,10 +33,10 @@ FLOW[0, 1] = 1.0
 FLOW[1, :3] = -40.0, -3.0, 1.0
 
 
-def affine(M, drives=UNDRIVEN, shift=NOTHING):
-    """The program x, w ↦ M x + drives w + shift, in which what is handed on is an input as it is."""
+def affine(M, drives=UNDRIVEN, shift=NOTHING, clock=NOTHING):
+    """The program t, x, w ↦ M x + drives w + shift + clock t, in which what is handed on is an input as it is."""
     t, x, w = ca.SX.sym("t"), ca.SX.sym("x", 5), ca.SX.sym("w", 2)
-    whole = [(M, x), (drives, w), (shift[:, None], ca.SX(1.0))]
+    whole = [(M, x), (drives, w), (shift[:, None], ca.SX(1.0)), (clock[:, None], t)]
     rows = []
     for i in range(5):
         terms = [

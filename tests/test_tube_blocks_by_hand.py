@@ -207,13 +207,15 @@ def test_a_block_that_never_suffices_ends(linear, monkeypatch):
     def carried(times):
         def found(c, rows, Z, turns):
             rounds.append(turns)
-            return times * c.reach[nodes], np.zeros(2), (c.segments[nodes], c.balls[nodes]), Z
+            return times * c.reach[nodes], np.ones(2), (c.segments[nodes], c.balls[nodes]), Z
 
         return found
 
     monkeypatch.setattr(blocks, "walked", lambda c, nodes, course: iter([None]))
     monkeypatch.setattr(blocks, "united", lambda rows: rows)
     monkeypatch.setattr(blocks, "crossed", lambda rows, held, nodes: np.zeros((0, 3)))
+    monkeypatch.setattr(blocks, "carried", carried(1.0))
+    assert blocks.settled(c, nodes, "set", UNHELD, {})[1:] == ("set", 1)  # neither is too much
     for times, many in (
         (2.0, blocks.ROUNDS),
         (blocks.HOPELESS, blocks.ROUNDS),

@@ -74,6 +74,15 @@ def test_sets_go_on_with_what_is_added():
     assert found.low[:, 0].tolist() == [0.0, -1.0, -2.0] and found.high[:, 4].tolist() == [0, 2, 4]
 
 
+def test_of_a_lap_of_all_samples_the_last_node_needs_its_stages():
+    """What comes back is no node's; without a lap the last node has no sample, and its set alone counts."""
+    ball = followed(tube(after=np.array([1, 2, 0])), lambda c: [rows()])
+    assert (ball.need[2] >= ERROR[2]).all()
+    ends = followed(tube(after=np.array([1, 2, -1])), lambda c: [rows((0, 1))])
+    assert not ends.need[2, 1:].any() and not ends.need[2, 0, 3]
+    assert (ends.low[2] == np.inf).all() and (ends.high[2] == -np.inf).all()
+
+
 @pytest.mark.parametrize("state", [0, 3])
 def test_a_sample_that_nothing_bounds_ends_it_there(state):
     """One stage of one state is enough; what later nodes need is not known."""
@@ -185,6 +194,7 @@ def test_segments_and_ball_are_led_with_what_rounding_adds():
     assert (segments == Φ @ Γ).all() and (ball == Φ @ B).all()
     first, second = 4 * (3 + 5) + 0.5, 4 * (1 + 2) + 0.25
     assert more[0] == pytest.approx([2 * first + 3 * second, 0.5 * second], rel=1e-11)
+    assert runs.ends == [(Γ, B)] and Runs([], np.zeros((1, 2, 2)), (None, None)).ends == []
     assert (more[0] >= [2 * first + 3 * second, 0.5 * second]).all()
 
 

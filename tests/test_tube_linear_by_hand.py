@@ -1,7 +1,5 @@
 """The checker on a linear loop written down: what products of matrices give, stage by stage, lap by lap, to the last place."""
 
-from dataclasses import replace
-from functools import cache
 
 import numpy as np
 import pytest
@@ -9,24 +7,26 @@ from linear_tube import (
     FIRST,
     FRESH,
     HALF,
+    JUMP,
     LAG,
     NOTHING,
+    RELEASE,
     SECTION,
     SLACK,
     X0,
     T,
+    affine,
     box,
     course,
+    driven,
     flowing,
     nodes,
     tube,
     whole,
 )
 
-from workbench.verification.tube.checker import judge as module
-from workbench.verification.tube.checker.judge import followed, judge, measured
-from workbench.verification.tube.checker.samples import begun
-from workbench.verification.tube.checker.section import Refused
+from workbench.verification.tube.checker.judge import followed
+from workbench.verification.tube.checker.samples import begun, rows_of
 from workbench.verification.tube.search import samples
 
 TOLERANCE = 1e-8  # relative, of what is rounded outward a few hundred times
@@ -73,6 +73,40 @@ def test_references_known_to_a_slack_widen_the_command_alone():
     moved = np.abs(moved)[SECTION]
     assert (moved[:3] * (1 - 1e-9) <= wider[0, :3]).all() and (wider[0] <= 1.2 * moved).all()
     assert wider[0, 2] == pytest.approx(0.02, rel=1e-9)
+
+
+def test_every_sample_is_told_its_own_time():
+    """0.3 t in the command at the jump and 0.2 t in it at the release: 0.3 kT + 0.2 (kT + lag) from then on."""
+    timed = affine(JUMP, driven(3, 0), clock=np.array([0.0, 0.0, 0.0, 0.3, 0.0]))
+    late = affine(RELEASE, clock=np.array([0.0, 0.0, 0.2, 0.0, 0.0]))
+    plain = samples(tube())
+    rows = samples(tube(jump=timed, release=late))
+    for k in (0, 1, 2):
+        more = np.array([0.0, 0.0, 0.3 * k * T + 0.2 * (k * T + LAG), 0.0, 0.0])
+        moved = flowing(more, T - LAG)[0] - flowing(NOTHING, T - LAG)[0]
+        assert rows.centre[k] - plain.centre[k] == pytest.approx(moved[SECTION], abs=1e-9)
+
+
+@pytest.mark.parametrize("after, asked", [((1, 2, -1), [0, 1]), ((1, 2, 0), [0, 1, 2])])
+def test_samples_of_all_nodes_that_lead_on(after, asked):
+    assert samples(tube(after=np.array(after))).node.tolist() == asked
+
+
+def test_sides_of_splits_in_all_their_combinations():
+    """Two splits of node 1 and one of node 2: bounds of the states they are about, none of others."""
+    splits = np.array([[1.0, 2.0, 0.5], [2.0, 2.0, 3.0], [1.0, 0.0, -1.0]])
+    node, low, high = rows_of(tube(splits=splits), np.array([0, 1, 2]))
+    assert node.tolist() == [0, 1, 1, 1, 1, 2, 2]
+    free = (-np.inf, np.inf)
+    u = [free, (-np.inf, 0.5), (-np.inf, 0.5), (0.5, np.inf), (0.5, np.inf), (-np.inf, 3.0)]
+    q = [free, (-np.inf, -1.0), (-1.0, np.inf), (-np.inf, -1.0), (-1.0, np.inf), free, free]
+    assert list(zip(low[:, 2], high[:, 2])) == [*u, (3.0, np.inf)]
+    assert list(zip(low[:, 0], high[:, 0])) == q
+    assert np.isinf(low[:, [1, 3, 4]]).all() and np.isinf(high[:, [1, 3, 4]]).all()
+    twice = np.array([[1.0, 2.0, 0.5], [1.0, 2.0, 2.0]])
+    _, low, high = rows_of(tube(splits=twice), np.array([1]))
+    pairs = [(-np.inf, 0.5), (2.0, 2.0), (0.5, 2.0), (2.0, np.inf)]  # the second is empty
+    assert list(zip(low[:, 2], high[:, 2])) == pairs
 
 
 def test_runs_stay_between_the_boxes_of_every_stage():
@@ -199,70 +233,3 @@ def test_the_sets_of_a_lap_are_its_ball_and_what_follows_the_constants():
             reach = np.abs(M @ G[:, :1])[:, 0] + np.linalg.norm(M @ G[:, 1:], axis=1)
             assert found.need[k, s] == pytest.approx(reach, rel=1e-5, abs=1e-6)
         G = whole(k) @ G
-
-
-# ---- the verdict ---------------------------------------------------------------------------------------------------------
-@cache
-def borne_out():
-    """A certificate up to the end of the run that claims what it needs, and no more; and what is seen of it."""
-    segments = np.zeros((3, 4, 3))
-    segments[:2] = FIRST, whole(0) @ FIRST
-    segments[2] = whole(1) @ segments[1]
-    c = tube(segments=segments, fresh=FRESH, after=np.array([1, 2, -1]))
-    c = replace(c, reach=followed(c).need * (1 + 1e-9) + 1e-9)
-    found = followed(c)
-    least, most = measured(c)
-    ends = {"least": least.min(axis=0), "most": most.max(axis=0)}
-    return replace(c, low=found.low.min(axis=0), high=found.high.max(axis=0), **ends), found
-
-
-@pytest.fixture
-def refused(monkeypatch):
-    """What is said of the same certificate with other bounds, of which the same is seen."""
-    c, found = borne_out()
-    monkeypatch.setattr(module, "followed", lambda c: found)
-
-    def said(**other):
-        with pytest.raises(Refused) as why:
-            judge(replace(c, **other))
-        return str(why.value)
-
-    return said
-
-
-def test_what_is_claimed_may_be_all_that_is_seen():
-    c, _ = borne_out()
-    assert judge(c).failed is None
-    assert (np.isfinite(c.low) & np.isfinite(c.high)).all()
-
-
-def test_bounds_of_states_are_held_to_the_last_place(refused):
-    """The state and the first sample after which a run may leave them are named."""
-    c, found = borne_out()
-    for i in range(5):
-        high, low = c.high.copy(), c.low.copy()
-        high[i] = np.nextafter(high[i], -np.inf)
-        low[i] = np.nextafter(low[i], np.inf)
-        text = f"bounds: state {i} leaves them after sample "
-        assert refused(high=high) == text + str(int(np.argmax(found.high[:, i] > high[i])))
-        assert refused(low=low) == text + str(int(np.argmax(found.low[:, i] < low[i])))
-
-
-def test_what_is_told_is_held_to_the_last_place(refused):
-    """e = 2 q − r at samples, over the reaches of both."""
-    c, _ = borne_out()
-    each = c.reach[:, 0] @ [2.0, 1.0, 0.0, 0.0, 0.0]
-    e = c.z @ [2.0, -1.0, 0.0, 0.0]
-    assert (c.least, c.most) == pytest.approx(((e - each).min(), (e + each).max()))
-    text = "e: it may be beyond the bounds that are said"
-    assert refused(most=np.nextafter(c.most, -np.inf)) == text
-    assert refused(least=np.nextafter(c.least, np.inf)) == text
-
-
-def test_a_reach_that_is_too_small_is_refused_at_its_sample():
-    c, _ = borne_out()
-    for k, s, i in ((0, 3, 1), (2, 0, 2)):
-        reach = c.reach.copy()
-        reach[k, s, i] *= 1 - 1e-6
-        with pytest.raises(Refused, match=f"^sample {k}: the tube does not hold its runs until"):
-            judge(replace(c, reach=reach))
