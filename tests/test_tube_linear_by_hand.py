@@ -1,6 +1,5 @@
 """The checker on a linear loop written down: what products of matrices give, stage by stage, lap by lap, to the last place."""
 
-
 import numpy as np
 import pytest
 from linear_tube import (
