@@ -107,7 +107,9 @@ def late(claim: Any, loop: Any) -> Late | None:
         raise InputError(f"delay: {why.message}", mend=why.mend) from None
     samples = own - lag
     near = WHOLE * T
-    low = min(least - samples, lag)  # where the run's own is a bound rounding is not to leave it out
+    low = min(
+        least - samples, lag
+    )  # where the run's own is a bound rounding is not to leave it out
     high = max(most - samples, lag)
     if not least <= own <= most or not near < low <= high < T - near:
         raise InputError(
