@@ -34,6 +34,12 @@ def test_a_ball_alone_is_its_own_ellipsoid():
     assert E @ E.T == pytest.approx(B @ B.T, rel=1e-9)
 
 
+def test_a_segment_as_long_as_the_ball_beside_it():
+    """Lengths of 2 each: (2 + 2)(2 + 2)."""
+    E = blocks.ellipsoid(np.array([[2.0]]), np.array([[2.0]]))
+    assert abs(E[0, 0]) == pytest.approx(4.0)
+
+
 def test_segments_along_axes_have_lengths_alike_in_the_ellipsoid():
     """Σp P h hᵀ/p of two axes: √2 of each, whatever their units."""
     E = blocks.ellipsoid(np.diag([3.0, 5e6]), np.zeros((2, 2)))

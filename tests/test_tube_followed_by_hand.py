@@ -182,6 +182,22 @@ def test_without_laps_or_constants_that_start_elsewhere_nothing_is_led(monkeypat
     assert laps.followed_by_constants(fixed, None) is fixed
 
 
+@pytest.mark.parametrize(
+    "η, larger", [(0.0, 1.0), (0.25, 4 / 3), (0.499, 1 / 0.501), (0.5, np.inf)]
+)
+def test_coordinates_that_are_not_quite_inverted_make_a_ball_larger(monkeypatch, η, larger):
+    """|R⁻¹e| ≤ |X e|/(1 − η), of the ball and of everything; η from a half on tells nothing."""
+    inverse = lambda R: (np.linalg.inv(R), np.array([η]))
+    monkeypatch.setattr(module, "inverse", inverse)
+    lap = module.Lap(tube())
+    G = np.array([[0.5, 1.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]])
+    ball = np.diag([2.0, 4.0, 8.0, 0.0])
+    Z = Deviations(G, 1, ball)
+    round_part, everything = lap.size(Z, np.array([0]))
+    assert round_part == pytest.approx(4.0 * larger, rel=1e-9)
+    assert everything == pytest.approx((4.0 + (0.5 + 1.0) / 0.5) * larger, rel=1e-9)
+
+
 # ---- a step of many runs ------------------------------------------------------------------------------------------------------
 def test_segments_and_ball_are_led_with_what_rounding_adds():
     """γ = 4·2⁻⁵² of two states: of segments of 2⁵² and 2·2⁵² and a ball of 5·2⁵² it is 4·(3 + 5) and more, through |Φ|."""

@@ -100,7 +100,7 @@ def test_where_states_settle_that_follow_what_is_constant():
 )
 def test_how_large_a_ball_of_laps_has_to_be(σ, enters, returns, contracts, size):
     seen = SimpleNamespace(enters=enters, returns=returns, contracts=contracts)
-    assert laps.ball(seen, σ) == pytest.approx(size)
+    assert laps.ball(seen, σ) == pytest.approx(size, rel=1e-6, abs=0.0)
 
 
 # ---- what is shown -------------------------------------------------------------------------------------------
@@ -300,6 +300,10 @@ def test_where_a_search_ended_and_what_is_largest_there():
     c.splits = c.splits[:1]
     assert module.reason(posed(c), found) == text
     assert module.reason(posed(c), missed(seen=None, failed=2)) == "t = 0.04 s: too wide"
+    c.reach[1, 0, 0] = found.seen.added[1, 0] = (
+        0.0  # what has no width and to which nothing is added is no part of it
+    )
+    assert module.reason(posed(c), found).startswith(text)
     found.seen.added[1] = 0.0
     assert module.reason(posed(c), found) == "t = 0.02 s: too wide"
 
