@@ -7,6 +7,7 @@ import pytest
 from linear_tube import FRESH, HALF, SECTION, box, tube
 
 from workbench.verification.tube import laps
+from workbench.verification.tube.checker import judge as module
 from workbench.verification.tube.checker.balls import UNIT
 from workbench.verification.tube.checker.judge import followed, sample, stages
 from workbench.verification.tube.checker.runs import Runs
