@@ -261,3 +261,27 @@ def test_of_a_tube_that_begins_later_the_start_is_the_state_as_it_is():
     same = posed_of.unchanged(f)
     assert np.ravel(same(5.0, [3.0, 4.0], [0, 0, 0])).tolist() == [3.0, 4.0]
     assert [same.size1_in(i) for i in range(3)] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("many, step", [(3, 1), (799, 1), (800, 2), (1250, 3)])
+def test_of_long_tubes_some_four_hundred_instants_are_told(monkeypatch, many, step):
+    """From the instant at which the tube begins, widths and centre alike; a width that is rounding is told as 0."""
+    monkeypatch.setattr(judged_of, "digests", lambda c: ("aa", "bb"))
+    z = np.arange(4.0 * many).reshape(many, 4)
+    c = SimpleNamespace(
+        z=z, T=0.5, section=[0, 1, 2, 4], low=np.zeros(5), high=np.ones(5), told=np.array(["e"]),
+        least=np.array([-2.0]), most=np.array([3.0]),
+    )  # fmt: skip
+    units = ("m", "m/s", "N", "V", "1")
+    question = SimpleNamespace(states=tuple("qruvϑ"), units=units, begins=7.0, ends="rest")
+    reach = np.tile([1.0, 2.0, 0.0, 3.0], (many, 1))
+    reach[0, 2] = 1e9
+    found = judged_of.told(question, c, reach)
+    assert found["time"] == pytest.approx([7.0 + 0.5 * k for k in range(0, many, step)])
+    assert found["centre"]["r"] == z[::step, 1].tolist() and found["width"]["ϑ"][-1] == 3.0
+    assert found["width"]["u"][1:] == [0.0] * (len(found["time"]) - 1)
+    assert found["units"] == {"q": "m", "r": "m/s", "u": "N", "ϑ": "1"}
+    assert found["told"] == {"e": [-2.0, 3.0]} and (found["samples"], found["ends"]) == (
+        many,
+        "rest",
+    )
