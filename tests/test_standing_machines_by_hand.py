@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 from plants.components.chamber import CAVITY, Oil
+from plants.crane.load_sensing import LoadSensed, TwoLines
 from plants.drives.laws import Force, SpringDamper, Torque
 from plants.multibody import spatial_rates
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Actuator, Body
 from plants.multibody.static import holding
 from plants.supplies.each import EachPressure
+from workbench.planning.supplies import ElectricLoadSensing, PlannedLoadSensing, TwoPressures
 
 
 # ---- at rest -------------------------------------------------------------------------------------------------------------------
@@ -105,3 +107,35 @@ def test_the_highest_of_several_lines(p_s):
     assert supply.most.p_s == 2e7 and supply.line(None).p_r == 3e5
     assert [line.p_s for line in supply.lines(None, None)] == list(p_s)
     assert supply.circuit_pump.P_M == pytest.approx(2e7 - 3e5)
+
+
+# ---- pumps of plans --------------------------------------------------------------------------------------------------------------
+OWN = {"margin": 3e5, "nominal": 8e5, "flow": 7e-4, "standby": 0.0}
+PLANNED = {"margin": 3e5, "nominal": 0.0, "standby": 9e5}
+
+
+def sensed(**numbers):
+    return SimpleNamespace(**{"flow": 1e-3} | numbers)
+
+
+@pytest.mark.parametrize(
+    "change", [{}, {"margin": 4e5}, {"nominal": 7e5}, {"flow": 6e-4}, {"standby": 1e5}]
+)
+def test_a_pump_that_follows_the_load_electrically_fits_a_plan_of_the_same_numbers(change):
+    supply = ElectricLoadSensing(least=3e5, nominal=8e5, flow=7e-4)
+    assert LoadSensed.fits(sensed(**OWN | change), supply) is (not change)
+
+
+@pytest.mark.parametrize("change", [{}, {"margin": 4e5}, {"nominal": 7e5}, {"standby": 1e5}])
+def test_a_pump_that_follows_the_load_fits_a_plan_of_the_same_numbers(change):
+    supply = PlannedLoadSensing(margin=3e5, standby=9e5)
+    assert LoadSensed.fits(sensed(**PLANNED | change), supply) is (not change)
+
+
+@pytest.mark.parametrize("change", [{}, {"low": 8e6}, {"p_s": 1.7e7}, {"margin": 4e5}])
+def test_a_pump_of_two_pressures_fits_a_plan_of_the_same_numbers(change):
+    own = sensed(**{"low": 9e6, "p_s": 1.8e7, "margin": 3e5} | change)
+    supply = TwoPressures(low=9e6, high=1.8e7, margin=3e5)
+    assert TwoLines.fits(own, supply) is (not change)
+    assert not LoadSensed.fits(sensed(**OWN), supply)
+    assert not TwoLines.fits(own, PlannedLoadSensing())
