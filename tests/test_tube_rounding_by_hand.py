@@ -121,6 +121,18 @@ def test_rounding_of_the_coefficients_is_in_what_a_form_leaves_out():
     assert rest[0] == pytest.approx([4 * len(p.codes) * 3.0] * 2, rel=1e-9)
 
 
+def test_a_coefficient_that_is_no_number_bounds_nothing():
+    """1e200 · 1e200 x + y of deviations so small that what is summed is one; beside it, what is bounded."""
+    x, y = ca.SX.sym("x"), ca.SX.sym("y")
+    p = program(ca.Function("f", [x, y], [ca.vertcat(x * 1e200 * 1e200 + y, y)]))
+    box = np.array([[1e-220, 1e-220]])
+    given = [Interval(np.array([0.0])), Interval(np.array([0.0]))]
+    with np.errstate(all="ignore"):
+        A, rest, _ = linearised(p, given, 0, [Interval(-b, b) for b in box.T], Spread(box, []))
+    assert rest[0, 0] == np.inf and A[0].tolist() == [[0.0, 0.0], [0.0, 1.0]]
+    assert rest[0, 1] < 1e-230
+
+
 # ---- spreads ---------------------------------------------------------------------------------------------------------------------
 BOX = np.array([[1.0, 2.0], [10.0, 20.0]])
 ENDS = [
