@@ -1,10 +1,13 @@
 """What a certificate of a tube says it proves, from numbers written down."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from test_tube_verdict_by_hand import STATES, tube
 
 from workbench.verification.tube.checker import file, words
+from workbench.verification.tube.checker.data import FORMAT
 from workbench.verification.tube.checker.section import Refused
 
 
@@ -109,3 +112,23 @@ def test_the_first_of_several_that_is_refused_ends_it(monkeypatch, capsys):
     monkeypatch.setattr(file, "proved", lambda c: f"proved of {c}")
     assert file.main("a", "b", "c") == 1
     assert capsys.readouterr().out.splitlines() == ["a: proved of a", "b: refused: torn"]
+
+
+class Touches:
+    """What makes a file when it is unpickled."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return Path.touch, (self.path,)
+
+
+def test_nothing_in_a_certificate_is_unpickled(tmp_path, capsys):
+    mark, path = tmp_path / "run", tmp_path / "tube.npz"
+    arrays = {"format": np.array(FORMAT), "z": np.array([Touches(mark)], object)}
+    np.savez(path, **arrays)
+    with pytest.raises(ValueError):
+        file.load(str(path))
+    assert file.main(str(path)) == 3 and str(path) in capsys.readouterr().err
+    assert not mark.exists()
