@@ -83,7 +83,7 @@ def test_scales_of_motors_are_those_of_a_turn():
 
 
 def mechanism(*actuators):
-    car = Body("car", joint="prismatic", axis=(0.0, 0.0, 1.0), mass=50.0)
+    car = Body("car", joint="prismatic", axis=(0.0, 0.0, 1.0), mass=50.0, start=0.5)
     arm = Body("arm", parent="car", axis=(0.0, 1.0, 0.0), mass=8.0, com=(0.5, 0.0, 0.0))
     return Mechanism(name="rig", bodies=(car, arm), actuators=actuators)
 
@@ -93,7 +93,7 @@ def test_scales_of_a_mechanism_without_oil_are_what_its_drives_state():
     push = Actuator("push", Force(limit=300.0), joint="car", shortest=0.25, longest=0.75)
     pull = Actuator("pull", Force(limit=200.0), joint="car", shortest=0.0, longest=2.0)
     turn = Actuator("turn", Torque(limit=40.0), joint="arm", shortest=-1.0, longest=2.0)
-    spring = Actuator("spring", SpringDamper(k=9.0), joint="car", shortest=0.0, longest=0.01)
+    spring = Actuator("spring", SpringDamper(k=9.0), joint="car", shortest=0.45, longest=0.55)
     found = values(scales.of_mechanism(mechanism(push, pull, turn, spring)))
     assert found == pytest.approx({
         "force": 200.0, "length": 0.5, "energy": 150.0 + 400.0 + 120.0, "torque": 40.0, "angle": 3.0,
