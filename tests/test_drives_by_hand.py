@@ -16,6 +16,8 @@ from plants.drives.laws import SpringDamper
 from plants.drives.metered_rod import MeteredRod
 from plants.drives.metered_section import MeteredSection
 from plants.drives.servo_cylinder import ServoCylinder
+from plants.linear_actuator import LinearActuator
+from plants.metered.arms_valves import MeteredArmsValves
 from plants.valve_circuits.circuit import Section
 from workbench.contract.errors import InputError
 
@@ -224,3 +226,26 @@ def test_a_servo_cylinder_at_rest_under_a_force():
     assert c.A_a * p_a - c.A_b * p_b == pytest.approx(8000.0) and not any(rest)
     given = replace(SERVO, pressures_at_start=(3e6, 4e6)).at_rest(8000.0, LINE)
     assert given[:2] == [3e6, 4e6] and len(given) == len(SERVO.states("")) == 2 + len(rest)
+
+
+def test_a_linear_actuator_is_lags_in_a_row_and_a_load_beside_them():
+    own = LinearActuator()
+    assert own.rhs(0.0, [1.0, 2.0, 4.0, 8.0, 16.0], [0.5, 3.0]) == pytest.approx(
+        [
+            (own.K * 0.5 - 1.0) / own.λ_1,
+            (1.0 - 2.0) / own.λ_2,
+            (2.0 - 4.0) / own.λ_3,
+            (own.K_F * 3.0 - 8.0) / own.λ_F,
+            12.0,
+        ]
+    )
+    x = [1.0, 2.0, 4.0, 8.0, 16.0]
+    assert own.out(0.0, x) == [16.0, 12.0]
+    assert replace(own, measured="states").out(0.0, x) == [16.0, 12.0, 1.0, 2.0, 4.0, 8.0]
+
+
+def test_the_velocity_gain_of_arms_is_their_mean():
+    arms = [SimpleNamespace(section=s) for s in (Section(), Section(A_h=0.05))]
+    own = SimpleNamespace(arms=arms, pump=SimpleNamespace(P_M=1.5e7))
+    first, second = (metering.speed_gain(a.section, 1.5e7) for a in arms)
+    assert MeteredArmsValves.velocity_gain.fget(own) == pytest.approx((first + second) / 2)

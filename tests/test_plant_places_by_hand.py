@@ -18,7 +18,6 @@ from plants.drives.behind_valves import BehindValves
 from plants.drives.contract import Line
 from plants.drives.ieha_drive import OWN, IEHADrive
 from plants.four_bar.abilities import FourBarAbilities
-from plants.linear_actuator import LinearActuator
 from plants.machine_files import like
 from plants.metered.arm import Arm
 from plants.metered.arms_valves import MeteredArmsValves
@@ -99,19 +98,6 @@ def test_an_averaged_pump_has_no_angle():
     x = list(range(10, 30))
     assert IEHADrive.angle(SimpleNamespace(turning=True), x) == x[OWN]
     assert IEHADrive.angle(SimpleNamespace(turning=False), x) == 0.0
-
-
-def test_a_linear_actuator_is_lags_in_a_row_and_a_load_beside_them():
-    own = LinearActuator()
-    assert own.rhs(0.0, [1.0, 2.0, 4.0, 8.0, 16.0], [0.5, 3.0]) == pytest.approx(
-        [
-            (own.K * 0.5 - 1.0) / own.λ_1,
-            (1.0 - 2.0) / own.λ_2,
-            (2.0 - 4.0) / own.λ_3,
-            (own.K_F * 3.0 - 8.0) / own.λ_F,
-            12.0,
-        ]
-    )
 
 
 # ---- machines ------------------------------------------------------------------------------------------------------------------

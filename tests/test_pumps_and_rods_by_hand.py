@@ -273,6 +273,7 @@ def test_bodies_are_joined_and_moved_as_their_points_are():
         ((1.0, 2.0, 3.0 * 1.0019), True),
         ((1.0, 2.0, 3.0 * 1.0021), False),
         ((0.0, 2.0, 2.0), True),
+        ((-1e-9, 2.0, 2.0), True),
         ((-1e-8, 2.0, 2.0), False),
     ],
 )
