@@ -9,6 +9,7 @@ import pytest
 
 from plants.components.cylinder import Cylinder
 from plants.components.friction import CoulombViscous
+from plants.components.valve import Valve
 from plants.drives import contract, metering
 from plants.drives.contract import Line, outside_stroke
 from plants.drives.ieha_drive import IEHADrive
@@ -17,6 +18,7 @@ from plants.drives.metered_rod import MeteredRod
 from plants.drives.metered_section import MeteredSection
 from plants.drives.servo_cylinder import ServoCylinder
 from plants.linear_actuator import LinearActuator
+from plants.metered.arm import Arm
 from plants.metered.arms_valves import MeteredArmsValves
 from plants.valve_circuits.circuit import Section
 from workbench.contract.errors import InputError
@@ -249,3 +251,23 @@ def test_the_velocity_gain_of_arms_is_their_mean():
     own = SimpleNamespace(arms=arms, pump=SimpleNamespace(P_M=1.5e7))
     first, second = (metering.speed_gain(a.section, 1.5e7) for a in arms)
     assert MeteredArmsValves.velocity_gain.fget(own) == pytest.approx((first + second) / 2)
+
+
+@pytest.mark.parametrize(
+    "make, words",
+    [
+        (
+            lambda: LinearActuator(measured="some"),
+            "measured: expected one of load, states, got 'some'",
+        ),
+        (lambda: Valve(lag="third"), "lag: expected one of ideal, first, second, got 'third'"),
+        (
+            lambda: Arm(regeneration="x"),
+            "regeneration: expected one of none, command, input, got 'x'",
+        ),
+    ],
+)
+def test_a_kind_that_there_is_not_is_refused(make, words):
+    with pytest.raises(InputError) as why:
+        make()
+    assert why.value.message == words

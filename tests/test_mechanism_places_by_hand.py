@@ -9,8 +9,9 @@ from plants.crane.abilities import CraneAbilities
 from plants.drives.behind_valves import BehindValves
 from plants.four_bar import bodies
 from plants.four_bar.linkage import FourBar
+from plants.metered import crane_valves
 from plants.metered.twin import MeteredTwin
-from plants.multibody import drive_forces, strokes, surroundings
+from plants.multibody import assembly, drive_forces, dynamics, strokes, surroundings
 from plants.multibody.abilities import Abilities
 from plants.multibody.parts import GROUND
 from plants.multibody.urdf import from_urdf
@@ -153,3 +154,69 @@ def test_positions_over_a_stroke_are_in_order_and_the_middle_is_there_once(monke
     monkeypatch.setattr(strokes, "_index", lambda mechanism, name: 7)
     monkeypatch.setattr(strokes, "_followed", lambda mechanism, k, way, z: (ways[np.sign(way)], ()))
     assert strokes.beside(None, "lift", None) == ["z3", "z4", "z5", "z6"]
+
+
+@pytest.mark.parametrize("k_b, P", [(4e-7, (2e-3 / 4e-7) ** 2), (0.0, np.inf)])
+def test_the_pressure_at_which_a_bleed_takes_all(k_b, P):
+    own = SimpleNamespace(of=SimpleNamespace(supply=(2e-3, None, k_b)))
+    assert MeteredTwin._bled(own) == pytest.approx(P)
+
+
+def test_limits_of_a_metered_crane_are_its_strokes_and_those_of_its_valves(monkeypatch):
+    """What else the crane itself states is of its own valves, which it does not have here."""
+    limit = lambda kind: SimpleNamespace(kind=kind)
+    monkeypatch.setattr(crane_valves, "chamber_limits", lambda *given: given)
+    monkeypatch.setattr(crane_valves, "pump_limit", lambda *given: given)
+    monkeypatch.setattr(crane_valves, "command_limits", lambda plant: ("commands",))
+    crane = SimpleNamespace(
+        machine_limits=lambda: [limit("stroke"), limit("valve"), limit("stroke")]
+    )
+    own = SimpleNamespace(
+        crane=crane, pressure_names=("p",), pressure_limits=(1.0, 2.0), pump="pump", G=3.0
+    )
+    first, second, *others = crane_valves.MeteredCraneValves.machine_limits(own)
+    assert first.kind == second.kind == "stroke"
+    assert others == [("p",), 1.0, 2.0, ("pump", 3.0, "pump.P_M"), "commands"]
+
+
+# ---- loops -----------------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "G, rows",
+    [
+        (
+            [[1.0, 0.0, 0.0], [3.0, 0.0, 0.0], [0.0, 0.0, 2.0]],
+            (1, 2),
+        ),  # the first is along the second
+        ([[2.0, 0.0], [4.0, 0.0], [0.0, 1e-3]], (1, 2)),
+        ([[1.0, 0.0, 0.0], [3.0, 0.5, 0.0], [0.0, 0.0, 2.0], [3.1, 0.5, 2.0]], (0, 2, 3)),
+        ([[1.0, 2.0], [2.0, 4.0]], (1,)),
+        ([[1.0, 0.0], [0.0, 1.0]], (0, 1)),
+        (np.zeros((0, 3)), ()),
+    ],
+)
+def test_rows_of_loops_that_say_something_of_their_own(G, rows):
+    """As many as the rank, the longest first, then what is longest across those before."""
+    assert assembly.independent(G) == rows
+
+
+@pytest.mark.parametrize(
+    "inverses, size, bend",
+    [((0.5, 4.0), (1.0, 3.0), np.sqrt(1 / 8)), ((0.25, 0.125), (1.0, 1.0), 1.0)],
+)
+def test_how_far_a_loop_is_from_a_dead_point(monkeypatch, inverses, size, bend):
+    """The least pivot over the mean size of a row, one at most; its root, as of the sine's square."""
+    rows = [[s if i == j else 9.0 for j in range(2)] for i, s in enumerate(size)]
+    held = SimpleNamespace(rows=rows, S=SimpleNamespace(inverse=inverses))
+    monkeypatch.setattr(dynamics.articulated, "branches", lambda *given: None)
+    monkeypatch.setattr(dynamics.tree, "inertias", lambda *given: None)
+    monkeypatch.setattr(dynamics.loops, "jacobian", lambda *given: None)
+    monkeypatch.setattr(dynamics, "kept", lambda *given: None)
+    monkeypatch.setattr(dynamics.linear, "held", lambda M, G: held)
+    rig = SimpleNamespace(closings=(), kept=(0, 1), used=(0, 1), tree=None, bodies=None)
+    motion = SimpleNamespace(b=None)
+    assert dynamics.bends(rig, None, motion) == [pytest.approx(bend)]
+    rig.used = (0, 1, 2)
+    assert dynamics.bends(rig, None, motion) == []
+    monkeypatch.setattr(dynamics.planar, "closed", lambda m, k, z: (None, k))
+    rig.closings = (0.25, -1e-9)
+    assert dynamics.bends(rig, None, motion) == [0.5, 0.0]
