@@ -7,12 +7,16 @@ import pytest
 
 from plants.components.chamber import CAVITY, Oil
 from plants.crane.load_sensing import LoadSensed, TwoLines
+from plants.drives.contract import Line
 from plants.drives.laws import Force, SpringDamper, Torque
 from plants.multibody import spatial_rates
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Actuator, Body
 from plants.multibody.static import holding
+from plants.supplies.constant import ConstantPressure
+from plants.supplies.contract import check_line
 from plants.supplies.each import EachPressure
+from workbench.contract.errors import InputError
 from workbench.planning.supplies import ElectricLoadSensing, PlannedLoadSensing, TwoPressures
 
 
@@ -139,3 +143,16 @@ def test_a_pump_of_two_pressures_fits_a_plan_of_the_same_numbers(change):
     assert TwoLines.fits(own, supply) is (not change)
     assert not LoadSensed.fits(sensed(**OWN), supply)
     assert not TwoLines.fits(own, PlannedLoadSensing())
+
+
+@pytest.mark.parametrize(
+    "p_r, fits", [(1e6, True), (1.6e7 - 1, True), (1.6e7, False), (1.7e7, False)]
+)
+def test_a_line_falls_from_supply_to_return(p_r, fits):
+    line = Line(1.6e7, p_r)
+    if fits:
+        check_line(line)
+        assert ConstantPressure(p_s=1.6e7, p_r=1e6).circuit_pump.P_M == pytest.approx(1.5e7)
+        return
+    with pytest.raises(InputError, match="must be below the supply pressure"):
+        check_line(line)
