@@ -171,6 +171,12 @@ def test_how_a_rod_moves_and_what_that_costs(monkeypatch):
         [0.0, 0.0]
     )
     assert powers[9] == pytest.approx(-3e5 * (at.speed - i * sdot) ** 2)
+    back = ROD.at_work([0.3, 4e6, 6e6], s, sdot, None, line).flows
+    assert back.Q_a == pytest.approx(5e-7 * np.sqrt(2e6))
+    other = ROD.powers([0.3, 4e6, 6e6], s, sdot, None, line)
+    assert other[6] == pytest.approx(-back.Q_a * 2e6)
+    beyond = ROD.powers([0.3, 1.6e7, 1.3e7], s, sdot, None, line)
+    assert beyond[7:9] == pytest.approx([-2e-6 * 1e6 * 1.6e7, -2e-6 * 1e6 * 1.3e7])
     oil = (9e-3 * 36e12 + 5e-3 * 16e12) / (2 * 8e8)
     assert ROD.stored(x, s) == pytest.approx(ROD.rod.stored(x, s) + oil)
 
