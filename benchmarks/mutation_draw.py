@@ -1,6 +1,7 @@
 """Which changes are tried, drawn at random, and which test files are nearest to a module, read from their text.
 
-A module's tests are the files that name it or what it defines; a name counts the more the fewer test files have it.
+A module's tests are the files that import or name it, or what it defines, or whose own name has a word of its path. Each of
+these counts the more the fewer test files have it: "linear" of a folder says less than the name of a module.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import ast
 import random
 import re
+from collections import Counter
 from functools import cache
 from itertools import zip_longest
 from pathlib import Path
@@ -15,7 +17,6 @@ from pathlib import Path
 from mutants import ROOT, Mutant, compiles, files, mutants
 from mutation_reach import SLOW
 
-SHARED_WORD = 0.5  # a word in both files' names, against 1 for a name only one test file has
 FEWEST = 8  # changes of a module that is worth a draw
 Word = re.compile(r"\w+")
 
@@ -57,17 +58,24 @@ def test_files(chosen: list[Mutant], most: int) -> list[str]:
 
 def nearest_files(file: str, most: int) -> list[str]:
     """The test files that have most to do with a module, from their text."""
-    names = _defined(file) | {Path(file).stem}
+    dotted = file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    names = _defined(file) | {Path(file).stem, dotted}
     having = {name: sum(name in words for words in _tests().values()) for name in names}
-    title = set(Word.findall(file.replace("_", " ")))
+    path = set(Word.findall(file.replace("_", " ")))
+    titled = Counter(word for test in _tests() for word in _title(test))
 
     def near(test: str) -> float:
-        common = title & set(Path(test).stem.split("_"))
-        found = _tests()[test]
-        return SHARED_WORD * len(common) + sum(1 / having[n] for n in names if n in found)
+        common = path & _title(test)
+        found = names & _tests()[test]
+        return sum(1 / titled[word] for word in common) + sum(1 / having[name] for name in found)
 
     ranked = sorted(_tests(), key=near, reverse=True)
     return [test for test in ranked[:most] if near(test) > 0]
+
+
+def _title(test: str) -> set[str]:
+    """The words of a test file's name."""
+    return set(Path(test).stem.split("_"))
 
 
 def _defined(file: str) -> set[str]:
@@ -78,10 +86,20 @@ def _defined(file: str) -> set[str]:
 
 @cache
 def _tests() -> dict[str, frozenset[str]]:
-    """The words of each test file that is not slow as a whole."""
+    """The words of each test file that is not slow as a whole, and the dotted names that it imports."""
     found = {}
     for path in sorted((ROOT / "tests").rglob("test_*.py")):
         if not any(word in path.name for word in SLOW):
-            words = frozenset(Word.findall(path.read_text("utf-8")))
-            found[str(path.relative_to(ROOT))] = words
+            text = path.read_text("utf-8")
+            words = {*Word.findall(text), *_imported(text)}
+            found[str(path.relative_to(ROOT))] = frozenset(words)
+    return found
+
+
+def _imported(text: str) -> set[str]:
+    """Modules that a file imports from, and what it takes from them, by their dotted names."""
+    found = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            found |= {node.module, *(f"{node.module}.{each.name}" for each in node.names)}
     return found

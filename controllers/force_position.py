@@ -50,10 +50,6 @@ class ForcePosition(Controller):
         if why := self.unfit(self.model):
             raise why.at(key="model")
         check_bounds(self)
-        if self.derivative not in ("model", "desired", "zero"):
-            raise InputError(
-                f"derivative: there is no {self.derivative!r}; choose from model, desired, zero"
-            )
 
     @staticmethod
     def unfit(model) -> InputError | None:

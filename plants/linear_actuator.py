@@ -21,7 +21,6 @@ from typing import Annotated, Literal, final
 
 from plants import scales
 from plants.machine_files import like
-from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds, positive
 from workbench.contract.system import Signal, System
 from workbench.numerics.adaptive import Adaptive
@@ -63,8 +62,6 @@ class LinearActuator(System):
 
     def __post_init__(self):
         check_bounds(self)
-        if self.measured not in ("load", "states"):
-            raise InputError(f"measured: there is no {self.measured!r}; choose from load, states")
 
     @property
     def outputs(self):

@@ -1,7 +1,9 @@
 """What tubes hold for beside starts, and what draws stand for, on numbers written down: bounds that are not in the middle."""
 
 import math
+from dataclasses import dataclass
 from types import SimpleNamespace
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -10,6 +12,7 @@ import pytest
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Bound
 from workbench.verification.probability.draws import Law, _check_ends, drawn
+from workbench.verification.tube import opened as opened_of
 from workbench.verification.tube.opened import Free, Late, Noise, Varied, opened
 
 MASS = Varied("load.m", "kg", 7.0, 6.5, 9.0)
@@ -153,3 +156,34 @@ def test_a_range_has_a_lower_and_an_upper_end():
     for ends in ((3.0, 3.0), (3.0, 2.0)):
         with pytest.raises(InputError, match="empty range"):
             _check_ends(a_law("uniform", *ends))
+
+
+# ---- noise of measurements ---------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Outer:
+    """A wrapper of another law; of none, where it reads its measurements by itself."""
+
+    inner: Any
+
+
+def test_noise_is_put_to_what_the_samples_read(monkeypatch):
+    """Inside the innermost sampling, whatever is around it; a loop without noise stays as it is."""
+
+    @dataclass(frozen=True)
+    class Sampling(Outer):
+        pass
+
+    monkeypatch.setattr(opened_of, "Sampled", Sampling)
+    monkeypatch.setattr(opened_of, "Noisy", lambda inner, size, signals: (inner, size, signals))
+    heard = (HEARD, Noise("p", "Pa", 3.0))
+    loop = SimpleLoop(Outer(Outer(Sampling("law"))))
+    found = opened_of.noisy(loop, heard)
+    assert found.controller == Outer(Outer(Sampling(("law", 1.0, ("y", "p")))))
+    assert opened_of.noisy(loop, ()) is loop
+    with pytest.raises(InputError, match="the law reads its measurements by itself"):
+        opened_of.noisy(SimpleLoop(Outer(None)), heard)
+
+
+@dataclass(frozen=True)
+class SimpleLoop:
+    controller: Any

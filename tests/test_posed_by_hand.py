@@ -66,6 +66,7 @@ def test_references_that_repeat_lead_back_by_a_period():
     long = references(np.sin(2 * np.pi * np.arange(40) / 16))
     assert repeats(long, np.ones(1)) == 0, "no two periods in three quarters of it"
     assert repeats(references(np.sin(2 * np.pi * np.arange(40) / 15)), np.ones(1)) == 15
+    assert repeats(references(np.arange(40) % 2), np.ones(1)) == 2
 
 
 # ---- states, outputs, units ---------------------------------------------------------------------------------------------------

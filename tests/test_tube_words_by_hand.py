@@ -1,10 +1,13 @@
 """What a certificate of a tube says it proves, from numbers written down."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from test_tube_verdict_by_hand import STATES, tube
 
 from workbench.verification.tube.checker import file, words
+from workbench.verification.tube.checker.data import FORMAT
 from workbench.verification.tube.checker.section import Refused
 
 
@@ -77,3 +80,55 @@ def test_a_file_that_is_none_and_a_tube_that_is_refused_end_differently(
     assert file.main("tube.npz") == code
     told = capsys.readouterr()
     assert "torn" in (told.out if code == 1 else told.err)
+
+
+@pytest.mark.parametrize("paths", [("a", "b"), ("a", "b", "c")])
+def test_several_certificates_are_checked_and_then_together(monkeypatch, capsys, paths):
+    """What each of them proves is said with its file, then what they prove together; of one alone neither."""
+    monkeypatch.setattr(file, "load", lambda path: path)
+    monkeypatch.setattr(file, "judge", lambda c: None)
+    monkeypatch.setattr(file, "proved", lambda c: f"proved of {c}")
+    monkeypatch.setattr(file, "together", lambda found: "all of " + "".join(found))
+    assert file.main(*paths) == 0
+    lines = [f"{c}: proved of {c}" for c in paths]
+    assert capsys.readouterr().out.splitlines() == [*lines, "all of " + "".join(paths)]
+
+    def gap(found):
+        raise Refused("a gap")
+
+    monkeypatch.setattr(file, "together", gap)
+    assert file.main(*paths) == 1
+    assert capsys.readouterr().out.splitlines() == [*lines, "refused: a gap"]
+    assert file.main("a") == 0 and capsys.readouterr().out == "proved of a\n"
+
+
+def test_the_first_of_several_that_is_refused_ends_it(monkeypatch, capsys):
+    def judge(c):
+        if c == "b":
+            raise Refused("torn")
+
+    monkeypatch.setattr(file, "load", lambda path: path)
+    monkeypatch.setattr(file, "judge", judge)
+    monkeypatch.setattr(file, "proved", lambda c: f"proved of {c}")
+    assert file.main("a", "b", "c") == 1
+    assert capsys.readouterr().out.splitlines() == ["a: proved of a", "b: refused: torn"]
+
+
+class Touches:
+    """What makes a file when it is unpickled."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return Path.touch, (self.path,)
+
+
+def test_nothing_in_a_certificate_is_unpickled(tmp_path, capsys):
+    mark, path = tmp_path / "run", tmp_path / "tube.npz"
+    arrays = {"format": np.array(FORMAT), "z": np.array([Touches(mark)], object)}
+    np.savez(path, **arrays)
+    with pytest.raises(ValueError):
+        file.load(str(path))
+    assert file.main(str(path)) == 3 and str(path) in capsys.readouterr().err
+    assert not mark.exists()

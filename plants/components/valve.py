@@ -113,10 +113,6 @@ class Valve:
             raise InputError(
                 f"dead_band: {self.dead_band:g} V never opens; it must be below u_max = {self.u_max:g} V"
             )
-        if self.lag not in ("ideal", "first", "second"):
-            raise InputError(
-                f"lag: {self.lag!r} is no spool model; choose from ideal, first, second"
-            )
 
     @classmethod
     def from_nominal(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from plants.components.chamber import Oil
 from plants.components.friction import Friction, Frictionless
@@ -17,7 +17,8 @@ from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
 
 _LEAK = Unit("m^3/(s Pa)")
-DETAILS = ("averaged", "ripple", "full")
+Detail = Literal["averaged", "ripple", "full"]
+DETAILS = get_args(Detail)
 # Error a step may make, in the order of the states; what is left after many steps is larger (benchmarks/ieha.py): of E 2e-9 m,
 # and up to some 1e-8 m just after a large step. A run estimates what is left, and `Scenario.accuracy` makes it smaller.
 STEP_ERRORS = {
@@ -40,7 +41,7 @@ class Hydraulics(Delivering, Told):
     """Parameters and equations. A state x has E, Ė, ζ, P_A, P_B, Y, Ẏ, whatever moves Y, then the pistons' pressures
     and at its end the states of the friction."""
 
-    detail: Literal["averaged", "ripple", "full"] = "averaged"
+    detail: Detail = "averaged"
     circuit: Literal["open", "closed"] = "closed"
     oil: Oil = Oil(β=800e6, air=1e-6, width=1e3)
     ρ: Annotated[float, Unit("kg/m^3"), "density of the oil", positive] = 840.0
@@ -70,11 +71,6 @@ class Hydraulics(Delivering, Told):
 
     def __post_init__(self):
         check_bounds(self)
-        for key, known in (("detail", DETAILS), ("circuit", ("open", "closed"))):
-            if getattr(self, key) not in known:
-                raise InputError(
-                    f"{key}: there is no {getattr(self, key)!r}; choose from {', '.join(known)}"
-                )
         if self.circuit == "closed" and self.S_A != self.S_B:
             raise InputError(
                 f"S_B: a closed circuit needs a symmetric cylinder, S_B = S_A = {self.S_A:g} m²"

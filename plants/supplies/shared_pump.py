@@ -85,10 +85,10 @@ class SharedPump(Supply):
         return [self.pump.Q, self.pump.P_M, self.k_b]
 
     def account(self, P, flow, rate):
-        bleed = self.k_b * root(P, self.w) * np.maximum(P, 0.0)
-        relief = self.G * np.maximum(P - self.pump.P_M, 0.0) * P
+        bled, relieved = self.lost([P])
+        lost = {"bleed": bled * np.maximum(P, 0.0), "relief": relieved * P}
         oil = self.V_p / self.β * P * rate
-        return Account(self.pump.Q * P, {"bleed": bleed, "relief": relief}, oil)
+        return Account(self.pump.Q * P, lost, oil)
 
     def rates(self, y, takers, w):
         bled, relieved = self.lost(y)

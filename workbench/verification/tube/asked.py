@@ -102,11 +102,16 @@ def late(claim: Any, loop: Any) -> Late | None:
         )
     own = float(loop.controller.delay)
     try:
-        low, high = (quantity(v, "s") - (own - lag) for v in claim.delay)
+        least, most = (quantity(v, "s") for v in claim.delay)
     except InputError as why:
         raise InputError(f"delay: {why.message}", mend=why.mend) from None
+    samples = own - lag
     near = WHOLE * T
-    if not near < low <= lag <= high < T - near:
+    low = min(
+        least - samples, lag
+    )  # where the run's own is a bound rounding is not to leave it out
+    high = max(most - samples, lag)
+    if not least <= own <= most or not near < low <= high < T - near:
         raise InputError(
             f"delay: expected bounds around {say(own, 's')} that leave out every whole number of samples of {say(T, 's')}",
             mend="narrow them, or ask once for every sample that they reach into",

@@ -8,6 +8,8 @@ Source: [Neumaier90] chapter 2.
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 
 from . import interval as iv
@@ -59,7 +61,9 @@ def cosh(x: Interval, c: Interval, y: Interval, d: Interval) -> Interval:
 
 def power(x: Interval, exponent: float) -> Interval:
     """Of x to the power of a fixed exponent."""
-    less = exponent - 1.0  # off by 2⁻⁵³, which x to the power of it shows
-    exact = less + 1.0 == exponent and not less % 1
+    less = (
+        exponent - 1.0
+    )  # off by a unit in the last place, where it is: x to the power of that is 1 to 2e-13
+    exact = Fraction(less) + 1 == Fraction(exponent)
     rounded = ONE if exact else Interval(1 - 1e-12, 1 + 1e-12)
     return iv.power(x, less) * exponent * rounded

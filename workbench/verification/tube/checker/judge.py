@@ -209,9 +209,8 @@ def judge(c: Tube) -> Seen:
     wrong = ~((least >= c.least) & (most <= c.most)).all(axis=0)
     if wrong.any():
         raise Refused(f"{c.told[np.argmax(wrong)]}: it may be beyond the bounds that are said")
-    low, high = seen.low, seen.high
-    if not ((low >= c.low).all() and (high <= c.high).all()):
-        bad = (low < c.low) | (high > c.high) | ~np.isfinite(low + high)
-        k, i = np.argwhere(bad)[0]
+    beyond = ~((seen.low >= c.low) & (seen.high <= c.high))
+    if beyond.any():
+        k, i = np.argwhere(beyond)[0]
         raise Refused(f"bounds: state {i} leaves them after sample {int(k)}")
     return seen
