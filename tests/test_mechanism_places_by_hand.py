@@ -134,6 +134,16 @@ def test_a_four_bar_linkage_is_three_beams_in_a_plane():
     assert (made.kept, made.used, made.method) == ((0, 1), (0, 1), "minimal")
 
 
+def test_limits_of_a_four_bar_linkage():
+    """The crank between the ends of the stroke; a spool that may reach its own; as much of a reference both ways."""
+    p = FourBar()
+    limits = {limit.name: limit for limit in p.machine_limits()}
+    spool, crank = limits["spool"], limits["crank"]
+    assert (spool.low, spool.high, spool.bearable) == (-p.circuit.U_max, p.circuit.U_max, True)
+    assert (crank.low, crank.high) == p.joint_range()[0] and not crank.bearable
+    assert p.limits() == {"U_ref": (-p.circuit.limit, p.circuit.limit)}
+
+
 @pytest.mark.parametrize("air, vacuum", [(0.0, 0.0), (1e-6, None)])
 def test_oil_without_air_does_not_cavitate(air, vacuum):
     assert CraneAbilities.vacuum.fget(SimpleNamespace(oil=SimpleNamespace(air=air))) == vacuum
