@@ -69,6 +69,7 @@ def test_hold_and_delay_are_taken_off_and_what_has_no_period_stays():
 def test_a_plant_that_nobody_knows_is_tried_from_further_off(monkeypatch, strange, lost, words):
     told = dict(zip(("ahead", "back"), lost))
     monkeypatch.setattr(reach_seen, "strange", lambda plant: strange)
+    monkeypatch.setattr(reach_seen, "foreign", lambda controller: False)
     monkeypatch.setattr(reach_seen, "sizes", lambda run, spread: {"x": spread})
     asked = []
 
@@ -78,7 +79,7 @@ def test_a_plant_that_nobody_knows_is_tried_from_further_off(monkeypatch, strang
 
     monkeypatch.setattr(reach_seen, "outermost", outermost)
     monkeypatch.setattr(reach_seen, "lost", lambda outcome: told[outcome])
-    run = SimpleNamespace(loop=SimpleNamespace(plant=None))
+    run = SimpleNamespace(loop=SimpleNamespace(plant=None, controller=None))
     assert reach_seen.further_off(run, 0.25, lambda start: start.words) == words
     assert asked == ([{"x": 2.5}] if strange else [])
 

@@ -15,6 +15,7 @@ from controllers.pid_tuning import command, record
 from controllers.pid_tuning.record import Actuator
 from controllers.vdc.part import USUAL_K_X, Part
 from plants.components.circuit_checks import pressure_at_rest
+from plants.components.friction import CoulombViscous
 from plants.valve_circuits import stepping
 from workbench.contract.errors import InputError
 
@@ -126,11 +127,7 @@ def shown(monkeypatch, *actuators, dry=0.0, found=("K_p",)):
     monkeypatch.setattr(
         command, "units_of", lambda law: {"K_p": "V/m", "K_i": "V/(m s)", "K_d": "V s/m"}
     )
-    cylinders = [
-        SimpleNamespace(friction=SimpleNamespace(F_c=0.0)),
-        SimpleNamespace(friction=SimpleNamespace(F_c=dry)),
-    ]
-    loop = SimpleNamespace(plant=SimpleNamespace(cylinders=cylinders))
+    loop = SimpleNamespace(plant=(CoulombViscous(F_c=0.0), CoulombViscous(F_c=dry)))
     tuning = SimpleNamespace(
         law=SimpleNamespace(τ=0.02),
         actuators=actuators,

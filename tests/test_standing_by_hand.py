@@ -10,7 +10,8 @@ from small import Feedback, Linear
 from workbench import ClosedLoop, Delayed, InputError, Sampled, Scenario, Signal
 from workbench.run.start import start_state
 from workbench.verification.linear import local
-from workbench.verification.linear.local import _refuse_shut, chambers, standing
+from workbench.verification.linear.commanded_at_rest import HAIR, refuse_shut
+from workbench.verification.linear.local import chambers, standing
 from workbench.verification.linear.loop import closed, point
 
 A = np.array([[-1.0, 0.5], [0.25, -3.0]])
@@ -95,13 +96,21 @@ def test_a_delay_and_fractions_of_it_have_the_modes_of_the_exact_loop(delay):
     "off, shut", [(0.0, True), (1.0, True), (-1.0, True), (1.01, False), (-1.01, False)]
 )
 def test_valves_that_are_just_shut_have_no_slope(off, shut):
+    """A valve that the law does not command, w, is at its default."""
     plant = SimpleNamespace(just_shut={"u": 0.25, "w": 0.0})
-    wanted = np.array([0.25 + off * local.HAIR * (1 - 1e-6), 9.0])
+    loop = SimpleNamespace(plant=plant, defaults=lambda: {"w": 0.5})
+    wanted = np.array([0.25 + off * HAIR * (1 - 1e-6), 9.0])
     if not shut:
-        _refuse_shut(plant, ["u", "w"], wanted)
+        refuse_shut(loop, ["u", "v"], wanted)
         return
     with pytest.raises(InputError, match="no slope at rest: u shuts its valves there"):
-        _refuse_shut(plant, ["u", "w"], wanted)
+        refuse_shut(loop, ["u", "v"], wanted)
+
+
+def test_a_valve_that_nobody_commands_is_shut_by_its_default():
+    loop = SimpleNamespace(plant=SimpleNamespace(just_shut={"w": 0.0}), defaults=dict)
+    with pytest.raises(InputError, match="no slope at rest: w shuts its valves there"):
+        refuse_shut(loop, ["u"], np.array([9.0]))
 
 
 def test_a_law_called_from_python_stands_where_the_plant_begins(monkeypatch):
