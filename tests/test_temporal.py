@@ -257,6 +257,7 @@ def test_text_at_random_is_read_or_refused():
         "always[1 s, 2 s] (n < 1) and always[3 s, 4 s] (n > 2)",
         "eventually (n < 1) and eventually (n > 2)",
         "always (n < 1 or n > 2)",
+        "always (n < 1 and (n > 2 or s < 1 m))",
         "always (n + s / 1 m < 1 and n > 2)",
         "always (n > 1 and n > 2)",
         "always (n >= 2 and n <= 2 and n < 3)",
