@@ -4,9 +4,13 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from mechanisms import four_bar, lift
 from spatial_linkages import plate
 
-from plants.multibody import coordinates, drive_forces
+from plants import ConstantPressure, machine
+from plants.multibody import acting, coordinates, drive_forces
+from plants.multibody.parts import Pin
+from plants.scales import of_four_bar
 from workbench.contract.errors import InputError
 from workbench.verification import scales
 from workbench.verification.observed.expression import formula
@@ -70,3 +74,30 @@ def test_a_piston_at_the_end_of_its_stroke_is_outside(crane):
 def test_a_power_counts_by_what_it_does_in_a_second(monkeypatch):
     monkeypatch.setattr(scales, "storage_floor", lambda run: 0.375)
     assert scales.power_floor(SimpleNamespace()) == 0.375
+
+
+def test_the_crank_of_a_four_bar_is_measured_by_what_it_turns_from_end_to_end():
+    circuit = machine("four-bar").plant.circuit
+    found = of_four_bar(SimpleNamespace(circuit=circuit, joint_range=lambda: ((0.25, 1.0),)))
+    assert found["angle"].value == 0.75
+    turned = found["velocity"].value * 0.75 / found["length"].value
+    assert found["rate"].value == pytest.approx(turned)
+
+
+def test_a_tool_that_independent_joints_do_not_lead_has_no_path():
+    """The plate's tool follows from a ball joint, the lift has independent joints and no tool."""
+    on_ball = plate(tcp=Pin("plate", (0.1, 0.2, 0.0)))
+    for m, dependent in ((on_ball, True), (lift(), False)):
+        assert not m.has_tool and m.dependent is dependent
+        with pytest.raises(AttributeError, match="this mechanism has none"):
+            m.tool  # noqa: B018
+    led = lift(tcp=Pin("load", (0.0, 0.0, 0.0)))
+    assert led.has_tool and len(led.tool(list(led.positions(led.initial())))) == 3
+    assert not four_bar(method="penalty").dependent
+
+
+def test_the_highest_line_is_known_where_pressures_count_from_zero():
+    for p_r, known in ((0.5, True), (0.0, False)):
+        line = acting.highest_line(lift(supply=ConstantPressure(180e5, p_r)))
+        assert (line is not None) is known
+        assert line is None or (line.p_s, line.p_r) == (180e5, p_r)
