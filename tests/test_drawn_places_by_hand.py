@@ -7,10 +7,11 @@ import pytest
 from mechanisms import four_bar, lift
 from spatial_linkages import plate
 
-from plants import ConstantPressure, machine
+from plants import ConstantPressure, MeteredCrane, machine
 from plants.multibody import acting, coordinates, drive_forces
 from plants.multibody.parts import Pin
 from plants.scales import of_four_bar
+from workbench import changed
 from workbench.contract.errors import InputError
 from workbench.verification import scales
 from workbench.verification.observed.expression import formula
@@ -101,3 +102,8 @@ def test_the_highest_line_is_known_where_pressures_count_from_zero():
         line = acting.highest_line(lift(supply=ConstantPressure(180e5, p_r)))
         assert (line is not None) is known
         assert line is None or (line.p_s, line.p_r) == (180e5, p_r)
+
+
+def test_a_metered_crane_as_shipped_is_the_shipped_crane_behind_metering_valves(crane):
+    heavy = MeteredCrane(changed(crane, {"payload.mass": 35.0}))
+    assert heavy.crane.payload.mass == 35.0 and heavy.as_shipped().crane.payload.mass == 0.0
