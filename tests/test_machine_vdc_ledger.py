@@ -16,6 +16,7 @@ from plants import machine
 from plants.components.spatial import add, cross, scale
 from plants.multibody import cuts
 from plants.multibody import required as mechanics
+from plants.multibody.tree import ZERO6
 from tests.faults.entries import case_of
 from workbench import changed
 from workbench.cases.file import loads
@@ -196,3 +197,18 @@ def test_what_is_left_in_a_joint_that_carries_nothing_opens_it(platform, monkeyp
 
     monkeypatch.setattr(cuts, "_acting", weaker)
     assert {"joint slide", "joint lift"} <= set(open_cuts(at_random(loop_of(platform), 3)))
+
+
+def test_sizes_of_what_meets_in_a_joint_add_up_whatever_their_signs(platform):
+    """Two cylinders that push against each other leave the slides nothing, and count twice."""
+    m = platform.model
+    q = [float(v) for v in m.positions(m.initial())]
+    at = mechanics.whole(m, q, [0.0] * len(q))
+    lines = mechanics.lines(m, at)
+    pushed = [1e3, -2e3, 500.0]
+    nothing = [ZERO6] * len(m.bodies)
+    found = cuts.cuts(m, at, lines, nothing, pushed, [0.0] * m.tree.n_v)
+    forces = [f * np.array(wrench[0], float) for f, wrench in zip(pushed, lines.wrench)]
+    for j in range(3):
+        assert np.allclose(found.sizes[j][0], np.abs(forces).sum(axis=0), rtol=1e-12)
+    assert np.allclose(found.joint[2][0], -np.sum(forces, axis=0), rtol=1e-12)

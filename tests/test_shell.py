@@ -248,16 +248,16 @@ def test_a_locale_without_greek(machine, rc, said):
 def test_the_end_of_a_command_is_not_waited_for_but_what_is_due_then_is_done(tmp_path):
     """What is written arrives, handlers run, and the code is the command's; objects are not freed one by one."""
     code = (
-        "import atexit, sys\n"
+        "import atexit, os, sys\n"
         "from workbench.commands import cli, entry\n"
         "class Held:\n"
         "    def __del__(self): print('freed', flush=True)\n"
         "kept = Held()\n"
-        "atexit.register(print, 'handled', flush=True)\n"
+        "atexit.register(os.write, 1, b'handled')\n"
         "cli.main = lambda: print('said') or 2\n"
         "sys.exit(entry.main())"
     )
-    ran = python(code)
+    ran = python(code, PYTHONUNBUFFERED="")
     assert ran.returncode == 2 and ran.stdout.split() == [b"said", b"handled"] and not ran.stderr
 
 
