@@ -20,9 +20,8 @@ def unlimited(controller, waiting: bool = False):
         return unlimited(controller.inner, waiting)
     if controller.inner is None:
         return controller
-    new = copy(
-        controller
-    )  # not `replace`: its numbers may be expressions, which no check can judge
+    # Not `replace`: its numbers may be expressions, which no check can judge.
+    new = copy(controller)
     object.__setattr__(new, "inner", unlimited(controller.inner, waiting))
     if new.waits:
         object.__setattr__(new, "waits", waiting and new.waits)

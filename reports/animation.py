@@ -173,9 +173,8 @@ def gif(made: Film) -> bytes:
     palette = images[0].quantize(16, method=Image.Quantize.MEDIANCUT)
     shown = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
     stream = io.BytesIO()
-    each = 10 * max(
-        2, round(100 * made.seconds / (len(shown) - 1))
-    )  # GIF counts hundredths of a second
+    # GIF counts hundredths of a second.
+    each = 10 * max(2, round(100 * made.seconds / (len(shown) - 1)))
     shown[0].save(
         stream, "GIF", save_all=True, append_images=shown[1:], duration=each, loop=0, disposal=1
     )

@@ -10,9 +10,8 @@ from workbench.contract.capabilities import HasValveSections
 from . import segments
 from .style import clean
 
-VALVES = {key: segments.VALVES[key] for key in ("hR", "hSC", "rR", "rSC")} | {
-    "check": "pump check"
-}  # of a section
+# Of a section.
+VALVES = {key: segments.VALVES[key] for key in ("hR", "hSC", "rR", "rSC")} | {"check": "pump check"}
 
 
 # ---- machines behind valves ---------------------------------------------------------------------------------------------

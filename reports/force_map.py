@@ -60,9 +60,10 @@ def curve(
     (section,), Q = circuit.sections, circuit.pump.Q
     jumps = [w for w in (-Q / section.A_r, 0.0, Q / section.A_h) if low < w < high]
     v = np.linspace(low, high, points)
+    # a jump once.
     v = np.unique(
         [*(w for w in v if all(abs(w - jump) > 1e-9 * (high - low) for jump in jumps)), *jumps]
-    )  # a jump once
+    )
     return v, *_ends(circuit, openings, u_b, v)
 
 

@@ -79,9 +79,8 @@ class Fast:
         z, _, flag, info = self.model.solve()
         if flag <= 0:
             return self._failed(flag)
-        if (
-            self.checked and self._excess(z) > TOLERATED
-        ):  # an active set gone wrong: once more from nothing
+        # An active set gone wrong: once more from nothing.
+        if self.checked and self._excess(z) > TOLERATED:
             self._set_up(f)
             z, _, flag, info = self.model.solve()
             if flag <= 0 or self._excess(z) > TOLERATED:

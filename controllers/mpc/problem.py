@@ -260,8 +260,7 @@ def limits(q: Problem) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]:
     if q.H_t is not None:
         add(q.H_t @ q.terminal(), np.full(len(q.h_t), -np.inf), q.h_t, "terminal set")
     rows = np.array(M).reshape(-1, q.n_θ + q.n_z)
-    size = np.abs(rows[:, q.n_θ :]).max(
-        axis=1
-    )  # a solver's tolerance is the same share of every row
+    # a solver's tolerance is the same share of every row.
+    size = np.abs(rows[:, q.n_θ :]).max(axis=1)
     size = np.where(size > 0, size, 1.0)
     return rows / size[:, None], np.array(low, float) / size, np.array(high, float) / size, labels

@@ -107,11 +107,12 @@ class MPCSignals(LawData):
             value = ({"u_min": -np.inf, "u_max": np.inf, "slew": np.inf}[field],)
         if len(value) not in (1, count):
             raise InputError(f"{field}: expected 1 or {count} numbers, got {len(value)}")
+        # Limits of openings.
         band = (
             {"u_min": 1.0, "u_max": -1.0}.get(field, 0.0) * self.overlap.u_d
             if field != "Q"
             else 0.0
-        )  # limits of openings
+        )
         return np.broadcast_to(np.array(value, float), (count,)) + band
 
     @cached_property

@@ -14,10 +14,11 @@ from workbench.contract.errors import InputError
 from workbench.contract.system import find, names
 from workbench.verification.predictive.ingredients import strict_terminal_cost
 
+# Shares left of decay and size of a terminal set, for rounding and its proof.
 STRICT, HAIR = (
     1 - 1e-5,
     1e-6,
-)  # shares left of decay and size of a terminal set, for rounding and its proof
+)
 
 
 def problem_of(law, model: Model) -> tuple[Problem, Terminal | None]:
@@ -86,9 +87,8 @@ def _ended(law, q: Problem) -> tuple[Problem, Terminal | None]:
     M, b = _around(q, K, law.room, strict=law.terminal == "set")
     H = np.zeros((0, len(P)))
     h = np.zeros(0)
-    if (
-        law.terminal == "set"
-    ):  # with room for rounding, so that cost and set can be proven for the numbers stored
+    # With room for rounding, so that cost and set can be proven for the numbers stored.
+    if law.terminal == "set":
         P = strict_cost(q, K)
         H, h = admissible(A_K / STRICT, M, b)
         h = h * (1 - HAIR)

@@ -30,9 +30,8 @@ def _opening(law, c, x, v, p_a, p_b, p_s):
     u_f = c.drift(m.oil, x, v, p_a, p_b)
     D = c.valve.denominators(*c.gains(m.oil, x, p_a, p_b), p_a, p_b, p_s, m.p_r)
     o = c.valve.invert(u_f, *D) - c.valve.dead_band * np.sign(u_f)
-    return np.clip(
-        o, -c.valve.u_max, c.valve.u_max
-    )  # where the supply is too low for it, no opening gives the flow
+    # Where the supply is too low for it, no opening gives the flow.
+    return np.clip(o, -c.valve.u_max, c.valve.u_max)
 
 
 def pressure_feedback(law, pressures, slow) -> list:

@@ -63,9 +63,8 @@ def matrices(loop: ClosedLoop, at: Mapping[str, Any]) -> list[Matrices]:
     at: the point of linearisation, by the states and inputs (of a manipulator: joints) that differ from the plant's own start.
     Raises InputError where the loop has no samples, no derivative, or does not stand still there.
     """
-    linear_law(
-        loop, tangent=True
-    )  # refuses, with its reason, what is not sampled or has no derivative
+    # Refuses, with its reason, what is not sampled or has no derivative.
+    linear_law(loop, tangent=True)
     T = float(loop.period)
     if not loop.plant.cylinders:
         return [Matrices(*closed(loop, point(loop.plant, at)), T)]

@@ -19,10 +19,11 @@ from plants.multibody import drive_forces
 from plants.shipped import machine
 from workbench.contract.errors import InputError
 
+# Of lift, tilt, extension: assumed, as in hiab-reduced.yaml.
 SPEEDS, ACCELERATIONS = (
     (0.10, 0.10, 0.25),
     (0.20, 0.20, 0.50),
-)  # of lift, tilt, extension: assumed, as in hiab-reduced.yaml
+)
 
 
 def reduced(machine: Manipulator, v_max=SPEEDS, a_max=ACCELERATIONS) -> PlanarCrane:

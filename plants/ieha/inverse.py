@@ -83,9 +83,8 @@ def terms(plant: IEHA, Y, F, reduced: bool = False) -> Terms:
         K.K_10 * Y[k + 1] + K.K_11m * Y[k + 3] + K.K_11 * (plant.b_v * Y[k + 2] + F[k + 1])
         for k in soft
     ]
-    slow = (
-        [K.K_10 * Y[k + 1] for k in range(4)] if reduced else E
-    )  # E as the carriage's force sees it
+    # E as the carriage's force sees it.
+    slow = [K.K_10 * Y[k + 1] for k in range(4)] if reduced else E
     P_L, dP_L = ((plant.m * Y[k + 2] + plant.b_v * Y[k + 1] + F[k]) / S for k in (0, 1))
     side = slow[0] / np.sqrt(slow[0] ** 2 + plant.distributor.E_d**2)
     F_p = -K.K_p * (P_rp * slow[0] + side * slow[0] * P_L / 2)

@@ -68,9 +68,8 @@ class MeteredTwin(Built):
     limits = delegation.of("of.limits")
     scales = delegation.of("of.scales")
     holding = delegation.of("of.holding")
-    velocity_gain = delegation.of(
-        "of.velocity_gain"
-    )  # standing pressures know nothing of the oil's stiffness
+    # Standing pressures know nothing of the oil's stiffness.
+    velocity_gain = delegation.of("of.velocity_gain")
     given = delegation.of("of.given")
     drawn_as = delegation.of("of")
 

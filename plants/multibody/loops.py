@@ -29,11 +29,12 @@ from plants.multibody.tree import (
 )
 
 ROWS = {"spherical": 3, "revolute": 5, "prismatic": 5}
+# Rows that keep points together, the first ones.
 MEETS = {
     "spherical": 3,
     "revolute": 3,
     "prismatic": 2,
-}  # rows that keep points together, the first ones
+}
 
 
 def loop_of_row(loops) -> list[int]:

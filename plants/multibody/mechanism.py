@@ -69,18 +69,14 @@ class Mechanism(Abilities, Told, Paths):
     ] = None
     moving_ground: Annotated[bool, "whether motion of the ground is a disturbance input"] = False
     tool_wrench: Annotated[bool, "whether the wrench on the tool is a disturbance input"] = False
-    kept: tuple[int, ...] = field(
-        init=False, repr=False, compare=False, default=()
-    )  # independent rows of Φ
-    used: tuple[int, ...] = field(
-        init=False, repr=False, compare=False, default=()
-    )  # rows of Φ that act
-    closings: tuple[Closing, ...] = field(
-        init=False, repr=False, compare=False, default=()
-    )  # of method minimal
-    leads: tuple[int, ...] = field(
-        init=False, repr=False, compare=False, default=()
-    )  # rates that others follow from, where loops have no closed form
+    # Independent rows of Φ.
+    kept: tuple[int, ...] = field(init=False, repr=False, compare=False, default=())
+    # Rows of Φ that act.
+    used: tuple[int, ...] = field(init=False, repr=False, compare=False, default=())
+    # Of method minimal.
+    closings: tuple[Closing, ...] = field(init=False, repr=False, compare=False, default=())
+    # Rates that others follow from, where loops have no closed form.
+    leads: tuple[int, ...] = field(init=False, repr=False, compare=False, default=())
 
     def __post_init__(self):
         check_bounds(self)

@@ -16,12 +16,13 @@ from workbench.contract.parameters import Bound, Unit, check_bounds, nonnegative
 from workbench.contract.units import stated
 
 GROUND = "ground"
+# Positions, rates.
 JOINTS = {
     "revolute": (1, 1),
     "prismatic": (1, 1),
     "spherical": (4, 3),
     "fixed": (0, 0),
-}  # positions, rates
+}
 Z_AXIS = (0.0, 0.0, 1.0)
 
 

@@ -71,11 +71,12 @@ class PenaltyLoop:
         text = Command(system)
         traced_command = trace(text, traced.live)
         self.command, self.command_numbers = traced_command.flow, traced_command.constants(text)
+        # State the last step ended in, its inputs, and all it left.
         self.kept = (
             np.zeros(0),
             np.zeros(0),
             np.zeros(0),
-        )  # state the last step ended in, its inputs, and all it left
+        )
 
     def begin(self, t0, x, w, c) -> np.ndarray:
         """Initial state with the controller's memory made consistent with the first measurement."""

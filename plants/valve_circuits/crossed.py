@@ -59,9 +59,8 @@ def _sides(row, P, shut, β, f, m, m_M):
         q = q if c < 0.0 else -q
     v = (n + q) / A_r
     x = (β * v + f + A_r * y) / A_h
-    if (
-        at != m
-    ):  # in x alone, from the drop that the quadratic knows to more digits than the pressures
+    # In x alone, from the drop that the quadratic knows to more digits than the pressures.
+    if at != m:
         before = q / K if K > 0.0 else -_root(c / A_h)
         drop = before - (m - at)
         risen = before * abs(before) - drop * abs(drop)
@@ -92,13 +91,14 @@ def _solved(row, P, shut, β, f):
     a = min(_root(-x_0), 0.0)
     b = m_M + max(_root(P_rM - x_M) - _root(P_rM - P_hM), 0.0)
     k = (row[4] + row[5] + row[6] + row[7] + row[8]) / np.sqrt(P_hM) + row[0] * row[0] / β
+    # Residuals at both ends, and as false position weighs them.
     ra, rb, fa, fb, side = (
         -np.inf,
         np.inf,
         0.0,
         0.0,
         0,
-    )  # residuals at both ends, and as false position weighs them
+    )
     for step in range(_MOST):
         m = a - fa * (b - a) / (fb - fa) if fb > fa and step % 8 != 7 else 0.5 * (a + b)
         if not a < m < b:
@@ -127,9 +127,8 @@ def _solved(row, P, shut, β, f):
 def _fed(row, P, x, v, q):
     """Flow through the valve from the pump to the head side, the check open."""
     q_ph = row[4] * _root(P - x)
-    if (
-        _EDGE * row[2] < x < row[2] * (1.0 - _EDGE) and row[4] > 0.0
-    ):  # no more than at a limit: x may be one, not found as one
+    # No more than at a limit: x may be one, not found as one.
+    if _EDGE * row[2] < x < row[2] * (1.0 - _EDGE) and row[4] > 0.0:
         q_ph = min(
             max(row[0] * v + row[6] * np.sqrt(x) - q, row[4] * _root(P - row[2])),
             row[4] * np.sqrt(P),

@@ -50,9 +50,8 @@ def _next(a, fa, b, fb, before, step):
     x = a - fa * (b - a) / (fb - fa)
     edge = 1e-3 * (b - a)
     x = _clip(x, a + edge, b - edge)
-    return (
-        x if a < x < b else middle
-    )  # edge is below rounding where the bracket is narrow: not the end yet
+    # Edge is below rounding where the bracket is narrow: not the end yet.
+    return x if a < x < b else middle
 
 
 @jit
@@ -92,9 +91,8 @@ def _rod(row, P, v_0, w, x, y):
     q_ph, q_pr, q_th, q_tr, q_a, _ = _flows(row, P, x, y)
     v = v_0 + w * (row[0] * x - row[1] * y)
     if row[8] > 0.0 and 0.0 < x < row[2] and y > x * (1.0 - _ROUNDED) and row[5] == 0.0:
-        fed = (
-            0.0 if P < x * (1.0 - _ROUNDED) else row[4] / np.sqrt(max(P - x, _ROUNDED * x))
-        )  # a shut check loses no digits
+        # a shut check loses no digits.
+        fed = 0.0 if P < x * (1.0 - _ROUNDED) else row[4] / np.sqrt(max(P - x, _ROUNDED * x))
         if row[8] / np.sqrt(max(y - x, _ROUNDED * y)) > fed:
             q_a = max(row[0] * v + q_th - q_ph, 0.0)
     return -row[1] * v - (q_pr - q_tr - q_a)

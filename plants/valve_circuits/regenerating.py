@@ -176,6 +176,5 @@ def relief(s: Feed):
         g = b * (s.k_o * σ + s.k_a * ζ) + s.A_o * ζ * ζ + left
         ζ = np.maximum(ζ - ratio(g, b * (s.k_o * ζ / σ + s.k_a) + 2.0 * s.A_o * ζ), 0.0)
     σ = np.where(ζ > 0.0, np.sqrt(ζ * ζ + s.P_iM), np.minimum(alone, np.sqrt(s.P_iM)))
-    return np.where(
-        f >= 0.0, 0.0, np.where(σ < s.σ_M, σ, s.end)
-    )  # f ≥ 0: pushed back through the relief
+    # f ≥ 0: pushed back through the relief.
+    return np.where(f >= 0.0, 0.0, np.where(σ < s.σ_M, σ, s.end))

@@ -174,10 +174,11 @@ def relations_left(rows, supply, v, P: float, pressures) -> float:
     worst = 0.0
     for row, w, (h, r) in zip(rows, v, pressures):
         q = section_flows(Section(row, w, 0.0, h, r), P)
+        # Out only at the relief, in only at the tank's pressure.
         for over, p, top in (
             (q.Q_ho, h, row[2]),
             (q.Q_ro, r, row[3]),
-        ):  # out only at the relief, in only at the tank's pressure
+        ):
             worst = max(
                 worst, over if p < top * (1 - 1e-9) else 0.0, -over if p > top * 1e-9 else 0.0
             )

@@ -31,6 +31,7 @@ class Belief(Chapter):
         return belief(content.plant, law, content.origin, compared)
 
 
+# That are printed.
 EQUATIONS = (
     "IEHA",
     "LinearActuator",
@@ -39,7 +40,7 @@ EQUATIONS = (
     "MeteredArms",
     "MeteredCrane",
     "MeteredTwin",
-)  # that are printed
+)
 
 
 def equations(plant) -> str:
@@ -51,9 +52,8 @@ def equations(plant) -> str:
 def belief(plant, controller, origin: Mapping, compared: Mapping | None) -> dict:
     """The controller's model beside the plant: numbers that differ, or the model itself where it is of another kind."""
     is_open = controller is not None and controller.open
-    model = (
-        None if is_open or controller is None else controller.model
-    )  # an open loop's is asked nothing
+    # An open loop's is asked nothing.
+    model = None if is_open or controller is None else controller.model
     found = {
         "open": is_open,
         "plant_kind": clean(type(plant).__name__, 40),

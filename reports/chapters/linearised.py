@@ -42,9 +42,8 @@ def of_the_linearised(log: Log | None, plant, analysis) -> Figures:
         )
     loops = titled(analysis.get("loops"))
     sensitivity = titled(analysis.get("sensitivity"))
-    loops |= {
-        name: (part["ω"], part["L"]) for name, part in sensitivity.items() if name in loops
-    }  # finer near resonances
+    # Finer near resonances.
+    loops |= {name: (part["ω"], part["L"]) for name, part in sensitivity.items() if name in loops}
     return figures | {
         "bode": lambda: linear.bode(loops),
         "nyquist": lambda: linear.nyquist(loops, sensitivity),

@@ -60,9 +60,8 @@ def bode(loops: Mapping):
         f = ω[keep] / (2 * np.pi)
         axes[0, 0].plot(f, np.abs(L[keep]), color=color, label=named(name, 24))
         turn = np.degrees(np.unwrap(np.angle(L[keep])))
-        axes[1, 0].plot(
-            f, turn - 360 * np.ceil(turn[:1] / 360), color=color
-        )  # it begins between −360° and 0
+        # It begins between −360° and 0.
+        axes[1, 0].plot(f, turn - 360 * np.ceil(turn[:1] / 360), color=color)
     gain, phase = axes[:, 0]
     gain.set(xscale="log", yscale="log", ylabel="|L|")
     gain.axhline(1, color=LIMIT, lw=0.7, ls=(0, (4, 2)))

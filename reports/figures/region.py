@@ -84,9 +84,8 @@ def _region(ax, entry):
             inside
             and (np.abs(path / scale).max(axis=0) > [3 * max(map(abs, e)) for e in limits]).any()
         ):
-            ax.set(
-                xlim=limits[0], ylim=limits[1]
-            )  # a run that went far away must not hide the region
+            # a run that went far away must not hide the region.
+            ax.set(xlim=limits[0], ylim=limits[1])
     for i, c in enumerate("xy"):
         unit = sizes[i][0]
         getattr(ax, f"set_{c}label")(symbol(entry[c]) + (f", {unit}" if unit != "1" else ""))

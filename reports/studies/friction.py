@@ -177,9 +177,8 @@ def law_of(friction: str):
 def check(found: Results) -> None:
     """What the study says, as assertions."""
     rows = found.rows
-    assert all(
-        r.residual < 1e-12 for r in (*rows.values(), *found.faults.values())
-    )  # the identity holds whatever rubs
+    # The identity holds whatever rubs.
+    assert all(r.residual < 1e-12 for r in (*rows.values(), *found.faults.values()))
     for name in INCREASING:
         assert (
             rows[name].friction is True
@@ -190,9 +189,8 @@ def check(found: Results) -> None:
         r = rows[name]
         assert r.friction is False and "slope ≥ -" in r.words and 0 <= r.left < 0.999 * r.rate
         assert r.share > 0 and "friction" in r.cause and r.excess < 2e-3 * r.top
-    for name in (
-        MEMORY
-    ):  # passive; the friction term takes power at every instant, ḟ_pr is what is not exact
+    # Passive; the friction term takes power at every instant, ḟ_pr is what is not exact.
+    for name in MEMORY:
         r = rows[name]
         assert (
             r.friction is True
@@ -204,9 +202,8 @@ def check(found: Results) -> None:
         rows["Brown–McPhee"].left > rows["Stribeck"].left >= rows["Bengisu–Akay"].left
         and rows["Brown–McPhee"].left > 5
     )
-    assert all(
-        r.practical is True and r.tracking is True for r in rows.values()
-    )  # held at 1 ms, nothing of it is seen
+    # Held at 1 ms, nothing of it is seen.
+    assert all(r.practical is True and r.tracking is True for r in rows.values())
     brittle, untold = found.faults.values()
     assert brittle.friction is False and brittle.left == 0
     # What is not proved is not met, either: the friction term of the ledger brings power.

@@ -173,9 +173,8 @@ def remade(
     if force is not None:
         circuit = bars.actuators[0].drive
         x[6:] = circuit.initial(circuit.s_0, force)
-    offset = {
-        s.name: one - other for s, one, other in zip(bars.states, x, closed) if one != other
-    }  # left as it is, loop open
+    # Left as it is, loop open.
+    offset = {s.name: one - other for s, one, other in zip(bars.states, x, closed) if one != other}
     return paper_method(
         bars,
         Scenario(

@@ -66,11 +66,12 @@ ASKED = sweep_of(parse(SWEEP, "nurmi17.yaml"), "nurmi17.yaml")
 BEST = "dynamic programming"
 WEIGHTED = "pseudo-inverse, weighted"
 FLOW = "pointwise, pump flow"
+# m: a PID strays by centimetres.
 TO_DRIVE = {
     "path.points": "low",
     "supply": "load sensing",
     "limits.room": 0.08,
-}  # m: a PID strays by centimetres
+}
 
 # ---- specification --------------------------------------------------------------------------------------------------
 PAPER = (0.15, 0.30)  # energy over the least, of some competing approaches, as the paper has it
@@ -215,9 +216,8 @@ def check_drives(drives: Mapping[tuple[str, str], Drive]) -> None:
         # Planned so that it does not lean on that, it saves.
         assert honest.metered < 0.95 * best.metered and plain.metered / honest.metered - 1 > 0.11
     for (law, _), d in drives.items():
-        assert law != "VDC" or all(
-            v.holds for v in d.examination.verdicts if v.counted
-        )  # under every motion
+        # Under every motion.
+        assert law != "VDC" or all(v.holds for v in d.examination.verdicts if v.counted)
 
 
 def main() -> None:

@@ -104,9 +104,10 @@ def _over(ax, found, supply):
         xticks=range(len(triangles)),
         xticklabels=triangles,
     )
+    # Room for the legend.
     ax.set_ylim(
         0, 1.35 * max(np.nanmax(1e2 * found.over(p)[rows], initial=0.0) for p in found.planners)
-    )  # room for the legend
+    )
     ax.legend(fontsize=7, ncols=2, loc="upper right")
 
 

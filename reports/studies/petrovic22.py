@@ -187,40 +187,33 @@ def results(legs: int = 9, holds: tuple[float, ...] = HOLDS) -> Results:
 def check(found: Results) -> None:
     """What the study says, as assertions."""
     paper, lagrange = found.forces
-    assert (
-        np.abs(paper - lagrange).max() < 1e-11 * np.abs(lagrange).max()
-    )  # the paper resolves 2e-3
+    # The paper resolves 2e-3.
+    assert np.abs(paper - lagrange).max() < 1e-11 * np.abs(lagrange).max()
 
     sound, *others = found.rows.values()
     assert sound.share == 0 and sound.error < 1e-6
     assert all(row.share > 0 for row in others)
-    assert all(
-        row.residual < 1e-12 for row in found.rows.values()
-    )  # the identity holds wherever (99) does not
+    # The identity holds wherever (99) does not.
+    assert all(row.residual < 1e-12 for row in found.rows.values())
     # With LuGre friction the observer's storage pays for the friction: what is left is ḟ_pr from observed bristles.
     causes = ("friction", "derivative", "valve", "saturation", "hold")
     assert all(cause in row.cause for cause, row in zip(causes, others)), [
         row.cause for row in others
     ]
     stribeck, lugre, valve, limited, hold = others
-    assert (
-        stribeck.excess < 2e-3 * stribeck.top and lugre.excess < 1e-2 * lugre.top
-    )  # friction costs little,
-    assert (
-        valve.excess > valve.top and valve.share > 0.5
-    )  # a lagging valve is no small perturbation,
-    assert (
-        limited.share > 0.1 and limited.error > 1e4 * sound.error
-    )  # and a limited one does not follow
+    # Friction costs little,.
+    assert stribeck.excess < 2e-3 * stribeck.top and lugre.excess < 1e-2 * lugre.top
+    # a lagging valve is no small perturbation,.
+    assert valve.excess > valve.top and valve.share > 0.5
+    # And a limited one does not follow.
+    assert limited.share > 0.1 and limited.error > 1e4 * sound.error
     assert 0.4 < hold.share < 0.7
 
     T, v, e = found.holds
-    assert np.allclose(
-        np.diff(np.log(v)) / np.diff(np.log(T)), 2.0, atol=0.2
-    )  # v stays in a ball ∝ T_s²: practical
-    assert np.allclose(
-        np.diff(np.log(e)) / np.diff(np.log(T)), 1.0, atol=0.1
-    )  # stability, until the sample time
+    # v stays in a ball ∝ T_s²: practical.
+    assert np.allclose(np.diff(np.log(v)) / np.diff(np.log(T)), 2.0, atol=0.2)
+    # Stability, until the sample time.
+    assert np.allclose(np.diff(np.log(e)) / np.diff(np.log(T)), 1.0, atol=0.1)
     assert found.slow is not None  # is too long
 
     log = found.real.log

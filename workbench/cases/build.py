@@ -45,9 +45,8 @@ def build(
     Raises InputError with file, line and key.
     """
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", RuntimeWarning
-        )  # overflow in a class's own checks; the check itself speaks
+        # Overflow in a class's own checks; the check itself speaks.
+        warnings.simplefilter("ignore", RuntimeWarning)
         return _Builder({} if provenance is None else provenance).value(declared, node, key)
 
 

@@ -18,12 +18,13 @@ from workbench.cases.search import check_search
 from workbench.contract.closed_loop import ClosedLoop
 from workbench.run.scenario import Scenario
 
+# Claims about the ledger of a law.
 ON_LEDGER = (
     "identity",
     "power-flows",
     "hypotheses",
     "inequality",
-)  # claims about the ledger of a law
+)
 OPTIONS_ON_LEDGER = {"practical-stability": ("bound",)}  # the same, of claims that need no ledger
 
 

@@ -247,9 +247,8 @@ def placed(why: Exception, node: Node, key: str) -> InputError:
         node = inside[near]
         key = f"{key}.{near}"
         message = match[2]
-    if (
-        isinstance(why, InputError) and why.file and why.file != node.file
-    ):  # a file that is named here
+    # a file that is named here.
+    if isinstance(why, InputError) and why.file and why.file != node.file:
         message = f"{why.file}: {message}"
     return InputError(
         message,

@@ -36,9 +36,8 @@ def wrapped(law: Any, node: Node | None, provenance: dict[str, Provenance]) -> A
             limit = _limit(law, spec.limit)
             inner = Saturated(inner, -limit, limit)
         if spec.sample_time != "continuous":
-            own = getattr(
-                law, "T_s", spec.sample_time
-            )  # a law that is designed for a sample time knows it
+            # a law that is designed for a sample time knows it.
+            own = getattr(law, "T_s", spec.sample_time)
             inner = Sampled(inner, spec.sample_time if "sample_time" in (node.value or {}) else own)
         elif spec.noise or spec.delay > 0:
             raise InputError(

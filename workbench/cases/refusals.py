@@ -44,12 +44,13 @@ def joined(path: str, key: object) -> str:
     return f"{path}.{key}" if path else str(key)
 
 
+# What a class's own check may raise on odd numbers.
 REFUSALS = (
     ValueError,
     TypeError,
     ArithmeticError,
     LookupError,
-)  # what a class's own check may raise on odd numbers
+)
 
 
 def refused_at(why: Exception, cls: type, node: Node, given: Any, path: str) -> InputError:

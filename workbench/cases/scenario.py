@@ -24,13 +24,14 @@ from workbench.run.reference import Sine
 from workbench.run.scenario import Scenario
 
 MOST_INSTANTS = 500_000  # of a path that are looked at before a run
+# Keys with numbers in the unit of the space.
 POINTS = (
     "points",
     "point",
     "centre",
     "amplitude",
     "values",
-)  # keys with numbers in the unit of the space
+)
 
 
 def default_scenario(loop: ClosedLoop) -> Scenario:
@@ -209,9 +210,8 @@ def _with_plain_points(node: Node, loop) -> Node:
         _check_space(loop.plant, space)
     if space is not None and space.value == "output" and (n := _components(walked)) < len(units):
         wanted = [s.name.split("@")[0] for s in loop.inputs if s.kind == "reference"]
-        followed = dict.fromkeys(
-            parse(name)[0] for name in wanted if name.endswith("_d")
-        )  # as `Demand` resolves them
+        # As `Demand` resolves them.
+        followed = dict.fromkeys(parse(name)[0] for name in wanted if name.endswith("_d"))
         own = {s.name: s.unit for s in loop.plant.outputs}
         if n in (1, len(followed)):
             units = [own[name] for name in followed if name in own][:n] or units

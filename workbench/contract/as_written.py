@@ -47,16 +47,16 @@ STORE = opmap["STORE_NAME"]
 EXTENDED = opmap["EXTENDED_ARG"]
 CHANGES = (STORE, opmap["DELETE_NAME"], opmap["STORE_GLOBAL"])
 NAMED_TUPLE = "namedtuple_"  # begins the module that the maker of a named tuple has
-FIELD = type(
-    vars(namedtuple("_", "a"))["a"]
-)  # what stands for a default in the class of a named tuple
+# What stands for a default in the class of a named tuple.
+FIELD = type(vars(namedtuple("_", "a"))["a"])
 REMEMBERING = type(cache(len))  # what `functools.cache` makes of a function
 SHARED = once(len).__code__  # of every function that is marked `once`
+# Kinds of classes that leave their attributes as they are written.
 PLAIN = (
     type,
     ABCMeta,
     type(Protocol),
-)  # kinds of classes that leave their attributes as they are written
+)
 
 _files: dict[tuple, str] = {}
 _checked: dict[str, bool] = {}

@@ -96,9 +96,8 @@ class Drivable(Protocol):
 class LinearisesItself(Protocol):
     """A plant without a graph that can say what it is near a point."""
 
-    derivatives: tuple[
-        str, str
-    ]  # strength of what rests on them, and where they come from, in words
+    # Strength of what rests on them, and where they come from, in words.
+    derivatives: tuple[str, str]
 
     def linearised(self, x: Any, u: Any, inputs: Any) -> Any:
         """`workbench.numerics.linearisation.Linearisation` about states x and inputs u, by some inputs."""

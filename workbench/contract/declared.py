@@ -157,9 +157,8 @@ class PlantData:
         return self
 
     # ---- what suits it
-    demo_path = Otherwise["tuple[tuple[float, ...], ...] | None"](
-        None
-    )  # points in joints, to both sides
+    # Points in joints, to both sides.
+    demo_path = Otherwise["tuple[tuple[float, ...], ...] | None"](None)
     velocity_gain = Otherwise["float | None"](None)  # velocity of an actuator per unit of command
     velocity_gains = Otherwise[tuple[float, ...]](())  # one an actuator
     loop_rate = Otherwise[float](45.0)  # 1/s, of a position loop
@@ -174,9 +173,8 @@ class PlantData:
     no_other_starts = Otherwise[str]("")  # why it cannot begin elsewhere, in words
     not_asked = Otherwise[tuple](())  # (claim, why) of what this plant cannot be asked by default
     longest_step = Otherwise["float | None"](None)  # s, that its integration bears
-    own_step = Otherwise["float | None"](
-        None
-    )  # s, that it takes by itself: no step of a run is shorter
+    # s, that it takes by itself: no step of a run is shorter.
+    own_step = Otherwise["float | None"](None)
     in_words = Otherwise[str]("")  # how it is assembled
     linear_twin = Otherwise[str]("")  # shipped machine that is linear and like it
 

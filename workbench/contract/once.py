@@ -34,11 +34,12 @@ class Built:
         if isinstance(value, (list, tuple)) and id(value) not in self.held:
             return (type(value), *map(self.identity, value))
         if isinstance(value, (float, int, str, type(None))):
+            # 0.0 and −0.0 are two numbers.
             return (
                 type(value),
                 value,
                 str(value) if value == 0 else "",
-            )  # 0.0 and −0.0 are two numbers
+            )
         self.held[id(value)] = value
         return id(value)
 

@@ -192,9 +192,8 @@ def _text(obj: Any, traced: bool, code: dict[int, object]) -> str:
         )
     if isinstance(obj, tuple):
         return "(" + ",".join(_text(item, traced, code) for item in obj) + ")"
-    if (
-        type(obj).__name__ == "ndarray" and str(obj.dtype) != "object"
-    ):  # whose repr is rounded and cut
+    # Whose repr is rounded and cut.
+    if type(obj).__name__ == "ndarray" and str(obj.dtype) != "object":
         return f"array({obj.shape}, {obj.dtype}, {hashlib.sha256(obj.tobytes()).hexdigest()})"
     if isinstance(obj, _SIMPLE):
         return repr(obj)

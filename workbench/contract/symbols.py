@@ -14,11 +14,12 @@ from workbench.contract.errors import InputError
 from workbench.contract.parameters import bind, leaves
 from workbench.numerics.expressions import column, symbols
 
+# How far from the start the text is compared, as a share of every number and of one.
 NEAR = (
     0.0,
     1e-3,
     0.1,
-)  # how far from the start the text is compared, as a share of every number and of one
+)
 SAME = 1e-7  # relative difference that rounding explains
 
 

@@ -134,9 +134,8 @@ def _example(unit: str) -> str:
 
 
 def _shown(value: object) -> str:
-    if (
-        isinstance(value, int) and value.bit_length() > 1100
-    ):  # Python refuses to write out the longest
+    # Python refuses to write out the longest.
+    if isinstance(value, int) and value.bit_length() > 1100:
         return f"a whole number of about {round(value.bit_length() * math.log10(2))} digits"
     text = value if isinstance(value, str) else str(value)
     text = text if len(text) <= 60 else text[:57] + "…"
@@ -196,9 +195,8 @@ def _registry() -> Any:
 
     registry = pint.UnitRegistry(None)
     registry.load_definitions(files("pint") / "default_en.txt")
-    registry.define(
-        "radian = [angle] = rad"
-    )  # before anything is looked up: pint remembers dimensions
+    # Before anything is looked up: pint remembers dimensions.
+    registry.define("radian = [angle] = rad")
     registry.define("@alias turn = rev")
     registry.define("liter_per_minute = liter / minute = lpm")
     registry.define("gallon_per_minute = gallon / minute = gpm")

@@ -48,9 +48,8 @@ def replacing(path: str | os.PathLike) -> Iterator[Path]:
     """
     with _explained(path):
         target = _checked(path)
-    temporary = _beside(
-        target
-    )  # named before it is there, so that whatever interrupts can take it away
+    # Named before it is there, so that whatever interrupts can take it away.
+    temporary = _beside(target)
     try:
         with _explained(path):
             _create(temporary, target)

@@ -196,9 +196,8 @@ def edge(task: Task, channels) -> tuple[dict[str, str], dict[str, str]]:
         if not (s.stable and s.lags):
             continue
         loose = [p for p in c.poles if p.imag >= 0 and abs(p.real) <= UNDAMPED * abs(p)]
-        low = _lowest(s, SHORTEST * task.shortest)[
-            s.zeros + 1 : s.zeros + s.lags
-        ]  # of all a_j but the last
+        # Of all a_j but the last.
+        low = _lowest(s, SHORTEST * task.shortest)[s.zeros + 1 : s.zeros + s.lags]
         if loose:
             undamped[s.input] = f"its poles at ±{loose[0].imag:.4g} rad/s have no damping left"
         elif (np.array(c.a[:-1]) <= 1.01 * low).any():

@@ -19,6 +19,7 @@ from workbench.identification.page import Page
 from workbench.identification.reading import CLOCK, read_table, si
 from workbench.identification.report import EMPTY, _table, amount
 
+# Options that say nothing about friction.
 LINEAR = (
     "order",
     "zeros",
@@ -32,7 +33,7 @@ LINEAR = (
     "hold",
     "equal_weights",
     "acausal",
-)  # options that say nothing about friction
+)
 
 
 def identify_friction(options, laws: Sequence[type]) -> int:

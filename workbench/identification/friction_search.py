@@ -248,9 +248,8 @@ def starts(task: Task) -> list:
     longest = max(d.t[-1] - d.t[0] for d in task.sets if isinstance(d, Motion))
     brief = replace(task, parts=(1,) * len(task.sets))
     tried = []
-    for law, bend in product(
-        curves, np.geomspace(1e-6, 1e-3, STIFFNESSES)
-    ):  # m, deflection at breakaway
+    # m, deflection at breakaway.
+    for law, bend in product(curves, np.geomspace(1e-6, 1e-3, STIFFNESSES)):
         σ_0 = max(law.F_s, 1e-9) / bend
         given = {
             "σ_0": σ_0,

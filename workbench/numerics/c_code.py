@@ -44,9 +44,8 @@ def own_text(name: str) -> str:
     return (Path(__file__).parent / name).read_text("utf-8")
 
 
-NUMBERS = own_text("lanes.h") + own_text(
-    "functions.h"
-)  # what stands before the functions of a loop
+# What stands before the functions of a loop.
+NUMBERS = own_text("lanes.h") + own_text("functions.h")
 
 
 def together(*functions: ca.Function) -> ca.Function:

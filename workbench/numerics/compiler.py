@@ -141,9 +141,8 @@ def _compile(cc: str, source: str, target: Path, further: tuple[str, ...] = ()) 
         c.write_text(source, "utf-8")
         files = ("-o", str(so), str(c), "-lm")
         said = _asked([cc, *FLAGS, *own_flags(), *further, *files])
-        if (
-            said is not None and own_flags()
-        ):  # a compiler that does not know them, or this processor
+        # a compiler that does not know them, or this processor.
+        if said is not None and own_flags():
             said = _asked([cc, *FLAGS, *further, *files])
         if said is not None:
             raise CompilerError(said)

@@ -17,10 +17,11 @@ from workbench.contract.system import System, names
 from workbench.numerics import stepping
 from workbench.numerics.samples import Samples
 
+# Of a step, where its stages are: before a jump at its end.
 OFFSETS = (
     *stepping.OFFSETS[:-1],
     stepping.END,
-)  # of a step, where its stages are: before a jump at its end
+)
 
 
 class Called:

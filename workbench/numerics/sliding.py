@@ -84,9 +84,8 @@ class _Step:
         p = np.repeat(p[:, None], size, axis=1)
         for k in range(0, len(ends), size):
             part = ends[k : k + size]
-            still = np.tile(
-                [part[-1, 1], part[-1, 1], 0.0], (size - len(part), 1)
-            )  # no time: nothing moves
+            # No time: nothing moves.
+            still = np.tile([part[-1, 1], part[-1, 1], 0.0], (size - len(part), 1))
             rows[k + 1 : k + 1 + len(part)] = np.array(
                 march(rows[k], np.vstack([part, still]).T, p)
             ).T[: len(part)]

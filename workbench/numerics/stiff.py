@@ -71,9 +71,8 @@ class StiffLoop(Loop):
         if self.fixed or wanted is None:
             return np.ascontiguousarray(self.traced.constants(system))
         moving = self.traced.n_moving
-        errors = [*wanted.errors, *[1e-8] * moving][
-            :moving
-        ]  # memory of a continuous law comes after the plant's states
+        # Memory of a continuous law comes after the plant's states.
+        errors = [*wanted.errors, *[1e-8] * moving][:moving]
         errors = [tolerance * error for error in errors]
         relative = max(tolerance * self.RELATIVE, LEAST)
         own = self.traced.constants(system)

@@ -55,9 +55,8 @@ class Tangents:
         row = self.both(np.zeros((len(x), 1)), x, w, self.c)
         at = np.cumsum([n, n * n, n * m, p, p * n])
         f, A, B, y, C = np.split(row, at[:-1], axis=1)
-        turned = lambda M, rows: M.reshape(len(x), -1, rows).transpose(
-            0, 2, 1
-        )  # entries come column by column
+        # Entries come column by column.
+        turned = lambda M, rows: M.reshape(len(x), -1, rows).transpose(0, 2, 1)
         return Tangent(f, turned(A, n), turned(B, n), y, turned(C, p))
 
     def outputs(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

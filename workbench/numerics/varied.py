@@ -113,12 +113,13 @@ class _Pair:
         return ca.Function(name, self.arguments, [whole], ["t", "x", "w", "c"], ["y"])
 
 
+# Copies of each, and numbers beside them: η in c.
 SIZES = (
     ("t", 1, 0),
     ("x", 2, 0),
     ("w", 2, 0),
     ("c", 2, 1),
-)  # copies of each, and numbers beside them: η in c
+)
 
 
 def _varied(traced: Traced) -> Varied:

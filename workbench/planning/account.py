@@ -73,9 +73,8 @@ def account(plan: Plan, plant: Any, log: Any) -> Account:
     task = replace(plan.task, supply=plain(plan.task.supply))
     dt = np.diff(log.time)
     fine = replace(task, steps=len(dt), order=1, Q_max=None, p_max=None, supply=awake(task.supply))
-    way = motion(
-        fine, extension(plan, log.time)
-    )  # of the smooth reference, from one logged instant to the next
+    # Of the smooth reference, from one logged instant to the next.
+    way = motion(fine, extension(plan, log.time))
     total = lambda power: float((power * dt).sum())
     p_s = lines(plant, log)
     Q_d = np.stack(flows(way["v"].T, task.step.areas), axis=1)

@@ -52,9 +52,8 @@ def _viable(task: Task, nodes: int) -> tuple[np.ndarray, np.ndarray]:
         only[task.steps] = round((task.end - low) / h)
         base[-1] = task.end - h * only[task.steps]
     kind = replace(task, supply=Speed()) if task.step.highest is None else task
-    kind = replace(
-        kind, crane=limited(task.crane, 0.999)
-    )  # so that what lies between nodes can be walked, too
+    # So that what lies between nodes can be walked, too.
+    kind = replace(kind, crane=limited(task.crane, 0.999))
     g = grid(kind, base, h, nodes, only)
     J, _ = Kernel(kind.step, coefficients(kind)).one(
         g, np.where(g.ok[-1] > 0.5, 0.0, BIG), kind.reach * (1 + 1e-12)
@@ -95,9 +94,8 @@ def _greedy(task: Task, viable) -> np.ndarray:
         for _ in range(3):
             to = np.unique(np.append(np.linspace(low, high, CANDIDATES), np.clip(q[-1], low, high)))
             e = _energies(task, k, q[-1], to)
-            e = np.where(
-                np.interp(to, nodes, can[k + 1]) > 1 - 1e-9, e, 2 * BIG
-            )  # both nodes beside it
+            # Both nodes beside it.
+            e = np.where(np.interp(to, nodes, can[k + 1]) > 1 - 1e-9, e, 2 * BIG)
             i = int(np.argmin(e))
             if e[i] >= BIG:
                 break

@@ -197,9 +197,8 @@ class Curve:
     @cached_property
     def asked(self) -> np.ndarray:
         """(N, 6): whether the pump must hold a cylinder's force out, and in, somewhere in an interval."""
-        always = (
-            self.task.supply.creep > 0
-        )  # a load that sinks asks too, below a speed: taken for all speeds
+        # a load that sinks asks too, below a speed: taken for all speeds.
+        always = self.task.supply.creep > 0
         out, back = (
             np.any([sign * t.dx > 0 for t in self.tables], axis=0) | always for sign in (1, -1)
         )

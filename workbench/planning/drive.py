@@ -30,10 +30,11 @@ def extension(plan: Plan, t: np.ndarray) -> np.ndarray:
     n = plan.task.steps
     half = (DEGREE - 1) // 2
     control = plan.q_3.copy()
+    # At rest at both ends, exactly where the plan is.
     control[: half + 1], control[-half - 1 :] = (
         control[0],
         control[-1],
-    )  # at rest at both ends, exactly where the plan is
+    )
     control = np.pad(control, (DEGREE, DEGREE), mode="edge")
     # Nodes are the knots' averages: the coefficient at t_k stands over the knots k − 3 … k + 3.
     knots = dt * (np.arange(len(control) + DEGREE + 1) - DEGREE - half - 1)

@@ -26,10 +26,11 @@ OPTIONS = {
     "show_eval_warnings": False,
 }
 NEAR = 0.8  # of what a pressure holds: a load above this is kept sinking where it sinks
+# Width of the corner, and how far into it, where a cylinder may still choose its way.
 SOFT, TOUCH = (
     1e-3,
     2e-4,
-)  # width of the corner, and how far into it, where a cylinder may still choose its way
+)
 SLOWEST = 1e-6  # 1/s², smallest σ̇²
 WIDEST = 10.0  # times, and a tenth of, the first edge's width
 
@@ -86,10 +87,11 @@ def improve(
     rows.add(points[1][3], SLOWEST, np.inf)
     for share, point in zip((0.0, 0.5, 1.0), points):
         _limited(rows, near, limits, share, point, wide, ranges, 1.0 - kept, still)
+    # Bézier points: the curve stays between them.
     for inside in (
         Q[:-1] + P[:-1] * Δ / 3,
         Q[1:] - P[1:] * Δ / 3,
-    ):  # Bézier points: the curve stays between them
+    ):
         rows.add(inside, *ranges[2])
     root = [1 / ca.sqrt(point[3]) for point in points]
     T = ca.sum2(Δ / 6 * (root[0] + 4 * root[1] + root[2]))
@@ -175,9 +177,8 @@ def _limited(
     r = near.way.sample(near.edge, (k % near.n + share) / near.n)
     found = limits.map(N)(ca.DM(np.concatenate(list(r), axis=1).T), wide, *point)
     speed, acceleration, joints, flow, pressure, pace = found
-    if (
-        share < 1.0
-    ):  # the end of an interval is where the next begins, but for accelerations and forces
+    # The end of an interval is where the next begins, but for accelerations and forces.
+    if share < 1.0:
         rows.add(speed, -np.inf, 1.0)
         rows.add(
             joints,

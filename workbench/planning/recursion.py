@@ -35,9 +35,8 @@ def _first_grids(task: Task, search: Search) -> list[Search]:
     """Searches that share no nodes: a coarse first grid and one as asked, with a third where the task needs one."""
     slow = 1.3 * search.shrink
     jumps = task.order == 1 and task.supply.needs_forces
-    wide = (
-        2 * search.tube - 1 if jumps else search.tube
-    )  # where costs jump, one looks further aside
+    # Where costs jump, one looks further aside.
+    wide = 2 * search.tube - 1 if jumps else search.tube
     few = max(2 * search.nodes // 3, 3)
     ways = [replace(search, nodes=few, shrink=slow, tube=wide), search]
     if task.order == 2:  # few nodes leave few accelerations

@@ -31,10 +31,11 @@ INSIDE = (
     1e-7  # rad, how far joints stay from their ends: a solver meets limits to its own tolerance
 )
 SPARE = 1e-6  # of the time, for rounding
+# By which the time grows where pressures do not hold, and how often (to four times).
 LONGER, MOST = (
     1.01,
     140,
-)  # by which the time grows where pressures do not hold, and how often (to four times)
+)
 OPTIONS = {
     "ipopt": {
         "print_level": 0,

@@ -98,9 +98,8 @@ def _edge(path: Any, a: float, b: float):
     v = np.linalg.norm(path.sample(np.minimum(t, b * (1 - 1e-15)), 1)[1], axis=1)
     if b - a <= 0 or v.max() < 1e-12:
         return None
-    pieces = (
-        (v[:-2:2] + 4 * v[1:-1:2] + v[2::2]) * (t[2] - t[0]) / 6
-    )  # Simpson, two steps at a time
+    # Simpson, two steps at a time.
+    pieces = (v[:-2:2] + 4 * v[1:-1:2] + v[2::2]) * (t[2] - t[0]) / 6
     length = np.concatenate([[0.0], np.cumsum(pieces)])
     if length[-1] < 1e-6:
         return None

@@ -153,9 +153,8 @@ def _settled(t, e, share: float) -> tuple[np.ndarray, float]:
     t = np.asarray(t, dtype=float)
     e = np.asarray(e, dtype=float)
     _finite("limit cycle", e)
-    t, last = np.unique(
-        t[::-1], return_index=True
-    )  # of two samples at one time the later one counts
+    # Of two samples at one time the later one counts.
+    t, last = np.unique(t[::-1], return_index=True)
     e = e[::-1][last]
     if t.size < 2:
         raise InputError("limit cycle: the run has no duration")
@@ -248,7 +247,6 @@ def _trend(scale: np.ndarray, period: float) -> tuple[Trend, float]:
     a = scale[:third].mean()
     b = scale[(scale.size - third) // 2 :][:third].mean()
     c = scale[-third:].mean()
-    settles = (
-        a - b > b - c and (a * c - b * b) / (a + c - 2 * b) > 0.5 * c
-    )  # limit of a geometric approach
+    # Limit of a geometric approach.
+    settles = a - b > b - c and (a * c - b * b) / (a + c - 2 * b) > 0.5 * c
     return ("sustained" if settles else "decaying"), slope / period

@@ -208,8 +208,7 @@ def _longest(λ: np.ndarray, length: float) -> float:
 def at_first(start: np.ndarray, most: float, length: float) -> Pace:
     """The pace of a run that begins with modes `start`. Raises InputError for a mode that nothing follows."""
     found = needed(start, most, length)
-    if (
-        found != Pace() or length / most > MOST_STEPS
-    ):  # else no mode asks for shorter steps than these
+    # Else no mode asks for shorter steps than these.
+    if found != Pace() or length / most > MOST_STEPS:
         check(start, length)
     return found

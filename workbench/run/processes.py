@@ -15,11 +15,12 @@ from workbench.contract.errors import InputError
 
 DIED = "the process that ran it died"
 TRIES = 3  # times a case may take its process with it
+# Small matrices: threads would only wait for cores.
 _THREADS = (
     "OPENBLAS_NUM_THREADS",
     "OMP_NUM_THREADS",
     "MKL_NUM_THREADS",
-)  # small matrices: threads would only wait for cores
+)
 
 
 def cores() -> int:

@@ -36,9 +36,8 @@ from workbench.run.sampling import (
 )
 
 MOST_LEGS = 100_000  # of a path, repeats written out
-QUINTIC = np.polynomial.Polynomial(
-    [0, 0, 0, 10, -15, 6]
-)  # s(τ), rest to rest: s = s' = s'' = 0, then 1, 0, 0
+# s(τ), rest to rest: s = s' = s'' = 0, then 1, 0, 0.
+QUINTIC = np.polynomial.Polynomial([0, 0, 0, 10, -15, 6])
 
 
 class Reference(Protocol):
@@ -168,9 +167,8 @@ class Waypoints:
         leg = np.searchsorted(begins, t, side="right") - 1
         moving = (leg >= 0) & (t < ends[leg])
         result = np.zeros((order + 1, t.size, corners.shape[1]))
-        result[0] = corners[
-            leg + 1
-        ]  # rest: the first point before the path, else the point reached
+        # Rest: the first point before the path, else the point reached.
+        result[0] = corners[leg + 1]
         k = leg[moving]
         T = (ends - begins)[k, None]
         step = corners[k + 1] - corners[k]

@@ -133,9 +133,8 @@ class CaseStudy:
         try:
             case = self.case(points[0])
         except InputError:
-            case = self.case(
-                points[-1]
-            )  # raises as well when it is the file, or a name, and not the first values
+            # Raises as well when it is the file, or a name, and not the first values.
+            case = self.case(points[-1])
         names = {form.kebab(type(claim).__name__) for claim in case.claims}
         for wanted in self.collect.verdicts if isinstance(self.collect.verdicts, tuple) else ():
             if wanted not in names:

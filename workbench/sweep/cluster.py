@@ -39,9 +39,8 @@ def on_cluster(
     check_address(address)
     from distributed import Client, as_completed
 
-    logging.getLogger("distributed").setLevel(
-        logging.CRITICAL
-    )  # one message of ours, not ten of theirs
+    # One message of ours, not ten of theirs.
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
     try:
         client = Client(address, timeout=PATIENCE, set_as_default=False)
     except (OSError, TimeoutError, ValueError, ImportError) as why:
@@ -57,10 +56,11 @@ def on_cluster(
         }
         completed = as_completed(futures, loop=client.loop)
         for future in completed:
+            # Its worker died with the result before it was fetched: it runs again.
             if future.status in (
                 "lost",
                 "pending",
-            ):  # its worker died with the result before it was fetched: it runs again
+            ):
                 completed.add(future)
                 continue
             i = futures.pop(future)

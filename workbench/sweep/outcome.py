@@ -33,9 +33,8 @@ def outcome(study: Callable[[Mapping[str, Any]], Mapping], point: Mapping[str, A
     """`study(point)`; whatever it raises becomes the error of its row."""
     try:
         with _ONE, warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore", RuntimeWarning
-            )  # a diverging run overflows; its verdict says so
+            # a diverging run overflows; its verdict says so.
+            warnings.simplefilter("ignore", RuntimeWarning)
             return Outcome(
                 tuple(_result(name, value) for name, value in dict(study(dict(point))).items())
             )

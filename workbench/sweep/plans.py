@@ -93,9 +93,8 @@ class PlanStudy:
         try:
             case = self._checked(points[0])
         except InputError:
-            case = self._checked(
-                points[-1]
-            )  # raises as well when it is the file, or a name, and not the first values
+            # Raises as well when it is the file, or a name, and not the first values.
+            case = self._checked(points[-1])
         known = {
             name
             for kind in get_args(Supply)
@@ -147,9 +146,8 @@ def results(case: PlanCase, collect: CollectPlans) -> dict[str, Any]:
         else:
             found = compare(case.task, case.search, case.starts, only=only, look_around=False)
     except InputError as why:
-        if (
-            why.key is None
-        ):  # not the task's fault: `feasibility.explain` always names a key of the plan
+        # Not the task's fault: `feasibility.explain` always names a key of the plan.
+        if why.key is None:
             raise
         where = "" if why.key == "path" else f"{why.key}: "
         return {"motion": "none", "why": f"{where}{why.message}; {why.mend}"}

@@ -92,9 +92,8 @@ def _plans(table: Table) -> list[str]:
     motions = table["motion"] if "motion" in table.names else []
     planners = [c.name.removesuffix(".energy") for c in table.columns if c.name.endswith(".energy")]
     own = [c for c in table.columns if not c.parameter and c.name not in ("motion", "why", "error")]
-    lines = _ranges(
-        own if BEST not in planners else [c for c in own if c.unit == "s"]
-    )  # seconds: of plans for least time
+    # Seconds: of plans for least time.
+    lines = _ranges(own if BEST not in planners else [c for c in own if c.unit == "s"])
     if BEST in planners:
         rows = [HEAD, *(_planner(table, name) for name in planners)]
         shown = [i for i in range(len(HEAD)) if any(row[i] for row in rows[1:])]

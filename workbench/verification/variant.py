@@ -30,9 +30,8 @@ def variant(
         controller = Sampled(controller, T_s=T_s or 1e-3)
     if T_s is not None:
         law = innermost(controller)
-        if isinstance(law, Plain) and isinstance(
-            law.law, Predictive
-        ):  # a predictive law is designed for its sample time
+        # a predictive law is designed for its sample time.
+        if isinstance(law, Plain) and isinstance(law.law, Predictive):
             controller = rewrapped(controller, replace(law, law=replace(law.law, T_s=T_s)))
         controller = replace(controller, T_s=T_s)
     wanted = inner_delay if delay is None else delay

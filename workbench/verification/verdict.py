@@ -99,6 +99,7 @@ class Verdict:
         return {**asdict(self), "data": dict(self.data), "verdict": self.word}
 
 
+# Keys of claims that say something about stability; the others are requirements on a run.
 STABILITY = (
     "practical-stability",
     "linear-stability",
@@ -109,7 +110,7 @@ STABILITY = (
     "tube",
     "sector",
     "linear",
-)  # keys of claims that say something about stability; the others are requirements on a run
+)
 
 
 def answers_stability(verdicts: Iterable[Verdict]) -> bool:

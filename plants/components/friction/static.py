@@ -155,9 +155,8 @@ class Stribeck(Static):
         dS = ordered(-2 * D / v_s**2 * l * E[0], -2 * D / v_s**2 * h * E[1])
         falling = times(dS, T)
         rising = times(S, dT)
-        loose = (
-            ROUNDING * (self.F_c + self.F_s) / w
-        )  # 1 − T² loses digits that S/w magnifies; its sign is known
+        # 1 − T² loses digits that S/w magnifies; its sign is known.
+        loose = ROUNDING * (self.F_c + self.F_s) / w
         rising = np.maximum(rising[0] - loose, 0.0), rising[1] + loose
         return total((self.b, self.b), falling, rising)
 
@@ -188,9 +187,8 @@ class BengisuAkay(Static):
     def force(self, v, z=()):
         speed = np.abs(v)
         rising = self.F_s * (v / self.v_s) * (2.0 - speed / self.v_s)
-        sign = v / np.maximum(
-            speed, self.v_s
-        )  # where it counts; has a derivative at rest, where it does not
+        # Where it counts; has a derivative at rest, where it does not.
+        sign = v / np.maximum(speed, self.v_s)
         falling = (
             self.F_c + (self.F_s - self.F_c) * np.exp(-self.ξ * np.maximum(speed - self.v_s, 0.0))
         ) * sign

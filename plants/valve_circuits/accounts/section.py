@@ -104,9 +104,8 @@ def open_ranges(s: Section, P, Q: float):
     at least the pump's, and the force f ties the two chambers together.
     """
     A_h, A_r, P_hM, P_rM, k_ph, k_pr, k_th, k_tr, _ = s.row
-    crossed = ((k_ph > 0) & (k_th > 0)) | (
-        (k_pr > 0) & (k_tr > 0)
-    )  # the pump's oil runs through a chamber: it is determined
+    # The pump's oil runs through a chamber: it is determined.
+    crossed = ((k_ph > 0) & (k_th > 0)) | ((k_pr > 0) & (k_tr > 0))
     stands = (np.abs(s.v) * max(A_h, A_r) <= _SHUT * Q) & ~crossed
     h = np.where(k_ph > 0, np.minimum(P, P_hM), 0.0), np.where(k_th > 0, 0.0, P_hM)
     r = np.where(k_pr > 0, np.minimum(P, P_rM), 0.0), np.where(k_tr > 0, 0.0, P_rM)

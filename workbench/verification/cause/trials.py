@@ -93,9 +93,8 @@ def _models(loop, known) -> Iterator[Trial]:
         words = f"plant.{suffix} is {against(true, wrong, 'what the controller believes')}"
         size = odd(true, wrong)
         yield Trial("model", words, told, {}, size)
-        if (
-            wrong and 1 / WILD < abs(true / wrong) < WILD
-        ):  # a machine made of a wild belief may be too stiff to run at all
+        # a machine made of a wild belief may be too stiff to run at all.
+        if wrong and 1 / WILD < abs(true / wrong) < WILD:
             yield Trial("model", words, made, {}, 0.9 * size)
 
 

@@ -65,9 +65,8 @@ class Balance:
     scale: np.ndarray  # (N, K)
     flows: dict[tuple[str, str, str], np.ndarray]  # (subsystem, component, cut) → (N,)
     perturbations: dict[tuple[str, str, str], np.ndarray]  # (subsystem, component, name) → (N,)
-    quantities: dict[
-        str, np.ndarray
-    ]  # named by the certificate: margins of hypotheses and the like
+    # Named by the certificate: margins of hypotheses and the like.
+    quantities: dict[str, np.ndarray]
 
     @property
     def total(self) -> np.ndarray:

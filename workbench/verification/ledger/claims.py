@@ -41,9 +41,8 @@ def check_identity(claim: Any, run: Run) -> Verdict:
         given = np.where(np.isfinite(b.dissipation / b.weight), b.dissipation / b.weight, 0.0).min(
             axis=0
         )
-        if (
-            given.min() < -claim.tolerance
-        ):  # a feedback of the wrong sign balances as well as the right one
+        # a feedback of the wrong sign balances as well as the right one.
+        if given.min() < -claim.tolerance:
             gains = f"; {'.'.join(b.entries[int(np.argmin(given))])} dissipates less than nothing: a gain has the wrong sign"
         n += len(b.t)
         if r[k, i] >= worst:

@@ -110,9 +110,8 @@ class _Response:
         t = (τ[0] + τ[1]) / 2
         h = (τ[1] - τ[0]) / 2
         v, e, _ = self.at_τ(t)
-        _, _, steep = self.at_τ(
-            τ[1]
-        )  # the earliest instant, from which e^{As} b grows at most by `rise`
+        # The earliest instant, from which e^{As} b grows at most by `rise`
+        _, _, steep = self.at_τ(τ[1])
         turn = 1 - 1 / z
 
         def drift(x):

@@ -20,10 +20,11 @@ from workbench.run.demand import Demand
 from workbench.verification.linear.commanded_at_rest import HAIR, refuse_shut, steer_to
 from workbench.verification.run import Run
 
+# Typical sizes by unit, so that rounding is judged on comparable numbers.
 SCALE = {
     "Pa": 1e6,
     "V/s": 100.0,
-}  # typical sizes by unit, so that rounding is judged on comparable numbers
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,9 +252,8 @@ def _deflate(local: Local, plant, state, S) -> Local:
     D, Q = np.array(gone).T, np.array(keep).T
     leak = float(np.abs(Q.T @ A @ D).max() + np.abs(C @ D).max())
     λ = np.linalg.eigvals(D.T @ A @ D)
-    own = float(
-        λ.real.max() if local.T is None else np.abs(λ).max() - 1
-    )  # how far from neutral or dying away they are
+    # How far from neutral or dying away they are.
+    own = float(λ.real.max() if local.T is None else np.abs(λ).max() - 1)
     if max(leak, own) > 1e-4 * max(1.0, np.linalg.norm(A, 2)):
         return Local(local.sides, A, B, C, local.T, local.states, local.residual, 0, leak)
     return Local(

@@ -101,9 +101,8 @@ def law_slopes(controller, flows: bool = False, curved: bool = False):
     M = np.array(g(*rest)).reshape(both.numel(), n + p)
     if not np.isfinite(M).all():
         raise InputError("the law has no derivative at rest", mend="verify it by runs")
-    if (
-        not curved and not ca.jacobian(ca.vec(slopes), known).is_zero()
-    ):  # slopes are constant on each side of a switch
+    # Slopes are constant on each side of a switch.
+    if not curved and not ca.jacobian(ca.vec(slopes), known).is_zero():
         raise Curved("the law is not linear", mend="verify it by runs")
     refuse_undecided(f, rest, M, (0, 1))
     J = M[:, :n]

@@ -104,9 +104,8 @@ def falls_in_ball(A: Ball, P: np.ndarray, T: float | None = None, rate: float = 
     if T is None:
         half = PX.T @ AX
         return definite_ball(Ball.of(0 * P) - half - half.T - own.scaled(2 * rate))
-    ρ = np.nextafter(
-        1 - rate, 0
-    )  # below 1 − rate, and its square below (1 − rate)², whatever was rounded
+    # Below 1 − rate, and its square below (1 − rate)², whatever was rounded.
+    ρ = np.nextafter(1 - rate, 0)
     return definite_ball(own.scaled(float(np.nextafter(ρ * ρ, 0))) - AX.T @ (Ball.of(P) @ AX))
 
 
@@ -137,9 +136,8 @@ def lyapunov_matrix(A, T: float | None = None, rate: float = 0.0) -> np.ndarray 
     n = len(A)
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-            )  # a nearly singular equation gives a P that fails its check
+            # a nearly singular equation gives a P that fails its check.
+            warnings.simplefilter("ignore")
             if T is None:
                 P = solve_continuous_lyapunov((A + rate * np.eye(n)).T, -np.eye(n))
             else:
@@ -204,9 +202,8 @@ def solve_sdp(problem) -> bool:
     import cvxpy as cp
 
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore"
-        )  # "inaccurate" is no matter here: nothing rests on the solver's word
+        # "inaccurate" is no matter here: nothing rests on the solver's word.
+        warnings.simplefilter("ignore")
         try:
             problem.solve(solver=cp.CLARABEL)
         except (cp.error.SolverError, ValueError, ArithmeticError):

@@ -53,9 +53,8 @@ def mirror_pencil(sys: LinearSystem, level: bool) -> tuple[np.ndarray, np.ndarra
     shift = np.hstack([I, O, zero])
     if sys.T is None:  # λx₁ = …, −λx₂ = …
         return np.vstack([first, second, np.hstack(last)]), np.vstack([shift, -unit, none])
-    return np.vstack([first, unit, np.hstack(last)]), np.vstack(
-        [shift, second, none]
-    )  # λx₁ = …, x₂ = λ(…)
+    # λx₁ = …, x₂ = λ(…).
+    return np.vstack([first, unit, np.hstack(last)]), np.vstack([shift, second, none])
 
 
 def cuts(sys: LinearSystem, level: bool) -> np.ndarray:

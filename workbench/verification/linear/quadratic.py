@@ -101,9 +101,8 @@ def slack(A, P, T: float | None = None) -> float:
 
 def tolerates(A, P, δ: float, T: float | None = None) -> bool:
     """True only if the certificate's slack proves stability of every matrix within δ (spectral norm) of A."""
-    size = lambda M: float(
-        up(np.linalg.norm(M), M.size)
-    )  # Frobenius: never below the spectral norm
+    # Frobenius: never below the spectral norm.
+    size = lambda M: float(up(np.linalg.norm(M), M.size))
     A = np.asarray(A, float)
     P = np.asarray(P, float)
     spent = 2 * δ * size(P) if T is None else 2 * δ * size(A) * size(P) + δ**2 * size(P)

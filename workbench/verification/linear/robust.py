@@ -205,9 +205,8 @@ def _frozen(family, low, high, corners, budget, progress, change):
             return False
         λ = np.linalg.eigvals(centre)
         margin = -λ.real.max() if family.T is None else 1 - np.abs(λ).max()
-        P = (
-            lyapunov_matrix(centre, family.T, margin / 2) if margin > 0 else None
-        )  # the other half is for the radius
+        # The other half is for the radius.
+        P = lyapunov_matrix(centre, family.T, margin / 2) if margin > 0 else None
         return P is not None and all(_falls(M, P, family.T, change) for M in balls)
 
     return *_cover(family, low, high, proved, budget, progress), None

@@ -87,9 +87,8 @@ def sampled(A, B, C, D, T: float, delay: float | Sequence[float] = 0.0) -> Linea
         b = plant.B[:, [j]]
         direct = plant.D[:, j]
         Φ0, Γ0 = hold(plant.A, b, T - rest)
-        acts = {
-            d: (Γ0[:, 0], np.zeros(p) if rest else direct)
-        }  # samples ago: (effect on x, effect on y)
+        # Samples ago: (effect on x, effect on y).
+        acts = {d: (Γ0[:, 0], np.zeros(p) if rest else direct)}
         if rest:
             acts[d + 1] = ((Φ0 @ hold(plant.A, b, rest)[1])[:, 0], direct)
         for ago, (on_x, on_y) in acts.items():

@@ -115,9 +115,8 @@ def smoothed(u: np.ndarray, step: float) -> np.ndarray:
         return u
     half = n // 2
     powers = np.vander(np.arange(-half, half + 1) / half, 4, increasing=True)
-    weights = np.linalg.pinv(
-        powers
-    )  # least squares over a window; row 0 is its value in the middle
+    # Least squares over a window; row 0 is its value in the middle.
+    weights = np.linalg.pinv(powers)
     inner = np.convolve(u, weights[0][::-1], "valid")
     return np.concatenate(
         [powers[:half] @ (weights @ u[:n]), inner, powers[half + 1 :] @ (weights @ u[-n:])]

@@ -37,9 +37,8 @@ def limits_of(plant) -> list[Limit]:
 def check_machine_limits(claim, run: Run) -> Verdict:
     """Every limit kept at every instant of the run; those the machine bears, for all but a share of the time."""
     asked = limits_of(run.loop.plant)
-    if (
-        not run.loop.controller.commands
-    ):  # without a law a valve is where the scenario asks it to be
+    # Without a law a valve is where the scenario asks it to be.
+    if not run.loop.controller.commands:
         asked = [limit for limit in asked if limit.kind != "valve"]
     kinds = dict.fromkeys(WORDS[limit.kind] for limit in asked)
     text = (

@@ -148,9 +148,8 @@ def filled(run, one: Notched, p_s) -> Assumption:
 
     need = ""
     if short:
-        lacks = (
-            -rests_at(0.0) / (rests_at(1e5) - rests_at(0.0)) * 1e5
-        )  # linear in the supply pressure
+        # Linear in the supply pressure.
+        lacks = -rests_at(0.0) / (rests_at(1e5) - rests_at(0.0)) * 1e5
         need = f", not the {(p_s[i] + lacks) / 1e5:.3g} bar it needs; so for {100 * short:.2g} % of the time"
     return Assumption(
         f"supply fills cylinder {one.label} as fast as it empties",

@@ -19,9 +19,8 @@ FEW = 4  # changes of one margin, the first ones
 ROUNDS = 7  # of looking between two instants, at PARTS points each
 PARTS = 16
 
-Margins = Callable[
-    [np.ndarray], np.ndarray
-]  # instants (N,) → margins (k, N); NaN where a comparison is not come to
+# Instants (N,) → margins (k, N); NaN where a comparison is not come to.
+Margins = Callable[[np.ndarray], np.ndarray]
 
 
 def crossings(margins: Margins, length: float) -> list[float]:

@@ -45,9 +45,8 @@ FLOOR = (
 )
 HARDLY = 0.01  # of `spread`: joints that move less than that while oil settles have shown no motion
 CHATTER = 0.05  # share of the range used, likewise
-SMALL = (
-    0.1 * ON_PATH
-)  # of a path's size, and of the machine's own: likewise, on a plant without a tool
+# Of a path's size, and of the machine's own: likewise, on a plant without a tool.
+SMALL = 0.1 * ON_PATH
 
 
 def longer(scenario, duration: float | None = None):

@@ -11,9 +11,8 @@ from workbench.numerics.calculus import Traced
 
 PAIRS = {ca.OP_LT: "<", ca.OP_LE: "<=", ca.OP_FMIN: "smaller of", ca.OP_FMAX: "larger of"}
 ALONE = {ca.OP_SIGN: "sign of", ca.OP_FABS: "magnitude of"}
-TIE = float(
-    np.nextafter(0.0, 1.0)
-)  # in the place of a margin of zero, with the sign of the side that is taken there
+# In the place of a margin of zero, with the sign of the side that is taken there.
+TIE = float(np.nextafter(0.0, 1.0))
 TIES = {ca.OP_LT: TIE, ca.OP_LE: -TIE}  # a < b is not true where both are alike, a <= b is
 SEVERAL = (ca.OP_AND, ca.OP_OR)
 TRUTHS = (ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_NOT, *SEVERAL)

@@ -193,9 +193,8 @@ def check_delay(
     T = float(run.loop.period or 1e-3)
     own = dead_time(run.loop.controller)
     least = claim.at_least or own
-    claim = replace(
-        claim, up_to=min(claim.up_to, max((MOST_HELD - 1) * T, least))
-    )  # as far as a delay can be held
+    # As far as a delay can be held.
+    claim = replace(claim, up_to=min(claim.up_to, max((MOST_HELD - 1) * T, least)))
     quick = replace(run.scenario, log_period=None)
 
     def make(delay: float) -> tuple:

@@ -32,12 +32,13 @@ PUSH = 2.0  # 1/s: rates are off by so many sizes of their position a second
 UNBALANCED = 0.02  # of the pressure scale
 SMALLEST = (0.3, 1.0)  # share of its size by which a state is moved, at least and at most
 CLOSER = 0.9  # a start that does not fit is drawn again, so much closer
+# Sizes where neither run nor plant states any.
 UNSCALED = {
     "m": 1e-3,
     "rad": 1e-2,
     "Pa": 1e5,
     "1": 1e-2,
-}  # sizes where neither run nor plant states any
+}
 
 
 @dataclass(frozen=True)

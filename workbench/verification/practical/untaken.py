@@ -30,15 +30,17 @@ from workbench.verification.practical.ways import AFTER_A_WHILE, COMMANDS, Edge
 from workbench.verification.run import Run
 from workbench.verification.run import run as simulated
 
+# Times the way to an edge: where the loop comes back, if it is the edge that keeps it away.
 BEFORE = (
     0.9,
     0.5,
-)  # times the way to an edge: where the loop comes back, if it is the edge that keeps it away
+)
+# Likewise, where runs begin: at a jump of a command until one has seen what is beyond it; what is remembered may add up.
 BEYOND = (
     1.1,
     1.7,
     3.0,
-)  # likewise, where runs begin: at a jump of a command until one has seen what is beyond it; what is remembered may add up
+)
 JUST = 1.01  # likewise, where the machine cannot be any further: at the end of a stroke
 WAY = tuple(k / 12 for k in range(1, 13))  # shares of a move at which the machine has to stand, too
 SAME = 0.01  # of a move: places that are no further apart are one

@@ -136,8 +136,7 @@ def strict_terminal_cost(A, B, Q, R, K, S=None, ε: float = 1e-7) -> np.ndarray:
     own = A - B @ K
     W = Q - S @ K - K.T @ S.T + K.T @ R @ K
     P = solve_discrete_lyapunov(own.T, W)
-    d = np.sqrt(
-        np.maximum(np.diag(P), 1e-12 * np.diag(P).max())
-    )  # states in units in which P has ones on its diagonal
+    # States in units in which P has ones on its diagonal.
+    d = np.sqrt(np.maximum(np.diag(P), 1e-12 * np.diag(P).max()))
     P = solve_discrete_lyapunov((own * d[:, None] / d).T, W / d / d[:, None] + ε * np.eye(len(d)))
     return (P + P.T) / 2 * (d * d[:, None])

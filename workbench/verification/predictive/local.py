@@ -57,9 +57,8 @@ def unconstrained(t: TerminalIngredients) -> Ball | None:
     total = end.T @ (Ball.of(t.P) @ end) + total
     H = Ball(total.mid[n:, n:], total.rad[n:, n:])
     G = Ball(total.mid[n:, :n], total.rad[n:, :n])
-    d = 2.0 ** -np.round(
-        np.log2(np.maximum(np.diag(H.mid), 1e-300)) / 2
-    )  # moves in units that make H's diagonal 1
+    # Moves in units that make H's diagonal 1.
+    d = 2.0 ** -np.round(np.log2(np.maximum(np.diag(H.mid), 1e-300)) / 2)
     H = Ball(H.mid * d * d[:, None], H.rad * d * d[:, None])
     G = Ball(G.mid * d[:, None], G.rad * d[:, None])
     μ = 0.5 * float(np.linalg.eigvalsh((H.mid + H.mid.T) / 2)[0])
@@ -144,9 +143,8 @@ def critical_level(t: TerminalIngredients, X: Ball, W: np.ndarray) -> tuple[floa
     if t.H is not None:
         parts.append((Ball.of(t.H) @ end, np.asarray(t.h, float)))
     root = np.linalg.inv(np.linalg.cholesky(W).T)
-    near = (
-        Ball.of(root.T) @ Ball.of(W) @ Ball.of(root)
-    )  # close to I: |z|² ≤ c/(1 − its distance from I) for x = root z
+    # Close to I: |z|² ≤ c/(1 − its distance from I) for x = root z.
+    near = Ball.of(root.T) @ Ball.of(W) @ Ball.of(root)
     loss = float(up(np.linalg.norm((near - Ball.of(np.eye(n))).size), n))
     best = np.inf
     first = None

@@ -50,12 +50,13 @@ def attracted(A, B, K, u_max, T: float | None = None, shape=None, starts=()) -> 
         [W @ np.asarray(x, float) for x in starts],
     )
     parts = best = _largest(*data)
+    # Where rounding spoils the largest, a little less with room to spare.
     for share in (
         0.999,
         0.99,
         0.9,
         None,
-    ):  # where rounding spoils the largest, a little less with room to spare
+    ):
         found = None if parts is None else _checked(A, B, K, u_max, T, W, parts)
         if found or best is None or share is None:
             return found
@@ -66,11 +67,12 @@ def attracted(A, B, K, u_max, T: float | None = None, shape=None, starts=()) -> 
 def _checked(A, B, K, u_max, T, W, parts) -> Region | None:
     """The region of a solution (in the coordinates W x, limits 1) that passes its check, or None."""
     Q, Y, s, _ = parts
+    # Taken off the size, so that rounding leaves both conditions true.
     for shrink in (
         1e-7,
         1e-5,
         1e-3,
-    ):  # taken off the size, so that rounding leaves both conditions true
+    ):
         with np.errstate(all="ignore"):
             try:
                 P = W.T @ np.linalg.inv(Q) @ W * (1 + shrink)

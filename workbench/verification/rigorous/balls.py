@@ -57,9 +57,8 @@ class Ball:
         k = self.mid.shape[1]
         a = np.abs(self.mid)
         b = np.abs(other.mid)
-        with np.errstate(
-            all="ignore"
-        ):  # what is not finite stays so, and is refused where it is judged
+        # What is not finite stays so, and is refused where it is judged.
+        with np.errstate(all="ignore"):
             own = (k + 2) * EPS * (a @ b) + TINY
             return Ball(
                 self.mid @ other.mid, up(a @ other.rad + self.rad @ (b + other.rad) + own, k)
@@ -138,9 +137,8 @@ def exponential(X: Ball, terms: int = 12) -> Ball:
     n = len(X.mid)
     if not (np.isfinite(X.mid).all() and np.isfinite(X.rad).all()):
         return Ball(np.zeros((n, n)), np.full((n, n), np.inf))
-    _, (d, _) = matrix_balance(
-        X.mid, permute=False, separate=True
-    )  # powers of two: scaling by them is exact
+    # Powers of two: scaling by them is exact.
+    _, (d, _) = matrix_balance(X.mid, permute=False, separate=True)
     swap = d[None, :] / d[:, None]
     mid = X.mid * swap
     rad = X.rad * swap

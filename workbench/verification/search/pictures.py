@@ -65,9 +65,8 @@ def importance(places: np.ndarray, scores: np.ndarray) -> np.ndarray:
         return np.zeros(places.shape[1])
     terms = np.hstack([z, z * z])
     fit = terms - terms.mean(axis=0)
-    slight = (
-        1e-3 * len(z) * np.eye(fit.shape[1])
-    )  # keeps terms apart that the runs do not tell apart
+    # Keeps terms apart that the runs do not tell apart.
+    slight = 1e-3 * len(z) * np.eye(fit.shape[1])
     parts = np.linalg.solve(fit.T @ fit + slight, fit.T @ (s - s.mean())) * fit
     n = z.shape[1]
     return (parts[:, :n] + parts[:, n:]).std(axis=0)

@@ -11,9 +11,8 @@ from workbench.verification.run import Run
 from workbench.verification.verdict import Verdict
 
 VIOLATED = -1e-12  # at most, of a requirement that is violated, however small its margin
-REFUSED = (
-    math.inf
-)  # of a run that cannot be made: a machine that cannot be built, a start out of reach
+# Of a run that cannot be made: a machine that cannot be built, a start out of reach.
+REFUSED = math.inf
 
 
 @dataclass(frozen=True)

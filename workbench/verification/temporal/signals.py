@@ -41,13 +41,14 @@ from workbench.verification.temporal.windows import largest
 AXES = ("x", "y", "z")
 
 
+# What these names say of every loop.
 MEANT = (
     "tool_error",
     "overshoot",
     AT_LIMIT,
     "p_lowest",
     "p_highest",
-)  # what these names say of every loop
+)
 
 
 def table(loop: System, demand: Demand) -> dict[str, str]:

@@ -29,10 +29,11 @@ def analysis(run: Run, verdicts: list[Verdict]) -> dict:
     by_key = {v.key: v for v in verdicts}
     if has_ledger(run.loop) and len(run.log.time) > 2:
         found |= ledger_arrays(run)
+    # The latter, which was asked for, is drawn where there are both.
     for key in (
         "linear-stability",
         "linear",
-    ):  # the latter, which was asked for, is drawn where there are both
+    ):
         if key not in by_key:
             continue
         data = by_key[key].data

@@ -107,9 +107,8 @@ def late(claim: Any, loop: Any) -> Late | None:
         raise InputError(f"delay: {why.message}", mend=why.mend) from None
     samples = own - lag
     near = WHOLE * T
-    low = min(
-        least - samples, lag
-    )  # where the run's own is a bound rounding is not to leave it out
+    # Where the run's own is a bound rounding is not to leave it out.
+    low = min(least - samples, lag)
     high = max(most - samples, lag)
     if not least <= own <= most or not near < low <= high < T - near:
         raise InputError(

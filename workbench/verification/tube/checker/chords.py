@@ -61,9 +61,8 @@ def cosh(x: Interval, c: Interval, y: Interval, d: Interval) -> Interval:
 
 def power(x: Interval, exponent: float) -> Interval:
     """Of x to the power of a fixed exponent."""
-    less = (
-        exponent - 1.0
-    )  # off by a unit in the last place, where it is: x to the power of that is 1 to 2e-13
+    # Off by a unit in the last place, where it is: x to the power of that is 1 to 2e-13.
+    less = exponent - 1.0
     exact = Fraction(less) + 1 == Fraction(exponent)
     rounded = ONE if exact else Interval(1 - 1e-12, 1 + 1e-12)
     return iv.power(x, less) * exponent * rounded

@@ -53,9 +53,8 @@ class Tube:
     R: np.ndarray
     σ: float
     reach: np.ndarray
-    segments: (
-        np.ndarray
-    )  # (node, section, ·) and `balls` (node, section, section): what holds z − z_k
+    # (node, section, ·) and `balls` (node, section, section): what holds z − z_k.
+    segments: np.ndarray
     balls: np.ndarray
     w: np.ndarray
     slack: np.ndarray  # of every reference: how far the stored numbers may be off
