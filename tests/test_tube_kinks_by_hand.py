@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from test_forms_by_hand import Box
 
 from workbench.verification.tube.checker import form as module
 from workbench.verification.tube.checker import slope
@@ -86,26 +87,13 @@ def test_what_tells_a_value_from_others():
 
 
 # ---- the larger and the smaller of two -----------------------------------------------------------------------------------------
-class Shared:
+def shared(m, κ=None):
     """A set that says how a pair divides."""
-
-    γ = 0.0
-
-    def __init__(self, m, κ=None):
-        self.given = np.array(m), κ
-
-    def along(self, line):
-        return np.abs(line).sum(axis=1)
-
-    def nothing(self):
-        return np.zeros((2, 2))
-
-    def shared(self, a, b):
-        return self.given
+    return Box((np.array(m), κ))
 
 
 def two(m, κ=None):
-    of = Shared(m, κ)
+    of = shared(m, κ)
     a = Form(Interval(np.array([2.0, -3.0]), np.array([4.0, 5.0])), Interval(np.array([3.0, 1.0])),
              np.array([[1.0, -2.0], [0.5, 0.0]]), np.array([0.25, 0.5]), np.array([3.0, 4.0]), of)  # fmt: skip
     b = Form(Interval(np.array([1.0, -1.0]), np.array([6.0, 2.0])), Interval(np.array([2.0, 1.5])),
@@ -173,7 +161,7 @@ def test_lines_of_different_lengths_are_joined_either_way():
 # ---- choices --------------------------------------------------------------------------------------------------------------------
 def test_a_choice_is_the_value_nothing_or_unknown_row_by_row():
     """Of what is not chosen neither the line nor the size nor the remainder is left."""
-    of = Shared([0.5])
+    of = shared([0.5])
     own = Form(Interval(np.array([1.0, 2.0, 3.0]), np.array([2.0, 4.0, 6.0])), Interval(np.array([1.5, 3.0, 4.5])),
                np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), np.array([0.25, 0.5, 0.75]),
                np.array([3.0, 4.0, 5.0]), of)  # fmt: skip
@@ -188,7 +176,7 @@ def test_a_choice_is_the_value_nothing_or_unknown_row_by_row():
 
 
 def test_a_number_that_is_chosen_by_what_moves_jumps():
-    of = Shared([0.5])
+    of = shared([0.5])
     of.nothing = lambda: np.zeros((3, 2))
     moved = Form(
         Interval(np.array([1.0, 0.0, 0.0]), np.array([1.0, 0.0, 1.0])), line=np.ones((3, 2)), of=of
