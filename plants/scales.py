@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from workbench.verification.scales import Scale
+from workbench.verification.scales import SECOND, Scale
 
-SECOND = 1.0  # s
 GRAVITY = 9.81  # m/s²
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from workbench.contract.units import RAISED
+
 from .style import LIMIT
 from .tables import typeset
 
@@ -97,12 +99,9 @@ def mirrored(axis, values, linear: float, count: int = 3):
     axis.set_minor_locator(NullLocator())
 
 
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-
-
 def _power_of_ten(value, _=None) -> str:
     n = round(float(np.log10(value))) if value > 0 else 0
-    return f"{10.0**n:g}" if -2 <= n <= 2 else "10" + str(n).translate(_RAISED)
+    return f"{10.0**n:g}" if -2 <= n <= 2 else "10" + str(n).translate(RAISED)
 
 
 def level(ax, value, name, color=NOTE):

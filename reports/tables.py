@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from workbench.contract.units import format_quantity, pretty
+from workbench.contract.units import RAISED, format_quantity, pretty
 from workbench.verification.verdict import (
     STRENGTHS,
     Assumption,
@@ -31,7 +31,7 @@ def typeset(number: str) -> str:
     """'-1.2e-05' as people write it: '−1.2·10⁻⁵'."""
     number = re.sub(
         r"(?<=\d)e([+-]?)0*(\d+)\b",
-        lambda m: "·10" + (m[1].replace("+", "") + m[2]).translate(_RAISED),
+        lambda m: "·10" + (m[1].replace("+", "") + m[2]).translate(RAISED),
         number,
     )
     return re.sub(r"(?<![\w⁰-⁹])-(?=[\d.∞i])", "−", number)
@@ -40,9 +40,6 @@ def typeset(number: str) -> str:
 def unit_words(text: str) -> str:
     """'m³/(s*Pa^0.5)' as people write it: 'm³/(s √Pa)'."""
     return re.sub(r"([A-Za-z]+)\^0\.5", "√\\1", text).replace("*", "\u00a0")
-
-
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def quantity(value: float | None, unit: str = "1", digits: int = 4) -> str:

@@ -24,9 +24,8 @@ from workbench.cases.file import loads
 pytestmark = pytest.mark.usefixtures("plain_code")
 
 CRANK = 1  # two links, each behind a crank and a rod of its own
-MIXED = (
-    8  # slewing, forces and a servo cylinder, a crank, a cylinder that weighs something, a spring
-)
+# Slewing, forces and a servo cylinder, a crank, a cylinder that weighs something, a spring.
+MIXED = 8
 
 
 @pytest.mark.parametrize("seed", [CRANK, 3, 4, pytest.param(MIXED, marks=pytest.mark.long)])

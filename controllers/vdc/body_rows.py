@@ -12,11 +12,11 @@ from plants.components.spatial import plus, power
 from plants.multibody import cuts, linear, surroundings, tree
 from plants.multibody import required as mechanics
 from plants.multibody.mechanism import Mechanism
+from plants.multibody.parts import GROUND
 from plants.multibody.surroundings import Surroundings
 from plants.multibody.tree import ZERO6
 from workbench.verification.ledger.balance import Entry
 
-GROUND = "ground"
 BASE, TIP = "base B_c1", "tip"
 COUNTED = 0.01  # of the terms of a moment about the origin, and of those that a joint's wrench is the difference of
 

@@ -11,9 +11,8 @@ from plants.multibody.mechanism import Mechanism
 from workbench.contract.errors import InputError
 from workbench.contract.system import System
 
-HELD = (
-    1e-6  # least singular value of J_s, of its largest: below it a coordinate is held by no drive
-)
+# Least singular value of J_s, of its largest: below it a coordinate is held by no drive.
+HELD = 1e-6
 
 
 def unfit(model) -> InputError | None:

@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-_TINY = (
-    1e-300  # Pa², keeps 0/0 away at Δp = w = 0 and is below rounding for any |Δp| above 1e-140 Pa
-)
+# Pa², keeps 0/0 away at Δp = w = 0 and is below rounding for any |Δp| above 1e-140 Pa.
+_TINY = 1e-300
 
 
 def root(dp, w=0.0):

@@ -8,10 +8,9 @@ import numpy as np
 
 from reports.signals import unit_for
 from reports.style import BLUE, GREY, LIMIT, RED, named, panels
-from workbench.verification.sensitivity.check import strongest
+from workbench.verification.sensitivity.check import BARS, strongest
 
 MOST = 4  # requirements drawn
-BARS = 8  # numbers a requirement
 WIDEST = 70  # characters of a requirement over its panel
 
 

@@ -10,9 +10,8 @@ from reports.axes import decades, unit_label
 from reports.signals import unit_for
 from reports.style import BLUE, GREY, RED, legend, panels
 
-MOST = (
-    6  # panels of states and of what is told of the samples; states come in the order of the plant
-)
+# Panels of states and of what is told of the samples; states come in the order of the plant.
+MOST = 6
 TOLD = {"tool_error": "m", "v": "J"}  # units of what is told
 DECADES = 5.0  # that a panel shows at most
 

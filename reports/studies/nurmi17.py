@@ -38,6 +38,7 @@ from workbench.planning.case import PlanCase
 from workbench.planning.driven import Drive, drive, loop
 from workbench.sweep import CollectPlans, Grid, Table, sweep
 from workbench.sweep.form import sweep_of
+from workbench.sweep.plans import BEST
 
 # ---- model ----------------------------------------------------------------------------------------------------------
 SWEEP = """\
@@ -63,7 +64,6 @@ grid:
 collect: {planners: ["pseudo-inverse, weighted", "pseudo-inverse", "pointwise, pump flow", "pointwise, LoadSensing"]}
 """
 ASKED = sweep_of(parse(SWEEP, "nurmi17.yaml"), "nurmi17.yaml")
-BEST = "dynamic programming"
 WEIGHTED = "pseudo-inverse, weighted"
 FLOW = "pointwise, pump flow"
 # m: a PID strays by centimetres.

@@ -39,9 +39,8 @@ _IN_SOURCE = re.compile(
     r"(; |^)([Ss]ee the module|[Ee]quations( and methods)? in the module's docstring)[.;]?\s*"
 )
 _SHORT = {positive.words: "> 0", nonnegative.words: "≥ 0"}
-_NAMED = (
-    " (named)"  # a definition whose `name` may be left out, since the key that it stands at says it
-)
+# A definition whose `name` may be left out, since the key that it stands at says it.
+_NAMED = " (named)"
 _REFERENCE = len('{"$ref":"#/$defs/k99"}')
 _SELECTOR = f"^({'|'.join(shape.SELECTORS)})$"
 

@@ -13,7 +13,7 @@ import sys
 from types import FrameType
 from typing import NoReturn
 
-INTERRUPTED = 130
+from workbench.commands.codes import INTERRUPTED
 
 
 def _ended(number: int, frame: FrameType | None) -> NoReturn:

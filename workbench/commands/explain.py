@@ -17,9 +17,8 @@ from workbench.commands.starter import written
 from workbench.contract.errors import InputError
 from workbench.contract.units import example
 
-DEEPEST = (
-    8  # levels below a section: a machine, its actuators, their drives, those's cylinders, valves …
-)
+# Levels below a section: a machine, its actuators, their drives, those's cylinders, valves ….
+DEEPEST = 8
 
 NEXT = "to go on: workbench explain plant, workbench explain controller.VDC, workbench explain cylinder.bore"
 

@@ -14,11 +14,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from workbench.commands.codes import BAD, FAULT, INTERRUPTED
 from workbench.contract.errors import InputError, Notice
 
-BAD = 3
-FAULT = 70
-INTERRUPTED = 130
 FULL = (errno.ENOSPC, errno.EDQUOT)
 
 SPELLED = "fluidproof-spelled"  # how a terminal that knows no Greek is written to

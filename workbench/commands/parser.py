@@ -7,7 +7,7 @@ import os
 import re
 from typing import Any, NoReturn
 
-from workbench.commands.guard import BAD
+from workbench.commands.codes import BAD
 
 
 class _Once(argparse._StoreAction):

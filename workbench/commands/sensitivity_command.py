@@ -8,11 +8,15 @@ from dataclasses import replace
 
 from workbench.contract.errors import InputError
 from workbench.contract.units import format_quantity as say
-from workbench.verification.sensitivity.check import check_sensitivity, doubt, signed, strongest
+from workbench.verification.sensitivity.check import (
+    BARS,
+    check_sensitivity,
+    doubt,
+    signed,
+    strongest,
+)
 from workbench.verification.sensitivity.claim import Sensitivity
 from workbench.verification.verdict import Verdict
-
-BARS = 8  # numbers shown of a requirement
 
 
 def asked(case, of: list[str]) -> Sensitivity:

@@ -253,7 +253,7 @@ def as_shown(value: float, unit: str, digits: int = 3) -> float:
 
 def pretty(unit: str) -> str:
     """The unit with raised powers: 'kg m²'."""
-    return re.sub(r"\^(-?\d)(?![.\d])", lambda power: power[1].translate(_RAISED), unit)
+    return re.sub(r"\^(-?\d)(?![.\d])", lambda power: power[1].translate(RAISED), unit)
 
 
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")

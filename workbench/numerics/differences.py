@@ -17,9 +17,8 @@ from workbench.numerics.linearisation import Linearisation
 
 STEP = 1e-4  # of a value, or of 1 in its SI unit where that is larger: what it is moved by
 LATER = (0.377, 7.31)  # s, at which it is looked whether time changes anything
-TOLD = (
-    1e-3  # two differences further apart, as a share of the largest in their row, are no derivative
-)
+# Two differences further apart, as a share of the largest in their row, are no derivative.
+TOLD = 1e-3
 Flow = Callable[[float, Sequence[float], Sequence[float]], np.ndarray]
 
 

@@ -20,9 +20,8 @@ from workbench.planning.kernel import Kernel
 from workbench.planning.supplies import Speed, Supply
 from workbench.planning.task import BIG, Task
 
-CANDIDATES = (
-    1601  # extensions compared in a step, then once more between the neighbours of the best
-)
+# Extensions that are compared in a step, then once more between the neighbours of the best.
+CANDIDATES = 1601
 
 
 def pointwise(task: Task, supply: Supply, name: str = "", nodes: int = 521) -> Plan:

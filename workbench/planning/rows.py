@@ -8,14 +8,9 @@ import casadi as ca
 import numpy as np
 
 from workbench.planning.supplies import PlannedConstantPressure, Speed, TwoPressures, Work
-from workbench.planning.task import Task
+from workbench.planning.task import INSIDE, Task
 
 SPEED, PRESSURE = 1e-3, 1e8  # m/s and Pa/(m/s): widths of the rounded corners, w and PRESSURE w
-
-
-INSIDE = (
-    1e-7  # rad, how far the joints stay from their ends: a solver meets limits to its own tolerance
-)
 
 
 # ---- programs -----------------------------------------------------------------------------------------------------------

@@ -25,17 +25,11 @@ import numpy as np
 from workbench.planning.curve import graph, held, numbers, table, weighed
 from workbench.planning.fastest_program import NEAR
 from workbench.planning.paths import Stretched
-from workbench.planning.task import BIG, Task
+from workbench.planning.task import BIG, INSIDE, Task
 
-INSIDE = (
-    1e-7  # rad, how far joints stay from their ends: a solver meets limits to its own tolerance
-)
 SPARE = 1e-6  # of the time, for rounding
 # By which the time grows where pressures do not hold, and how often (to four times).
-LONGER, MOST = (
-    1.01,
-    140,
-)
+LONGER, MOST = 1.01, 140
 OPTIONS = {
     "ipopt": {
         "print_level": 0,

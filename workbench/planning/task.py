@@ -13,6 +13,8 @@ from workbench.contract.parameters import Unit, check_bounds, nonnegative, posit
 from workbench.planning.pressures import flows, highest, pressures
 from workbench.planning.supplies import PlannedConstantPressure, Supply
 
+# rad, how far joints stay from their ends: a solver meets limits to its own tolerance.
+INSIDE = 1e-7
 BIG = 1e30  # energy of what is not allowed; kernel.c has it too
 
 

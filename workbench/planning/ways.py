@@ -18,9 +18,8 @@ from workbench.contract.errors import InputError
 
 LOOKED = 2001  # instants of an edge at which the given path is read
 KNOTS = 201  # of the spline over its length
-RESTING = (
-    0.01  # of the largest speed: where a recorded path is slower than this, and slowest, it rests
-)
+# Share of the largest speed: where a recorded path is slower than this, and slowest, it rests.
+RESTING = 0.01
 
 
 @final

@@ -15,14 +15,13 @@ import numpy as np
 
 from workbench.contract.errors import InputError, short
 from workbench.contract.system import Signal
+from workbench.run.log_mat import FORMAT, MARK, read_mat, write_mat
 from workbench.run.room import release
 from workbench.run.status import Status
 
 if TYPE_CHECKING:
     from workbench.run.log import Log
 
-FORMAT = 1  # of the saved file; raised when an older reader would misread it
-MARK = "fluidproof_log"
 PART = 1 << 15  # rows that are copied at once
 
 
@@ -34,8 +33,6 @@ def writer(path: str | os.PathLike) -> Callable[[Log, str | os.PathLike], None]:
 
         return write_mcap
     if ending == ".mat":
-        from workbench.run.log_mat import write_mat
-
         return write_mat
     return write_netcdf
 
@@ -44,8 +41,6 @@ def reader(path: str | os.PathLike) -> Callable:
     """What reads a log from a file of this name."""
     ending = os.path.splitext(os.fspath(path))[1].lower()
     if ending == ".mat":
-        from workbench.run.log_mat import read_mat
-
         return read_mat
     if ending == ".mcap":
         raise InputError(

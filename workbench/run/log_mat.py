@@ -23,11 +23,11 @@ from workbench.run.status import Status
 if TYPE_CHECKING:
     from workbench.run.log import Log
 
-FORMAT = 1
-MARK = "fluidproof_log"
 LONGEST = 63  # letters of a name in MATLAB
 MOST = 2**31 - 1  # bytes of a variable in this version of the format
 WORD = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+FORMAT = 1  # of a saved log; raised when an older reader would misread it
+MARK = "fluidproof_log"
 TAKEN = {"time", "ans", MARK}
 
 

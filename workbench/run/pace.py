@@ -29,12 +29,10 @@ from workbench.numerics.overflow import may_overflow
 DECAYING = 2.5  # |λ| h of a mode that decays without turning, at most
 TURNING = 0.7  # |λ| h of one that turns or grows, at most
 ADDED = 0.1  # share of a damping ratio that the method may add to it
-UNDAMPED = (
-    0.1  # change of the logarithm of an amplitude over a run below which a mode counts as undamped
-)
-EXPLICIT = (
-    20  # times more explicit steps than implicit ones are taken before these are made implicit
-)
+# Change of the logarithm of an amplitude over a run below which a mode counts as undamped.
+UNDAMPED = 0.1
+# So many times more explicit steps than implicit ones are taken before steps are made implicit.
+EXPLICIT = 20
 MOST_STEPS = 10_000_000  # of a run
 BEYOND = 1e12  # 1/s: faster than any mode of a machine; a run that has such ones has left all numbers, and diverges by itself
 STRICTER = 0.8  # a step that need not be shorter than this share of the one taken is left as it is

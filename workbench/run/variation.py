@@ -24,12 +24,11 @@ from workbench.run.demand import Demand
 from workbench.run.fused import CHUNK, Fused, compiled_loop
 from workbench.run.grid import Grid
 from workbench.run.log import Log
-from workbench.run.many import has_lane
+from workbench.run.many import Job, has_lane
 from workbench.run.pace import Pace
 from workbench.run.scenario import Scenario
 from workbench.run.start import start_state
 
-Job = tuple[System, Scenario]
 SAME = 1e-6  # of a signal's largest value: what the pair's own run may differ by from the run
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 
 from workbench.commands import terminal
+from workbench.commands.codes import INTERRUPTED
 from workbench.contract.errors import InputError
 from workbench.sweep.cluster import check_address
 from workbench.sweep.form import read_sweep
 from workbench.sweep.run import sweep
 from workbench.sweep.summary import told
 from workbench.sweep.table import ending
-
-INTERRUPTED = 130
 
 
 def run_sweep(options) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import final
 
-from workbench.commands.guard import INTERRUPTED
+from workbench.commands.codes import INTERRUPTED
 from workbench.sweep.journal import Journal
 from workbench.sweep.outcome import Outcome
 

@@ -24,6 +24,7 @@ from workbench.verification.observed.holding import at_start
 from workbench.verification.observed.machine import limits_of
 from workbench.verification.observed.path import ON_PATH, path_size
 from workbench.verification.practical.meters import meters
+from workbench.verification.practical.nominal import SETTLE
 from workbench.verification.predictive.defaults import predictive_claims
 from workbench.verification.run import error_unit
 from workbench.verification.search.of_scenario import MOST_SEED
@@ -34,7 +35,6 @@ BRIEF = 10.0  # s: what each of them lasts, unless something is not back by then
 DRAWS = 8  # of the noise that a loop states: a few per cent of what the other claims cost
 SHORT = 3.0  # s: limits are not scanned on runs shorter than this
 ON_SCAN = 0.2  # likewise, in scans of limits
-SETTLE = 3.0  # s allowed for settling on a machine, at most
 STILL = 1e-3  # of a path's size: oscillation below is of no interest
 OPEN = (
     "the loop is open: no command answers what is measured, and nothing brings the machine back to a path; to ask only for what"

@@ -13,9 +13,8 @@ from workbench.contract.system import names
 from workbench.run.log import column
 
 _COUNTED = 1e-3  # of the pump's energy: what an element's energy over a run may be off by
-_JUMP = (
-    0.1  # of the range of a power: what it does not change by between two rows where they follow it
-)
+# Share of the range of a power by which it does not change between two rows where they follow it.
+_JUMP = 0.1
 
 
 class ValveAccount(NamedTuple):

@@ -18,9 +18,8 @@ from workbench.interop.export.package import RUN
 from workbench.interop.export.replay import Replay
 from workbench.numerics.compiler import compiler
 
-PATIENCE = (
-    240.0  # s for each tool, and for the program: cppcheck takes a minute for a thousand operations
-)
+# s for each tool, and for the program; cppcheck takes a minute for a thousand operations.
+PATIENCE = 240.0
 FATAL = "-fno-sanitize-recover=all"  # what the sanitizers find ends the program
 SANITIZED = ("-std=c99", "-O1", "-g", "-ffp-contract=off", "-fsanitize=address,undefined", FATAL)
 # The text as one compiler sees it: cppcheck takes a minute for each way in which it could be preprocessed.

@@ -42,9 +42,8 @@ class SolverText:
     about: Sequence[str] = field(default=())
     digest: str = ""
 
-    prepared = (
-        True  # its constants are worked out, and there are no parameters that they follow from
-    )
+    # Its constants are worked out; there are no parameters from which they would follow.
+    prepared = True
 
     def __post_init__(self) -> None:
         if self.single:

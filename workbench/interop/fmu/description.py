@@ -10,12 +10,7 @@ from typing import Literal, final
 from workbench.contract.errors import InputError, short
 from workbench.interop.fmu.quantities import InSI
 
-MOST_BYTES = 50_000_000
-LONGEST = (
-    1_000_000  # letters of an attribute: a list of dependencies has a place for every variable
-)
 Kind = Literal["co-simulation", "model-exchange"]
-TAGS: dict[str, Kind] = {"ModelExchange": "model-exchange", "CoSimulation": "co-simulation"}
 NUMERIC = ("Real", "Float64", "Float32")
 INTS = tuple(f"{sign}Int{bits}" for sign in ("", "U") for bits in (8, 16, 32, 64))
 WHOLE = ("Integer", "Boolean", "Enumeration", *INTS)

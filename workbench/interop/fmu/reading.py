@@ -11,9 +11,8 @@ from workbench.interop.fmu.description import NUMERIC, Description, Interface, K
 from workbench.interop.fmu.quantities import BASE, InSI, of_base, of_name
 
 MOST_BYTES = 50_000_000
-LONGEST = (
-    1_000_000  # letters of an attribute: a list of dependencies has a place for every variable
-)
+# Letters of an attribute: a list of dependencies has a place for every variable.
+LONGEST = 1_000_000
 TAGS: dict[str, Kind] = {"ModelExchange": "model-exchange", "CoSimulation": "co-simulation"}
 
 

@@ -31,9 +31,8 @@ SOUND = 0.35  # badness below which a run shows no fault
 FAINT = 0.02  # likewise, where a removal takes CLEARLY all of it away: a claim may ask for less than is small
 CLEARLY = 0.9  # share of the badness
 HELPS = 0.25  # least share of the badness that a removal must take away
-PARTLY = (
-    0.15  # likewise, of one that is told where nothing else is found: the error is a third then
-)
+# The same, for a removal that is told where nothing else is found: the error is a third then.
+PARTLY = 0.15
 ALIKE = 0.95  # of the best removal's share: others among numbers tried in turn are told with it
 KICKS = 4  # other starts that are tried where the run itself shows nothing
 MOST_ROWS = 200  # of a run, at which the ledger of a corrected model is worked out

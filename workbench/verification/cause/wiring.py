@@ -28,9 +28,8 @@ SAMPLES = 24  # logged samples at which a law is asked
 UNTOUCHED = Edit("", same, same)
 ALIKE = 1e-6  # residual below which edits explain alike: a null of a sensor and one of a valve may
 VANISHES = 0.02  # residual below which an edit explains what was seen
-WILD = (
-    10.0  # ranges of a command: what is asked beyond is that of a run that went astray long before
-)
+# Ranges of a command: a run that asks for more went astray long before.
+WILD = 10.0
 LATER = (0, 1, 4, 20)  # lengths of the run by which a wrapper is asked later than its samples were
 FEW = 4  # samples before that, at least
 

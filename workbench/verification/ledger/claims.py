@@ -21,9 +21,8 @@ SOURCE = "[Petrovic22] (94)–(99), (C.1)–(C.12), completed"
 RANDOM_STATES = 400
 AROUND = "ledger at random states"
 NORM = "(99): v̇ ≤ −Σ ΔVᵀK_AΔV − Σ (k_f/k_x)Δf² + p_Bc1 at every instant"
-HUGE = (
-    1e100  # W: terms beyond are those of a run that blows up, and overflow when they are multiplied
-)
+# W: terms beyond are those of a run that blows up, and overflow when they are multiplied.
+HUGE = 1e100
 BRISTLES = 1e-5  # m, spread of deflections at random states
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.contract.errors import InputError
-
-HAIR = 1e-7  # V: how far a valve is opened to choose its side
+from workbench.numerics.shut_valves import HAIR
 
 
 def steer_to(w, steer, slope, missing) -> None:

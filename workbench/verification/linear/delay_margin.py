@@ -27,9 +27,8 @@ from workbench.verification.linear.lyapunov import coordinates
 from workbench.verification.linear.sampled_data import hold
 
 BOXES = 20_000  # looked at before the search ends with what is certain by then
-NARROW = (
-    1e-6  # how well N and S are known on a box that is not halved any more, share of their size
-)
+# Share of their size to which N and S are known on a box that is not halved any more.
+NARROW = 1e-6
 MOST = 100_000  # samples of delay that are looked at
 
 

@@ -40,9 +40,8 @@ from workbench.verification.run import Run, run_many
 from workbench.verification.run import run as simulated
 from workbench.verification.scales import scales, signal_floor
 
-FLOOR = (
-    1e-3  # rad or m: oscillation smaller than this does not end a scan, on a machine of any size
-)
+# rad or m: oscillation smaller than this does not end a scan, on a machine of any size.
+FLOOR = 1e-3
 HARDLY = 0.01  # of `spread`: joints that move less than that while oil settles have shown no motion
 CHATTER = 0.05  # share of the range used, likewise
 # Of a path's size, and of the machine's own: likewise, on a plant without a tool.

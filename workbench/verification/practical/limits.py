@@ -25,9 +25,8 @@ from workbench.verification.run import PAYING, Run, run_many, samples
 from workbench.verification.variant import variant
 from workbench.verification.verdict import Verdict
 
-NARROWED = (
-    9  # times that the distance from the last good value to the first bad one becomes shorter
-)
+# By this factor the distance from the last good value to the first bad one becomes shorter.
+NARROWED = 9
 FEWEST = 2  # values that a bracket is divided by, at least
 SCANNED = "scan from the scenario's own start, then bracket"
 

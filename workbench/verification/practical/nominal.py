@@ -18,7 +18,7 @@ from workbench.verification.scales import storage_floor
 
 HEADROOM = 10.0  # a bound nobody stated: so many times the largest settled v of the nominal run
 WORST_ERROR = 20e-3  # m: no bound is set on a run with a larger tool error
-SETTLE = 3.0  # s allowed for settling in the runs of a scan
+SETTLE = 3.0  # s allowed for settling on a machine, at most
 
 
 @dataclass(frozen=True)

@@ -25,9 +25,8 @@ GROWN = 2.05
 SEEN = 1e-3  # of the largest command: below it nothing is commanded
 FIRST = 3  # values of U/s that say what it was at first
 MOST = 6  # turns that are told, the nearest
-ROUNDS = (
-    5  # of looking between the last value as before and the first that is not, at PARTS points each
-)
+# Rounds of looking between the last value as before and the first that is not, at PARTS points each.
+ROUNDS = 5
 PARTS = 15
 
 

@@ -13,9 +13,9 @@ from workbench.verification.probability.binomial import fewest
 from workbench.verification.probability.sequential import FACTOR
 from workbench.verification.probability.splitting import FEWEST, particles
 from workbench.verification.proofs import Number
+from workbench.verification.search.claim import MOST_RUNS
 from workbench.verification.temporal.parser import parse
 
-MOST_RUNS = 100_000
 LEAST_CONFIDENCE = 0.5
 RARE_RUNS = 20_000  # of splitting, where no number is stated
 

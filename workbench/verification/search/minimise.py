@@ -21,9 +21,8 @@ SPREAD = 0.25  # first standard deviation of CMA-ES, half a range being 1
 FIRST = 16  # places before CMA-ES
 GENERATION = 8  # places of CMA-ES at once
 PATIENCE = 6  # generations
-FARTHEST = (
-    8.0  # from a place down its slope, in half sides of the box: what leaves it stops at its sides
-)
+# A step from a place down its slope, in half sides of the box: what leaves the box stops at its sides.
+FARTHEST = 8.0
 MUCH = 0.5  # of a score: a generation down the slope that leaves no more of it is worth another
 PROGRESS = 0.05  # of the best score that so many generations have to gain
 

@@ -31,6 +31,7 @@ TEXT = "which numbers move the margins most"
 SOURCE = "derivatives of the run where it is smooth, else differences of runs and Morris' effects; Sobol's indices over ranges"
 SLIGHT = 1e-6  # of the largest change: numbers that move a margin less do not
 TOLD = 3  # numbers in the row
+BARS = 8  # numbers shown of a requirement, at most
 BATCH = 64
 
 

@@ -10,8 +10,7 @@ from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, up_to
 from workbench.verification.checked import Checked as _Checked
 from workbench.verification.probability.claims import Spread
-
-MOST_RUNS = 100_000
+from workbench.verification.search.claim import MOST_RUNS
 
 
 @final

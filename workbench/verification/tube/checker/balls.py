@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-UNIT = 2.0**-52
+from .interval import UNIT
+
 ENLARGED = 1 + 1e-12
 LEAST = 1e-290
 

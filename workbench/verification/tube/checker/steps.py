@@ -34,9 +34,8 @@ from .series import Series
 from .spread import Spread
 
 TERMS = 14
-ROUNDED = (
-    1e-12  # share of Q that the rounding of Φ is below: 15 products of matrices of up to 40 rows
-)
+# The rounding of Φ is below this share of Q: 15 products of matrices of up to 40 rows.
+ROUNDED = 1e-12
 LEAST = 1e-270  # more than what `up` adds
 TRIES = 12
 ITERATIONS = 40
