@@ -14,6 +14,7 @@ from typing import Any, final
 
 import numpy as np
 
+from workbench.contract.capabilities import ends, periods
 from workbench.contract.errors import InputError
 
 
@@ -44,6 +45,20 @@ class BaseMotion:
             for stem, row in groups
             for i, axis in enumerate("xyz")
         }
+
+    @property
+    def duration(self) -> float:
+        """When the base has come to rest, s."""
+        return max((ends(part) for part in self._parts), default=0.0)
+
+    @property
+    def periods(self) -> tuple[float, ...]:
+        """Periods of position and angles, s."""
+        return tuple(period for part in self._parts for period in periods(part))
+
+    @property
+    def _parts(self) -> list[Any]:
+        return [part for part in (self.position, self.angles) if part is not None]
 
     def at(self, plant, t) -> np.ndarray:
         """(5, N, 3): g, V, ω, A, α at times t, in the axes of {B_c1}."""
@@ -82,6 +97,16 @@ class Component:
     plant: Any
     row: int
     axis: int
+
+    @property
+    def duration(self) -> float:
+        """When the base has come to rest, s."""
+        return self.motion.duration
+
+    @property
+    def periods(self) -> tuple[float, ...]:
+        """Those of the base, s."""
+        return self.motion.periods
 
     def sample(self, t, order: int) -> np.ndarray:
         """(1, N, 1); InputError for order > 0: nobody differentiates a disturbance."""

@@ -1,5 +1,6 @@
 """A moving base: kinematics against differences, power against energy, VDC's ledger with p_Bc1."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -8,10 +9,12 @@ import pytest
 from controllers import VDC
 from plants import machine
 from plants.base_motion import BaseMotion, rotation
-from workbench import ClosedLoop, InputError, Sampled, Scenario, Sine, Waypoints, simulate
+from workbench import ClosedLoop, Delayed, InputError, Sampled, Scenario, Sine, Waypoints, simulate
 from workbench.verification.claims import Identity, PowerFlows
 from workbench.verification.judge import examine
-from workbench.verification.run_claims import EnergyBalance
+from workbench.verification.observed.settled import check_settled
+from workbench.verification.run import run
+from workbench.verification.run_claims import EnergyBalance, Settled
 
 SWAY = BaseMotion(
     Sine("output", (0.0, 0.0, 0.0), (0.05, 0.08, 0.03), 0.3, 0.4, 1.0),
@@ -116,3 +119,36 @@ def test_a_base_at_rest_changes_nothing(two_joint):
             np.abs(plain.array(name) - still.array(name)).max()
             <= 1e-9 * np.abs(plain.array(name)).max()
         )
+
+
+# ---- what a base says of itself -----------------------------------------------------------------
+def test_periods_and_end_of_a_base(two_joint):
+    """Those of its parts; every signal of it has them, so that a run can be made long enough."""
+    assert SWAY.periods == pytest.approx((1 / 0.3, 1 / 0.2)) and SWAY.duration == math.inf
+    shove = Waypoints("output", ((0.0, 0.0, 0.0), (0.2, 0.0, 0.1)), 1.7)
+    assert BaseMotion(position=shove).periods == () and BaseMotion().duration == 0.0
+    assert BaseMotion(position=shove).duration == pytest.approx(1.7)
+    rolls = Sine("output", (0.0, 0.0, 0.0), (0.1, 0.0, 0.0), 0.25)
+    both = BaseMotion(shove, rolls)
+    assert both.periods == (4.0,) and both.duration == math.inf
+    for signal in both.disturbances(two_joint).values():
+        assert signal.periods == (4.0,) and signal.duration == math.inf
+
+
+SWELL = BaseMotion(
+    Sine("output", (0.0, 0.0, 0.0), (0.0, 0.1, 0.0), 0.25),
+    Sine("output", (0.0, 0.0, 0.0), (0.05, 0.0, 0.0), 0.3),
+)
+
+
+@pytest.mark.parametrize("delay, holds", [(0.0, True), (3.5e-3, False)])
+def test_a_crane_on_a_swell_is_told_from_one_that_hunts(two_joint, delay, holds):
+    """Periods of the swell make the run long enough; sums of its frequencies are seen in a run from another start, too."""
+    law = Sampled(VDC(two_joint), 1e-3)
+    loop = ClosedLoop(two_joint, Delayed(law, delay) if delay else law)
+    there = ("start", (-1.21, -1.90), "start")
+    path = Waypoints("joint", there, 1.5)
+    scenario = Scenario(reference=path, disturbances=SWELL.disturbances(two_joint))
+    told = check_settled(Settled(), run(loop, scenario))
+    assert told.holds is holds
+    assert ("response to disturbance" in told.worst) is holds

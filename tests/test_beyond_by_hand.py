@@ -174,14 +174,24 @@ class Goes:
     ],
 )
 def test_what_drives_a_loop_by_time_itself(monkeypatch, push, timed, said):
-    """Beyond half of a run of 10 s; it is looked for once."""
+    """Beyond half of a run of 10 s, or an instant that is asked for; a plant is asked once whether time matters."""
     monkeypatch.setattr(response, "ends", lambda motion: getattr(motion, "duration", np.inf))
     monkeypatch.setattr(response, "_timed", lambda run: timed)
     scenario = SimpleNamespace(length=lambda: 10.0, disturbances={"G": 1.0, "F": push})
     run = SimpleNamespace(scenario=scenario, kept={})
-    assert response.driven(run) == said and run.kept == {"driven": said}
-    monkeypatch.setattr(response, "_timed", lambda run: not timed)
     assert response.driven(run) == said
+    assert run.kept == ({} if said.startswith("disturbance") else {"moves_in_time": timed})
+    monkeypatch.setattr(response, "_timed", lambda run: not timed)
+    assert response.driven(run) == said or not run.kept
+
+
+@pytest.mark.parametrize("after, said", [(5.0, "disturbance F"), (7.0, ""), (9.0, "")])
+def test_what_ends_before_an_instant_drives_nothing_after_it(monkeypatch, after, said):
+    monkeypatch.setattr(response, "_timed", lambda run: False)
+    scenario = SimpleNamespace(length=lambda: 4.0, disturbances={"F": Goes(7.0)})
+    run = SimpleNamespace(scenario=scenario, kept={})
+    assert response.driven(run, after=after) == said
+    assert response.driven(run) == "disturbance F"
 
 
 @pytest.mark.parametrize("rate, timed", [(0.0, False), (1e-13, False), (1e-9, True)])
@@ -213,7 +223,8 @@ def test_a_plant_called_from_python_is_asked_whether_time_matters(rate, timed):
 def test_what_swings_beside_the_response_to_what_drives(monkeypatch):
     """A worst one, (signal, kind, Hz, …), or none; without another start the two cannot be told apart."""
     seen = {None: ("a", "limit cycle", 2.0), "other": None}
-    made = lambda worst: SimpleNamespace(worst=lambda chatter: worst)
+    brief = {"said": ""}
+    made = lambda worst: SimpleNamespace(worst=lambda chatter: worst, brief=brief["said"])
     monkeypatch.setattr(response, "oscillations", lambda run, floor, other=None: made(seen[other]))
     monkeypatch.setattr(response, "pace", lambda f: f" at {f:g} Hz")
     drives, starts = {}, {}
@@ -232,6 +243,9 @@ def test_what_swings_beside_the_response_to_what_drives(monkeypatch):
     assert (open_.driver, open_.open, open_.words(0.05)) == ("disturbance F", True, "")
     seen[None] = None
     assert ask("disturbance F", None).driver == ""
+    brief["said"] = "a moves, too few periods"
+    slow = ask("disturbance F", "other")
+    assert (slow.driver, slow.open, slow.words(0.05)) == ("disturbance F", False, "")
 
 
 @pytest.mark.parametrize(

@@ -208,7 +208,7 @@ UNSOUND = [
     ({"many": ("a", 2)}, "its entry number 2: expected text"),
     ({"deep": ((1.0,), 2.0)}, "deep: its entry number 2"),
     ({"table": {"a": "b"}}, "table: a: expected a number"),
-    ({"either": "stop"}, "either: expected one of start or a tuple of a number"),
+    ({"either": "stop"}, "either: expected one of start or a tuple, each entry a number"),
     ({"part": "here"}, "part: expected Scenario"),
     ({"part": 3}, "part"),
     ({"part": Scenario}, "part"),

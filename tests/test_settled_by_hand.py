@@ -276,9 +276,11 @@ def test_a_loop_can_be_held_where_nothing_drives_it_on(
 
     parts = {"ends": Steps("output", (0.0, 1.0), (0.0, 5.0)), "goes on": Goes()}
     pushes = {} if push is None else {"F": parts.get(push, push), "G": 1.0}
-    scenario = SimpleNamespace(reference=parts.get(reference), disturbances=pushes)
+    scenario = SimpleNamespace(
+        reference=parts.get(reference), disturbances=pushes, length=lambda: 2.0
+    )
     demand = SimpleNamespace(reference="r" if demanded else None)
-    monkeypatch.setattr(resting, "driven", lambda run: on)
+    monkeypatch.setattr(resting, "driven", lambda run, after: on)
     given = SimpleNamespace(scenario=scenario, demand=demand)
     assert bool(resting.comes_to_rest(given)) is rest
 
@@ -289,7 +291,7 @@ def test_a_reference_that_goes_on_is_held_where_it_is_at_the_end(monkeypatch, on
     sine = Sine("output", (0.1,), (0.3,), 0.5, ramp=0.0)
     scenario = Scenario(1.5, sine, offset={"y": 0.02})
     log = SimpleNamespace(time=np.array([0.0, 1.5]))
-    monkeypatch.setattr(resting, "driven", lambda run: on)
+    monkeypatch.setattr(resting, "driven", lambda run, after: on)
     run = SimpleNamespace(scenario=scenario, demand=SimpleNamespace(reference=sine), log=log)
     found = resting.held_from_its_start(run)
     assert (found is not None) is held

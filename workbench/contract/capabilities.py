@@ -154,6 +154,18 @@ def ends(motion: Any) -> float:
     return motion.duration if isinstance(motion, Ends) else inf
 
 
+@runtime_checkable
+class Repeats(Protocol):
+    """A motion that comes again and again."""
+
+    periods: tuple[float, ...]
+
+
+def periods(motion: Any) -> tuple[float, ...]:
+    """Periods of what a reference or disturbance is made of, s; none of one that does not say, or does not repeat."""
+    return motion.periods if isinstance(motion, Repeats) else ()
+
+
 # ---- what any part can say of itself ------------------------------------------------------------
 @runtime_checkable
 class Named(Protocol):

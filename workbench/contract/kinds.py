@@ -148,11 +148,9 @@ def _expected(option: Any) -> str:
         return "one of " + ", ".join(map(str, typing.get_args(option)))
     if origin is tuple or option is tuple or origin in _SEQUENCES:
         members = [part for part in typing.get_args(option) if part is not ...]
-        return (
-            f"a tuple of {_expected(options(members[0])[0])}s".replace("a a ", "a ")
-            if members
-            else "a tuple"
-        )
+        if not members:
+            return "a tuple"
+        return f"a tuple, each entry {_expected(options(members[0])[0])}"
     if origin in _MAPPINGS:
         return "a mapping"
     known = {

@@ -8,6 +8,7 @@ from typing import Any, final
 
 import numpy as np
 
+from workbench.contract.capabilities import periods
 from workbench.contract.errors import InputError
 from workbench.run.reference import Hold, Sine, Waypoints
 from workbench.run.sampling import Space, fix, merged_jumps
@@ -54,6 +55,11 @@ class Deviated:
     def duration(self) -> float:
         """When both have ended, s."""
         return max(self.path.duration, self._spline.duration)
+
+    @property
+    def periods(self) -> tuple[float, ...]:
+        """Those of the path, s."""
+        return periods(self.path)
 
     def sample(self, t, order: int) -> np.ndarray:
         """(order+1, N, n); the docstring of `workbench.run.reference` has the contract."""

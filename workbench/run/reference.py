@@ -156,6 +156,11 @@ class Waypoints:
         """End of the last leg, s."""
         return float(self.legs[1][-1])
 
+    @property
+    def periods(self) -> tuple[float, ...]:
+        """Time of one round with the rest after it, s; none of a path that is walked once."""
+        return ((self.duration + self.dwell) / self.repeat,) if self.repeat > 1 else ()
+
     def _corners(self) -> np.ndarray:
         points = np.array([_known(p) for p in self.points])
         return np.concatenate([points[:1], np.tile(points[1:], (self.repeat, 1))])
@@ -230,6 +235,11 @@ class Sine:
         check_bounds(self)
 
     duration = math.inf
+
+    @property
+    def periods(self) -> tuple[float, ...]:
+        """1/f, s."""
+        return (1.0 / self.frequency,)
 
     def sample(self, t, order: int) -> np.ndarray:
         """(order+1, N, n); the module's docstring has the contract."""

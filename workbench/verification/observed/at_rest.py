@@ -45,7 +45,9 @@ def stays_at(reference: Any, t: float) -> Hold:
 
 def _can_be_held(run: Run) -> bool:
     """Whether there is a reference, and neither a disturbance nor the plant's own motion in time goes on for ever."""
-    return not pushed(run) and run.demand.reference is not None and not driven(run)
+    if run.demand.reference is None or pushed(run):
+        return False
+    return not driven(run, after=run.scenario.length())
 
 
 def pushed(run: Run) -> bool:

@@ -6,20 +6,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from workbench.contract.capabilities import periods
 from workbench.run.deviated import undeviated
-from workbench.run.reference import Sine, Waypoints
+from workbench.run.reference import Sine
 from workbench.verification.run import Run
 
 
 def commanded_periods(run: Run) -> list[float]:
-    """Periods (s) of what drives the loop: a sine, a path walked again and again."""
-    found = []
-    for given in (undeviated(run.scenario.reference), *run.scenario.disturbances.values()):
-        if isinstance(given, Sine):
-            found.append(1.0 / given.frequency)
-        elif isinstance(given, Waypoints) and given.repeat > 1:
-            found.append((given.duration + given.dwell) / given.repeat)
-    return found
+    """Periods (s) of what drives the loop, each once: a sine, a path walked again and again, a swell under the base."""
+    given = (run.scenario.reference, *run.scenario.disturbances.values())
+    return list(dict.fromkeys(period for one in given for period in periods(one)))
 
 
 def commanded_waves(run: Run) -> list[float]:

@@ -30,7 +30,7 @@ class Swings:
     """What swings in the settled half of a run by the loop's own doing.
 
     seen     without what time drives, where that is known
-    driver   what drives by time itself what swings, in words; "" where nothing does, or nothing swings
+    driver   what drives by time itself what moves, in words; "" where nothing does, or nothing moves
     open     whether the two cannot be told apart, because no other start can be had
     """
 
@@ -47,7 +47,7 @@ class Swings:
 def swings(run: Run, floor: float, chatter: float) -> Swings:
     """Cycles of errors above the floor and commands that chatter by more than a share; the response to what time drives is none."""
     seen = oscillations(run, floor)
-    driver = driven(run) if seen.worst(chatter) else ""
+    driver = driven(run) if seen.worst(chatter) or seen.brief else ""
     if not driver:
         return Swings(seen)
     other = companion(run)
@@ -56,20 +56,19 @@ def swings(run: Run, floor: float, chatter: float) -> Swings:
     return Swings(oscillations(run, floor, other), driver)
 
 
-def driven(run: Run) -> str:
-    """In words, what drives the loop by time itself, with no period that is known; "" where nothing does."""
-    if "driven" not in run.kept:
-        run.kept["driven"] = _driven(run)
-    return run.kept["driven"]
+def driven(run: Run, after: float | None = None) -> str:
+    """In words, what drives the loop by time itself, with no period that is known; "" where nothing does.
 
-
-def _driven(run: Run) -> str:
-    half = 0.5 * run.scenario.length()
+    after: s, from when on; where left out in the second half of the run, in which it is to be settled.
+    """
+    begin = 0.5 * run.scenario.length() if after is None else after
     for name, value in run.scenario.disturbances.items():
         known = isinstance(value, Sine | Waypoints)
-        if isinstance(value, Varies) and not known and ends(value) > half:
+        if isinstance(value, Varies) and not known and ends(value) > begin:
             return f"disturbance {name}"
-    return "the plant's own motion in time" if _timed(run) else ""
+    if "moves_in_time" not in run.kept:
+        run.kept["moves_in_time"] = _timed(run)
+    return "the plant's own motion in time" if run.kept["moves_in_time"] else ""
 
 
 def _timed(run: Run) -> bool:
