@@ -73,9 +73,18 @@ def test_a_limit_that_a_machine_bears_for_a_share_of_the_time(many, holds):
     """Five of 101 rows are less than a twentieth of them, six are more."""
     x = np.where(np.arange(101) < many, 2.0, 0.0)
     found = limited([SPOOL], x=x)
-    assert found.holds is holds and ("at it for" in found.worst) is not holds
-    assert found.data["limits"][0]["share"] == pytest.approx(many / 101)
+    assert found.holds is holds
+    assert found.worst.endswith(f"; at it for {100 * many / 101:.2g} % of the time, 5 % may be")
+    share = found.data["limits"][0]["share"]
+    assert share == pytest.approx(many / 101)
+    assert (found.margin, found.unit, found.limit) == (pytest.approx(0.05 - share), "1", 0.05)
     assert limited([SPOOL], SimpleNamespace(share=0.0, counted=False), x=x).holds is False
+
+
+def test_a_limit_that_is_never_reached_leaves_room_in_its_own_unit():
+    found = limited([SPOOL], x=np.full(101, 0.5))
+    assert found.holds is True and "at it for" not in found.worst
+    assert found.unit == SPOOL.unit and found.margin == pytest.approx(SPOOL.high - 0.5)
 
 
 def test_the_limit_that_is_broken_most_is_told_first():
