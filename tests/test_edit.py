@@ -34,3 +34,21 @@ def test_numbers_parts_and_all(crane):
 def test_what_cannot_be_is_refused_in_words(crane, changes, words):
     with pytest.raises(InputError, match=words):
         changed(crane, changes)
+
+
+@pytest.mark.parametrize(
+    "name, mend",
+    [
+        ("lift.strok", "did you mean lift.stroke?"),
+        ("payload.weight", "payload has mass"),
+        ("lift.valve.Q_n", "lift.valve has c_p1, c_n1, c_p2, c_n2, u_max, dead_band, "),
+        ("all.valve.lagg", "did you mean all.valve.lag?"),
+        ("all.zzz", "write the path as in the machine's own file"),
+        ("nowhere.Q_n", "write the path as in the machine's own file"),
+        ("paylod.mass", "did you mean payload.mass"),
+    ],
+)
+def test_a_name_that_fits_nothing_is_mended_with_what_there_is(crane, name, mend):
+    with pytest.raises(InputError, match="nothing called") as refused:
+        changed(crane, {name: 1.0})
+    assert refused.value.mend.startswith(mend)

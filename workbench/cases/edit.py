@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Annotated, Any
@@ -23,6 +23,9 @@ from workbench.cases.shorthand import Shorthand
 from workbench.contract.capabilities import Named
 from workbench.contract.errors import InputError, in_words
 from workbench.contract.parameters import Unit, field_infos, label
+
+
+SHOWN = 12  # names that a refusal tells of a part
 
 
 @dataclass(frozen=True)
@@ -90,22 +93,11 @@ def find(obj: Any, written: str, node: Node, key: str) -> list[Place]:
     if not everywhere and len(found) > 1:
         found = [p for p in found if wanted[0] in p.names] or found
     if not found:
-        texts = {p.text.lower(): p.text for p in known}
-        last = [p.text for p in known if p.path[-1].lower() == written.split(".")[-1].lower()]
-        near = [
-            texts[n] for n in difflib.get_close_matches(written.lower(), texts, 3, 0.5)
-        ] or last[:3]
-        if not near:
-            ends = {p.path[-1].lower(): p.text for p in known}
-            near = [
-                ends[n] for n in difflib.get_close_matches(written.split(".")[-1].lower(), ends, 2)
-            ]
-        mend = (
-            f"did you mean {' or '.join(near)}?"
-            if near
-            else "write the path as in the machine's own file"
+        raise node.error(
+            f"there is nothing called {written[:80]!r} to change",
+            key=key,
+            mend=_mend(written, wanted, known),
         )
-        raise node.error(f"there is nothing called {written[:80]!r} to change", key=key, mend=mend)
     if len(found) > 1 and not everywhere:
         shown = ", ".join(p.text for p in found[:3]) + (" …" if len(found) > 3 else "")
         raise node.error(
@@ -116,12 +108,51 @@ def find(obj: Any, written: str, node: Node, key: str) -> list[Place]:
     return found
 
 
+def _mend(written: str, wanted: list[str], known: list[Place]) -> str:
+    """How to mend a name that fits nothing: with what the part that it names has, else with what is written alike."""
+    part, _, last = written.rpartition(".")
+    inside = wanted[:-1]
+    below = [p for p in known if inside and _in_order(inside, p.words[:-1])]
+    ends = {p.path[-1].lower(): p.path[-1] for p in below}
+    alike = difflib.get_close_matches(last.lower(), ends, 2)
+    if alike:
+        return _meaning(f"{part}.{ends[end]}" for end in alike)
+    beside = [p.path[-1] for p in below if _meant(inside, p.words[:-1])]
+    if beside:
+        few = list(dict.fromkeys(beside))
+        more = " …" if len(few) > SHOWN else ""
+        return f"{part[:80]} has {', '.join(few[:SHOWN])}{more}"
+    near = _alike(written, known)
+    return _meaning(near) if near else "write the path as in the machine's own file"
+
+
+def _meaning(names: Iterable[str]) -> str:
+    return f"did you mean {' or '.join(names)}?"
+
+
+def _alike(written: str, known: list[Place]) -> list[str]:
+    """Paths that are written alike; else those that end in the same word, or in one like it."""
+    texts = {p.text.lower(): p.text for p in known}
+    alike = difflib.get_close_matches(written.lower(), texts, 3, 0.5)
+    if alike:
+        return [texts[text] for text in alike]
+    last = written.split(".")[-1].lower()
+    same = [p.text for p in known if p.path[-1].lower() == last]
+    if same:
+        return same[:3]
+    ends = {p.path[-1].lower(): p.text for p in known}
+    return [ends[end] for end in difflib.get_close_matches(last, ends, 2)]
+
+
 def _meant(wanted: list[str], words: tuple[frozenset[str], ...]) -> bool:
     """Whether the wanted words occur in this order, the last one last."""
-    if wanted[-1] not in words[-1]:
-        return False
-    left = iter(words[:-1])
-    return all(any(w in each for each in left) for w in wanted[:-1])
+    return wanted[-1] in words[-1] and _in_order(wanted[:-1], words[:-1])
+
+
+def _in_order(wanted: list[str], words: tuple[frozenset[str], ...]) -> bool:
+    """Whether the wanted words occur in this order."""
+    left = iter(words)
+    return all(any(w in each for each in left) for w in wanted)
 
 
 def changed(obj: Any, changes: Mapping[str, Any]) -> Any:
