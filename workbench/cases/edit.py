@@ -24,7 +24,6 @@ from workbench.contract.capabilities import Named
 from workbench.contract.errors import InputError, in_words
 from workbench.contract.parameters import Unit, field_infos, label
 
-
 SHOWN = 12  # names that a refusal tells of a part
 
 
