@@ -15,6 +15,7 @@ from controllers.mpc.cost import Stage, root, stage_costs, stage_form, terms, we
 from workbench import Hold, Scenario
 from workbench.contract.errors import InputError
 from workbench.verification.claims import DelayLimit, SampleTimeLimit, Settled
+from workbench.verification.practical.scanned import Outcome
 from workbench.verification.run_claims import Tracking
 
 TRACKING = Tracking(error=0.02, settle=4.0)
@@ -23,7 +24,7 @@ TRACKING = Tracking(error=0.02, settle=4.0)
 def bench(claims=(TRACKING,), duration=60.0, **other):
     scenario = Scenario(duration, Hold("output", (0.0,)), log_period=0.5)
     given = {"wish": None, "loop": None, "scenario": scenario, "claims": claims, "knobs": ()}
-    given |= {"rungs": "ladder", "judge": lambda run: (True, 0, 0, ""), "tick": lambda: None}
+    given |= {"rungs": "ladder", "judge": lambda run: Outcome(True, 0, 0, ""), "tick": lambda: None}
     return Bench(**given | other)
 
 
@@ -187,7 +188,7 @@ def test_what_a_run_showed(monkeypatch):
     monkeypatch.setattr(module, "verdicts", lambda claims, run: asked)
     monkeypatch.setattr(module, "rms", lambda time, e: float(np.abs(e).sum()))
     claims = (replace(TRACKING, settle=2.0), replace(TRACKING, settle=1.0))
-    one = bench(claims, judge=lambda run: (False, 0, 0, "it swings"))
+    one = bench(claims, judge=lambda run: Outcome(False, 0, 0, "it swings"))
     assert one._seen(a_run()) == (10.0, 2.0, ("k: so",))
     asked[:] = [verdict(True)]
     assert one._seen(a_run()) == (10.0, 2.0, ("it swings",))

@@ -18,6 +18,7 @@ from controllers.gain_search.search import (
     better,
 )
 from workbench.contract.errors import InputError
+from workbench.verification.practical.scanned import Outcome
 
 
 def point(error=1.0, bears=1.0, excess=0.0, octaves=(0.0,), violated=()):
@@ -247,7 +248,9 @@ def test_a_bracket_grows_from_its_first_rung_and_is_halved(bears, first, asked):
 
 def side_by_side(monkeypatch, run):
     monkeypatch.setattr(
-        bearing, "run_many", lambda jobs, judge, tick: [(run(*job),) for job in jobs]
+        bearing,
+        "run_many",
+        lambda jobs, judge, tick: [Outcome(run(*job), 0.0, 0.0, "") for job in jobs],
     )
     monkeypatch.setattr(Ladder, "job", lambda self, loop, scenario, value: (loop, value))
 

@@ -19,8 +19,9 @@ from workbench.run.log import Log, Status
 from workbench.verification import claims as C
 from workbench.verification import verify
 from workbench.verification.linear.modes import Mode, Modes, Place
-from workbench.verification.practical import limits
-from workbench.verification.practical.limits import Reach, _beside, outcome, queue, scan
+from workbench.verification.practical import limits, scanned
+from workbench.verification.practical.limits import Clock, _beside, outcome, queue
+from workbench.verification.practical.scanned import Outcome, Reach, Scan
 from workbench.verification.verdict import Verdict
 
 WHOLE = Scenario(1.0)
@@ -38,8 +39,12 @@ def decays(monkeypatch):
 def at_once(monkeypatch):
     """Jobs are their own runs."""
     monkeypatch.setattr(
-        limits, "run_many", lambda jobs, judge, tick=None: [judge(job) for job in jobs]
+        scanned, "run_many", lambda jobs, judge, tick=None: [judge(job) for job in jobs]
     )
+
+
+def scan(make, values, judge, known=None, rounds=None, **how):
+    return Scan(make, lambda run: Outcome(*judge(run)), **how).along(values, known, rounds)
 
 
 def within(low, high):
@@ -59,10 +64,10 @@ def test_a_scan_upwards_step_by_step(at_once):
     found = scan(lambda v: v, (1.0, 2.0, 3.0, 4.0, 5.0, 6.0), within(0, 3.3))
     values = (1.0, 2.0, 3.0, *second, first[0], 4.0)
     assert found.values == pytest.approx(values)
-    assert found.ok == (True,) * 5 + (False,) * 2
-    assert found.v == pytest.approx([10 * v for v in values])
-    assert found.error == pytest.approx([v / 10 for v in values])
-    assert found.why[:5] == ("",) * 5 and found.why[-1] == "at 4.000"
+    assert found.data["ok"] == (True,) * 5 + (False,) * 2
+    assert found.data["v"] == pytest.approx([10 * v for v in values])
+    assert found.data["error"] == pytest.approx([v / 10 for v in values])
+    assert found.data["why"][:5] == ("",) * 5 and found.data["why"][-1] == "at 4.000"
     assert found.good == pytest.approx(second[1]) and found.bad == pytest.approx(first[0])
 
 
@@ -98,7 +103,9 @@ def test_one_after_the_other_gives_what_two_at_once_give(at_once, edge, hole):
     one = scan(lambda v: v, values, judge)
     two = scan(lambda v: v, values, judge, beside=2)
     assert (one.good, one.bad) == (two.good, two.bad)
-    told = lambda reach: set(zip(reach.values, reach.ok, reach.v, reach.error, reach.why))
+    told = lambda reach: set(
+        zip(reach.values, reach.data["ok"], reach.data["v"], reach.data["error"], reach.data["why"])
+    )
     assert told(one) <= told(two)
     nearer = lambda reach: {v for v in reach.values if reach.bad is None or v <= reach.bad}
     assert nearer(one) == nearer(two)
@@ -145,7 +152,7 @@ def test_a_bracket_is_as_narrow_as_the_rounds_make_it(at_once, rounds, good, bad
 def test_where_nothing_is_good_there_is_nothing_to_bracket(at_once, down, good):
     values = (3.0, 2.0) if down else (2.0, 3.0)
     found = scan(lambda v: v, values, within(7, 8), down=down)
-    assert found.values == values[:1] and found.ok == (False,)
+    assert found.values == values[:1] and found.data["ok"] == (False,)
     assert found.good == good and found.bad == values[0]
 
 
@@ -239,24 +246,25 @@ def test_a_run_that_swings_is_told_by_its_swing(monkeypatch, e, stored):
 def verdict(monkeypatch, reach, least=2e-3, own_bound=None, **asked):
     """The verdict of a sample-time limit on a scan that found this; what the scan was asked goes into `asked`."""
 
-    def scanned(make, values, judge, tick=None, known=None, **more):
-        asked.update(values=values, known=known, bound=judge)
-        return reach
+    class Scanning(Scan):
+        def along(self, values, known=None, rounds=None):
+            asked.update(values=values, known=known, bound=self.judge)
+            return reach
 
-    monkeypatch.setattr(limits, "scan", scanned)
+    monkeypatch.setattr(limits, "Scan", Scanning)
     monkeypatch.setattr(limits, "outcome", lambda claim, bound: bound)
     log = SimpleNamespace(status=SimpleNamespace(completed=True))
     run = SimpleNamespace(loop=SimpleNamespace(period=asked.get("period", 1e-3)), log=log)
     claim = SimpleNamespace(up_to=16e-3, bound=own_bound, counted=False, error=0.05)
-    found = limits._limit(
-        "sample-time", "sample time", claim, run, 1e-3, 2e-3, least, None, 1.0, None, None
-    )
+    clock = Clock("sample time", 1e-3, 2e-3, least, None)
+    found = limits._limit(clock, claim, run, 1.0, None, None)
     return found, asked, run
 
 
 def reached(good, bad, ok=(True, False), why=("", "too far")):
-    values = (good, bad) if bad is not None else (good, good)
-    return Reach(values, ok, (1.0, 2.0), (0.1, 0.2), why, good, bad)
+    values = (good, good + 1.0 if bad is None else bad)
+    seen = map(Outcome, ok, (1.0, 2.0), (0.1, 0.2), why)
+    return Reach(dict(zip(values, seen)), good, bad)
 
 
 @pytest.mark.usefixtures("decays")
@@ -283,10 +291,10 @@ def test_a_limit_in_time(monkeypatch, reach, holds, worst):
     assert found.key == "sample-time-limit" and found.source == limits.SCANNED
     assert found.margin == pytest.approx(reach.good - 2e-3)
     assert (found.unit, found.limit) == ("s", 2e-3)
-    assert found.data["values"] == reach.values and found.data["ok"] == reach.ok
-    assert found.data["v"] == reach.v and found.data["error"] == reach.error
+    assert found.data["values"] == reach.values and found.data["ok"] == reach.data["ok"]
+    assert found.data["v"] == reach.data["v"] and found.data["error"] == reach.data["error"]
     assert (found.data["good"], found.data["bad"]) == (reach.good, reach.bad)
-    assert found.data["why"] == reach.why
+    assert found.data["why"] == reach.data["why"]
     assert asked["known"] == {1e-3: run} and asked["bound"] == 1.0
     wanted = sorted([2e-3, *(1e-3 * 16 ** (k / 8) for k in range(9))])  # from its own sample time
     assert asked["values"] == pytest.approx(wanted)
@@ -298,7 +306,7 @@ def test_the_bound_a_claim_states_goes_before_the_runs_own(monkeypatch):
 
 
 def test_a_run_that_ends_early_or_has_no_practical_stability_is_not_scanned(monkeypatch):
-    monkeypatch.setattr(limits, "scan", None)
+    monkeypatch.setattr(limits, "Scan", None)
     gone = SimpleNamespace(completed=False, followed=True, message="gone", t_end=1.0, state="q")
     whole = SimpleNamespace(completed=True)
     claim = SimpleNamespace(up_to=16e-3, bound=None, counted=True, error=0.05)
@@ -306,8 +314,8 @@ def test_a_run_that_ends_early_or_has_no_practical_stability_is_not_scanned(monk
     for status, practical, holds in ((gone, None, False), (whole, unstable, None)):
         log = SimpleNamespace(status=status, time=[0.0, 1.0])
         run = SimpleNamespace(log=log, loop=None, end="gone")
-        given = (claim, run, 1e-3, 1e-3, 1e-3, None, 1.0, practical, None)
-        assert limits._limit("delay", "delay", *given).holds is holds
+        clock = Clock("delay", 1e-3, 1e-3, 1e-3, None)
+        assert limits._limit(clock, claim, run, 1.0, practical, None).holds is holds
 
 
 @pytest.mark.usefixtures("decays")
@@ -337,8 +345,11 @@ def loop(T=2e-3, delay=None):
 def asked_of(monkeypatch, check, claim, own):
     """What `check` asks `_limit` for, of a loop."""
     told = {}
-    names = "key what claim run own first least make bound practical tick".split()
-    monkeypatch.setattr(limits, "_limit", lambda *given: told.update(zip(names, given)))
+
+    def asked(clock, claim, run, bound, practical, tick):
+        told.update(clock._asdict(), claim=claim, bound=bound)
+
+    monkeypatch.setattr(limits, "_limit", asked)
     monkeypatch.setattr(limits, "lasting", lambda run, settle: run)
     scenario = Scenario(duration=2.0, log_period=0.01)
     check(claim, SimpleNamespace(loop=own, scenario=scenario, log=None), 1.5)
@@ -350,7 +361,7 @@ def test_a_sample_time_is_asked_for_from_the_loops_own(monkeypatch, at_least, le
     claim = C.SampleTimeLimit(at_least=at_least)
     told = asked_of(monkeypatch, limits.check_sample_time, claim, loop())
     assert (told["own"], told["first"], told["least"]) == (2e-3, 2e-3, least)
-    assert (told["key"], told["bound"]) == ("sample-time", 1.5)
+    assert (told["name"], told["bound"]) == ("sample time", 1.5)
     slow, scenario = told["make"](7e-3)
     assert slow.period == 7e-3 and scenario.log_period is None and scenario.duration == 2.0
 
@@ -383,11 +394,12 @@ def parameter(monkeypatch, reach, plant=None, **claim):
     """(verdict, what the scan was asked) of a parameter-limit on a scan that found this."""
     told = {}
 
-    def scanned(make, values, judge, tick=None, down=False, beside=2):
-        told.update(values=values, make=make, down=down)
-        return reach
+    class Scanning(Scan):
+        def along(self, values, known=None, rounds=None):
+            told.update(values=values, make=self.make, down=self.down)
+            return reach
 
-    monkeypatch.setattr(limits, "scan", scanned)
+    monkeypatch.setattr(limits, "Scan", Scanning)
     monkeypatch.setattr(limits, "lasting", lambda run, settle: run)
     own = loop()
     own = own if plant is None else ClosedLoop(plant, own.controller)

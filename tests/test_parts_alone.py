@@ -156,10 +156,11 @@ class Asked(Exception):
 def test_a_parameter_is_scanned_from_itself_to_where_it_is_asked(monkeypatch, to):
     """Nine values, rising by equal factors, or falling in equal steps."""
 
-    def asked(make, values, *_, **__):
-        raise Asked([float(v) for v in values], make)
+    class Scanning(limits.Scan):
+        def along(self, values, *_):
+            raise Asked([float(v) for v in values], self.make)
 
-    monkeypatch.setattr(limits, "scan", asked)
+    monkeypatch.setattr(limits, "Scan", Scanning)
     monkeypatch.setattr(limits, "lasting", lambda run, settle: run)
     monkeypatch.setattr(limits, "diverged", lambda *_: None)
     monkeypatch.setattr(limits, "unfounded", lambda *_: None)
@@ -308,16 +309,17 @@ def test_poses_of_a_run_take_inputs_from_the_log_or_their_defaults():
 def test_a_delay_is_scanned_by_equal_factors_with_its_own_and_what_is_asked_for(monkeypatch):
     """Nine values from the first one on, by factors of √2 here, the loop's own delay and the one that is asked for."""
 
-    def asked(make, values, *_, **__):
-        raise Asked(values)
+    class Scanning(limits.Scan):
+        def along(self, values, *_):
+            raise Asked(values)
 
-    monkeypatch.setattr(limits, "scan", asked)
+    monkeypatch.setattr(limits, "Scan", Scanning)
     monkeypatch.setattr(limits, "diverged", lambda *_: None)
     monkeypatch.setattr(limits, "unfounded", lambda *_: None)
     run = SimpleNamespace(loop=SimpleNamespace(period=1e-3))
     claim = SimpleNamespace(up_to=16e-3, bound=None, counted=True, error=0.05)
     with pytest.raises(Asked) as told:
-        limits._limit("delay", "delay", claim, run, 0.0, 1e-3, 3e-3, None, 1.0, None, None)
+        limits._limit(limits.Clock("delay", 0.0, 1e-3, 3e-3, None), claim, run, 1.0, None, None)
     (values,) = told.value.args
     wanted = sorted([0.0, 3e-3, *(1e-3 * 2 ** (k / 2) for k in range(9))])
     assert values == pytest.approx(wanted)

@@ -13,7 +13,8 @@ from workbench.contract.errors import InputError
 from workbench.verification import claims as C
 from workbench.verification import run_claims
 from workbench.verification.practical.disturbed import longer, other_starts, settled_storage
-from workbench.verification.practical.limits import Reach, outcome, scan
+from workbench.verification.practical.limits import outcome
+from workbench.verification.practical.scanned import Outcome, Scan
 from workbench.verification.run import Run, run
 from workbench.verification.variant import variant
 from workbench.verification.verdict import exit_code
@@ -217,8 +218,8 @@ def test_a_limit_is_where_simulating_again_puts_it(limits, key, again):
     good, bad = verdict.data["good"], verdict.data["bad"]
     assert verdict.holds is True and 0 < good < bad < 1.15 * good
     judge = outcome(C.SampleTimeLimit(), 2e-3)
-    assert judge(run(*again(0.9 * good)))[0] and judge(run(*again(good)))[0]
-    assert not judge(run(*again(bad)))[0] and not judge(run(*again(1.1 * bad)))[0]
+    assert judge(run(*again(0.9 * good))).good and judge(run(*again(good))).good
+    assert not judge(run(*again(bad))).good and not judge(run(*again(1.1 * bad))).good
 
 
 def test_everything_below_a_limit_was_tried_and_good(limits):
@@ -278,30 +279,32 @@ def test_parameters_move_in_the_machine_only(limits):
 )
 def test_a_scan_brackets_the_first_failure(monkeypatch, edge, values, good, bad):
     monkeypatch.setattr(
-        "workbench.verification.practical.limits.run_many",
+        "workbench.verification.practical.scanned.run_many",
         lambda jobs, judge, tick=None: [judge(j) for j in jobs],
     )
-    reach = scan(lambda v: v, values, lambda v: (v <= edge, v, 0.0, "" if v <= edge else "beyond"))
-    assert isinstance(reach, Reach) and good[0] <= reach.good <= good[1]
+    judge = lambda v: Outcome(v <= edge, v, 0.0, "" if v <= edge else "beyond")
+    reach = Scan(lambda v: v, judge).along(values)
+    assert good[0] <= reach.good <= good[1]
     assert reach.bad is None if bad[0] is None else bad[0] <= reach.bad <= bad[1]
 
 
 def test_an_island_of_failure_is_not_stepped_over(monkeypatch):
     """Good up to 2, bad at 3, good again beyond: what is beyond does not count."""
     monkeypatch.setattr(
-        "workbench.verification.practical.limits.run_many",
+        "workbench.verification.practical.scanned.run_many",
         lambda jobs, judge, tick=None: [judge(j) for j in jobs],
     )
     for values in ((1, 2, 3, 4, 5), (1, 3, 4, 5), (1, 2, 2.5, 3, 4)):
-        reach = scan(lambda v: v, values, lambda v: (not 2.4 <= v <= 3.3, v, 0.0, "island"))
+        judge = lambda v: Outcome(not 2.4 <= v <= 3.3, v, 0.0, "island")
+        reach = Scan(lambda v: v, judge).along(values)
         assert reach.good < 2.4 <= reach.bad <= 3.0
 
 
 def test_failures_in_any_measure_end_a_scan(nominal):
     judge = outcome(C.SampleTimeLimit(error=1e-3), 1.0)
-    assert judge(nominal)[0]
-    assert not outcome(C.SampleTimeLimit(error=1e-9), 1.0)(nominal)[0]
-    assert not outcome(C.SampleTimeLimit(), 1e-9)(nominal)[0]
+    assert judge(nominal).good
+    assert not outcome(C.SampleTimeLimit(error=1e-9), 1.0)(nominal).good
+    assert not outcome(C.SampleTimeLimit(), 1e-9)(nominal).good
     gone = Run(nominal.loop, nominal.scenario, replace_status(nominal.log))
     assert judge(gone) == (False, np.inf, np.inf, "diverged: q_1 is not finite at t = 1 s")
 

@@ -16,11 +16,12 @@ from workbench.contract.errors import InputError
 from workbench.contract.wrappers import MOST_HELD, dead_time
 from workbench.run.scenario import Scenario
 from workbench.verification.practical.limits import queue
+from workbench.verification.practical.scanned import Outcome
 from workbench.verification.run import Run, run_many
 from workbench.verification.variant import variant
 
 OCTAVE = 2  # values
-Judge = Callable[[Run], tuple]
+Judge = Callable[[Run], Outcome]
 Job = tuple[Any, Scenario]
 
 
@@ -82,14 +83,14 @@ def borne(
 ) -> list[float]:
     """The longest value that each loop bears, by growing steps from `near`, then bisection; 0 where it bears none.
 
-    judge(run)[0]: whether the loop still behaves. tick() after every run.
+    judge: whether the loop still behaves. tick() after every run.
     """
     brackets = [Bracket(len(rungs.values), rungs.index(near)) for _ in loops]
     while todo := [i for i, b in enumerate(brackets) if b.open]:
         asked = [brackets[i].next() for i in todo]
         jobs = [rungs.job(loops[i], scenario, rungs.values[k]) for i, k in zip(todo, asked)]
         for i, k, seen in zip(todo, asked, run_many(jobs, judge, tick)):
-            brackets[i].told(k, bool(seen[0]))
+            brackets[i].told(k, seen.good)
     return [rungs.values[b.low] if b.low >= 0 else 0.0 for b in brackets]
 
 
@@ -139,7 +140,7 @@ def climbed(
         for value, seen in zip(
             some, run_many([rungs.job(loop, scenario, v) for v in some], judge, tick)
         ):
-            if not seen[0]:
+            if not seen.good:
                 return good
             good = value
     return good

@@ -20,6 +20,7 @@ from workbench.verification.claims import DelayLimit, SampleTimeLimit, Settled
 from workbench.verification.observed.requirements import size_of
 from workbench.verification.observed.settled import check_settled
 from workbench.verification.practical.limits import outcome
+from workbench.verification.practical.scanned import Outcome
 from workbench.verification.run import Run, run_many
 from workbench.verification.run_claims import Tracking
 from workbench.verification.search.score import requirements, verdicts
@@ -46,7 +47,7 @@ class Bench:
     claims: tuple
     knobs: tuple[Knob, ...]
     rungs: Ladder
-    judge: Callable[[Run], tuple]
+    judge: Callable[[Run], Outcome]
     tick: Callable[[], None]
     near: float = 0.0
     floor: float | None = None
@@ -124,10 +125,10 @@ class Bench:
                 key="scenario.reference",
                 mend="give the scenario a reference",
             )
-        good, _, _, why = self.judge(run)
+        shown = self.judge(run)
         found = [v for v in verdicts(requirements(self.claims), run) if v.counted]
         bad = [f"{v.key}: {v.worst}" for v in found if v.holds is False]
-        restless = [] if good or bad else [why]
+        restless = [] if shown.good or bad else [shown.why]
         settle = max((c.settle for c in self.claims if isinstance(c, Tracking)), default=0.0)
         largest = float(np.abs(e[run.settled(settle)]).max())
         return rms(run.log.time, e), largest, (*bad, *restless)
@@ -161,6 +162,6 @@ def limit_of(claims: Sequence[Any], what: str, unit: str) -> Any:
     return kind(error=allowed)
 
 
-def judge_of(claims: Sequence[Any], what: str, unit: str) -> Callable[[Run], tuple]:
-    """(still behaves, …) of a run, as the claim on delay or sample time has it."""
+def judge_of(claims: Sequence[Any], what: str, unit: str) -> Callable[[Run], Outcome]:
+    """What the claim on delay or sample time makes of a run."""
     return outcome(limit_of(claims, what, unit), None)

@@ -1,14 +1,11 @@
-"""How far practical stability reaches: in sample time, in delay, in a number of the true plant. Scan, then bracket.
-
-Stability need not be monotone in any of them, so everything nearer than the edge is tried, too.
-"""
+"""How far practical stability reaches: in sample time, in delay, in a number of the true plant."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Callable
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,107 +18,49 @@ from workbench.verification.linear.modes_of_run import slowest_and_unstable
 from workbench.verification.observed.requirements import diverged
 from workbench.verification.practical.disturbed import lasting, restless
 from workbench.verification.practical.nominal import SETTLE
-from workbench.verification.run import PAYING, Run, run_many, samples
+from workbench.verification.practical.scanned import Outcome, Reach, Scan
+from workbench.verification.run import PAYING, Run, samples
 from workbench.verification.variant import variant
 from workbench.verification.verdict import Verdict
 
-# By this factor the distance from the last good value to the first bad one becomes shorter.
-NARROWED = 9
-FEWEST = 2  # values that a bracket is divided by, at least
 SCANNED = "scan from the scenario's own start, then bracket"
 
 
-@dataclass(frozen=True)
-class Reach:
-    """What a scan found: tried values with their outcome, the last good and the first bad one."""
+class Clock(NamedTuple):
+    """A time of the loop that is scanned, s: its name, what the loop has, what is tried first where that is 0, and the least that
+    is asked for. make: value → (loop, scenario).
+    """
 
-    values: tuple[float, ...]
-    ok: tuple[bool, ...]
-    v: tuple[float, ...]
-    error: tuple[float, ...]
-    why: tuple[str, ...]
-    good: float
-    bad: float | None
+    name: str
+    own: float
+    first: float
+    least: float
+    make: Callable[[float], tuple]
 
 
-def outcome(claim, bound: float | None) -> Callable[[Run], tuple[bool, float, float, str]]:
-    """(still holds, largest settled v, largest settled tool error, why not) of a run."""
+def outcome(claim, bound: float | None) -> Callable[[Run], Outcome]:
+    """What judges the runs of a scan: the largest settled v against a bound (J), the tool error against the claim's, and swings."""
 
-    def judge(run: Run):
+    def judge(run: Run) -> Outcome:
         if run.end:
-            return False, math.inf, math.inf, run.end
-        part = run.fine.settled(SETTLE)
+            return Outcome(False, math.inf, math.inf, run.end)
+        v = math.nan if bound is None else _settled_storage(run)
         e = run.fine.tool_error
-        error = float(e[part].max()) if e is not None else math.nan
-        v = math.nan
-        if bound is not None:
-            t, stored = run.storage
-            v = float(stored[np.searchsorted(t, min(SETTLE, 0.9 * t[-1])) :].max())
-            if v > bound:
-                return False, v, error, restless(run) or f"v = {say(v, 'J', 3)}"
+        error = math.nan if e is None else float(e[run.fine.settled(SETTLE)].max())
+        unrest = restless(run)
+        if bound is not None and v > bound:
+            return Outcome(False, v, error, unrest or f"v = {say(v, 'J', 3)}")
         if e is not None and error > claim.error:
-            return False, v, error, restless(run) or f"error {say(error, run.error_unit, 3)}"
-        cycle = restless(run)
-        return not cycle, v, error, cycle
+            return Outcome(False, v, error, unrest or f"error {say(error, run.error_unit, 3)}")
+        return Outcome(not unrest, v, error, unrest)
 
     return judge
 
 
-def scan(
-    make: Callable[[float], tuple],
-    values,
-    judge,
-    tick=None,
-    down: bool = False,
-    known: Mapping[float, Run] | None = None,
-    beside: int = 1,
-    rounds: int | None = None,
-) -> Reach:
-    """Outcomes along `values` (away from the nominal one) until one fails, then the edge bracketed.
-
-    The bracket lies between the last good value before the first bad one and that one; in `rounds` it becomes NARROWED times
-    shorter. Stability need not be monotone, so everything nearer than the edge was tried too; what is beyond a value that
-    failed is not tried any more.
-    known: runs there are already, by value. beside: runs that are made at once.
-    """
-
-    tried: dict[float, tuple] = {value: judge(run) for value, run in (known or {}).items()}
-    nearer = (lambda a, b: a > b) if down else (lambda a, b: a < b)
-    if all(outcome[0] for outcome in tried.values()):
-        todo = [value for value in values if value not in tried]
-        tried |= _until_one_fails(make, todo, judge, tick, beside)
-    failed = [v for v in tried if not tried[v][0]]
-    bad = None if not failed else max(failed) if down else min(failed)
-    passed = [v for v in tried if tried[v][0] and (bad is None or nearer(v, bad))]
-    good = (min(passed) if down else max(passed)) if passed else (1.0 if down else 0.0)
-    inside = max(beside, FEWEST)
-    if rounds is None:
-        rounds = math.ceil(math.log(NARROWED) / math.log(inside + 1) - 1e-9)
-    for _ in range(rounds if bad is not None and passed else 0):
-        inner = [
-            good ** (1 - k) * bad**k if good > 0 and bad > 0 else good + k * (bad - good)
-            for k in (i / (inside + 1) for i in range(1, inside + 1))
-        ]
-        found = _until_one_fails(make, inner, judge, tick, beside)
-        tried |= found
-        failed = [v for v in found if not found[v][0]]
-        if failed:
-            bad = max(failed) if down else min(failed)
-        passed = [v for v in found if found[v][0] and nearer(v, bad)]
-        good = (min(passed) if down else max(passed)) if passed else good
-    order = sorted(tried)
-    return Reach(tuple(order), *(tuple(tried[v][i] for v in order) for i in range(4)), good, bad)
-
-
-def _until_one_fails(make, todo: list[float], judge, tick, beside: int) -> dict[float, tuple]:
-    """Outcomes of values in their order, which leads away from the nominal one, up to the first batch with one that failed."""
-    seen: dict[float, tuple] = {}
-    for i in range(0, len(todo), beside):
-        batch = todo[i : i + beside]
-        seen |= dict(zip(batch, run_many([make(v) for v in batch], judge, tick)))
-        if not all(seen[v][0] for v in batch):
-            break
-    return seen
+def _settled_storage(run: Run) -> float:
+    """The largest v (J) after SETTLE seconds, or in the last tenth of a run that is shorter."""
+    t, stored = run.storage
+    return float(stored[np.searchsorted(t, min(SETTLE, 0.9 * t[-1])) :].max())
 
 
 def _beside(run: Run, count: int) -> int:
@@ -168,10 +107,8 @@ def check_sample_time(
     own = float(run.loop.period or 1e-3)
     least = claim.at_least or own
     quick = replace(run.scenario, log_period=None)
-    make = lambda T: variant(run.loop, quick, T_s=T)
-    return _limit(
-        "sample-time", "sample time", claim, run, own, own, least, make, bound, practical, tick
-    )
+    clock = Clock("sample time", own, own, least, lambda T: variant(run.loop, quick, T_s=T))
+    return _limit(clock, claim, run, bound, practical, tick)
 
 
 def queue(samples: float) -> int:
@@ -199,7 +136,8 @@ def check_delay(
     def make(delay: float) -> tuple:
         return variant(run.loop, quick, delay=delay, capacity=queue(delay / T))
 
-    return _limit("delay", "delay", claim, run, own, T / 2, least, make, bound, practical, tick)
+    clock = Clock("delay", own, T / 2, least, make)
+    return _limit(clock, claim, run, bound, practical, tick)
 
 
 def check_parameter(
@@ -230,9 +168,8 @@ def check_parameter(
     down = claim.to < start
     values = sorted({float(v) for v in values} | {float(wanted)}, reverse=down)
     judge = outcome(claim, claim.bound or bound)
-    reach = scan(make, values, judge, tick, down=down, beside=_beside(run, len(values)))
+    reach = Scan(make, judge, tick, down, _beside(run, len(values))).along(values)
     good = reach.good
-    k = next((i for i, v in enumerate(reach.values) if v == reach.bad), None)
     holds = reach.bad is None or (reach.bad < wanted if down else reach.bad > wanted)
     verdict = Verdict(
         "parameter-limit",
@@ -242,12 +179,12 @@ def check_parameter(
         (-1 if down else 1) * (good - wanted),
         next(iter(numbers.values())).info.unit if zero else "1",
         wanted,
-        f"{good:.4g}; at {reach.bad:.4g}: {reach.why[k]}"
+        f"{good:.4g}; at {reach.bad:.4g}: {reach.tried[reach.bad].why}"
         if reach.bad is not None
         else f"nothing failed up to {good:g}, the end of the scan",
         source=SCANNED,
         counted=claim.counted,
-        data=_scanned(reach) | {"paths": sorted(numbers)},
+        data=reach.data | {"paths": sorted(numbers)},
     )
     return _founded(verdict, practical, run)
 
@@ -259,40 +196,44 @@ def _numbers(claim, run: Run) -> dict:
     return {leaf.path: leaf for leaf in found}
 
 
-def _scanned(reach: Reach) -> dict:
-    """What a scan tried and saw, as plain data."""
-    return {
-        "values": reach.values,
-        "ok": reach.ok,
-        "v": reach.v,
-        "error": reach.error,
-        "why": reach.why,
-        "good": reach.good,
-        "bad": reach.bad,
-    }
-
-
-def _limit(key, what, claim, run, own, first, least, make, bound, practical, tick):
-    text = f"stays so up to {what} {say(least, 's', 3)}"
-    gone = diverged(f"{key}-limit", text, run, claim.counted, SCANNED) or unfounded(
-        f"{key}-limit", text, claim, practical
+def _limit(clock: Clock, claim, run: Run, bound, practical, tick) -> Verdict:
+    """The verdict on how far a time of the loop may go."""
+    least = clock.least
+    key = f"{clock.name.replace(' ', '-')}-limit"
+    text = f"stays so up to {clock.name} {say(least, 's', 3)}"
+    gone = diverged(key, text, run, claim.counted, SCANNED) or unfounded(
+        key, text, claim, practical
     )
     if gone:
         return gone
     # What is asked for is tried itself, and everything nearer with it: stability need not be monotone.
-    values = sorted(
-        {float(v) for v in np.geomspace(own or first, max(claim.up_to, own), 9)} | {own, least}
+    far = max(claim.up_to, clock.own)
+    evenly = np.geomspace(clock.own or clock.first, far, 9)
+    values = sorted({*map(float, evenly), clock.own, least})
+    known = {} if run.loop.period is None else {float(clock.own): run}
+    scan = Scan(clock.make, outcome(claim, claim.bound or bound), tick)
+    found = scan.along(values, known)
+    passed = any(one.good for one in found.tried.values())
+    holds = found.bad is None or (passed and found.bad > least)
+    verdict = Verdict(
+        key,
+        text,
+        holds,
+        "sampled",
+        found.good - least,
+        "s",
+        least,
+        _edge_in_words(found),
+        source=SCANNED,
+        counted=claim.counted,
+        data=found.data,
     )
-    known = {} if run.loop.period is None else {float(own): run}
-    found = scan(make, values, outcome(claim, claim.bound or bound), tick, known=known)
-    k = next((i for i, v in enumerate(found.values) if v == found.bad), None)
-    said = partial(Verdict, f"{key}-limit", text, source=SCANNED, counted=claim.counted)
-    said = partial(said, data=_scanned(found))
-    margin = found.good - least
+    return _founded(verdict, practical, run)
+
+
+def _edge_in_words(found: Reach) -> str:
+    good = say(found.good, "s", 3)
     if found.bad is None:
-        far = f"nothing failed up to {say(found.good, 's', 3)}, the end of the scan"
-        return _founded(said(True, "sampled", margin, "s", least, far), practical, run)
-    holds = found.bad > least and any(found.ok)
-    begins = f"{say(found.good, 's', 3)}; at" if found.good > 0 else "fails at the shortest tried,"
-    edge = f"{begins} {say(found.bad, 's', 3)}: {found.why[k]}"
-    return _founded(said(holds, "sampled", margin, "s", least, edge), practical, run)
+        return f"nothing failed up to {good}, the end of the scan"
+    begins = f"{good}; at" if found.good > 0 else "fails at the shortest tried,"
+    return f"{begins} {say(found.bad, 's', 3)}: {found.tried[found.bad].why}"
