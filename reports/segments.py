@@ -42,22 +42,13 @@ COLOURS = {
 def segment_of(direction: int | None, v: float, state, pR: bool) -> str:
     """Name of the segment a `SectionState` at the velocity v is on, with openings of this direction (`Openings.direction`)."""
     regenerates = state.Q_a > _SEEN
-    row = (
-        None
-        if regenerates
-        else segment(
-            direction, int(v > 0) - int(v < 0), state.hR, state.hSC, pR, state.rSC, state.rR
-        )
-    )
-    return (
-        row
-        or " ".join(
-            key
-            for key in VALVES
-            if (regenerates if key == "a" else pR if key == "pR" else getattr(state, key))
-        )
-        or UNNAMED
-    )
+    if not regenerates:
+        sign = int(v > 0) - int(v < 0)
+        row = segment(direction, sign, state.hR, state.hSC, pR, state.rSC, state.rR)
+        if row:
+            return row
+    on = {**state._asdict(), "a": regenerates, "pR": pR}
+    return " ".join(key for key in VALVES if on[key]) or UNNAMED
 
 
 def opened(name: str) -> list[str]:
@@ -71,11 +62,10 @@ def label(name: str) -> str:
     """A segment as it is written: "+1a" → "$Γ_{+1a}$", "-F_rM" → "$−F_{rM}$", "hR pR" → "hR, pR"."""
     if name not in TABLE_1 or name == "0":
         return name.replace(" ", ", ")
-    return (
-        "$" + name.replace("-", "−").replace("F_rM", "F_{rM}").replace("F_hM", "F_{hM}") + "$"
-        if "F" in name
-        else ("$Γ_{" + name.replace("-", "−") + "}$")
-    )
+    signed = name.replace("-", "−")
+    if "F" not in name:
+        return f"$Γ_{{{signed}}}$"
+    return "$" + signed.replace("F_rM", "F_{rM}").replace("F_hM", "F_{hM}") + "$"
 
 
 def words(name: str) -> str:
@@ -90,8 +80,10 @@ def colour(name: str) -> str:
     on = set(name.split())
     if {"hSC", "rSC"} & on:
         return PURPLE if {"hR", "rR"} & on else SKY
+    if {"hR", "rR"} <= on:
+        return GREY
     if {"hR", "rR"} & on:
-        return GREY if {"hR", "rR"} <= on else RED if "pR" in on else YELLOW
+        return RED if "pR" in on else YELLOW
     return ORANGE if "pR" in on else GREEN
 
 

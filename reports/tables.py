@@ -239,7 +239,9 @@ def margin_rows(
 
     def cell(row, key, show):
         value = row.get(key)
-        return "–" if value is None else "∞" if np.isinf(value) else show(value)
+        if value is None:
+            return "–"
+        return "∞" if np.isinf(value) else show(value)
 
     def gain(row):
         up = {"gain": row.get("gain_up"), **row}

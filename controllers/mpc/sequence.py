@@ -12,7 +12,7 @@ Source: [RawlingsMayneDiehl17] chapters 4 (filter), 8.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,6 +32,15 @@ class Given(NamedTuple):
     d: np.ndarray
 
 
+class Tried(NamedTuple):
+    """A problem linearised along a path, condensed, with its parameters θ = (x, u, 1) and its solution."""
+
+    made: Along
+    dense: Any
+    θ: np.ndarray
+    solution: Solution
+
+
 def step(law, z: Memory, y, r) -> tuple[Memory, np.ndarray]:
     """(memory, commands) of one sample."""
     with np.errstate(all="ignore"):  # what overflows is not finite, and that is looked for
@@ -41,41 +50,46 @@ def step(law, z: Memory, y, r) -> tuple[Memory, np.ndarray]:
 def _step(law, z: Memory, y, r) -> tuple[Memory, np.ndarray]:
     base = law.prepared
     q = base.problem
-    n = len(base.problem.model.A)
+    n = len(q.model.A)
     x, P = corrected(law, z, y)
-    given = _given(q, r, x[n:])
-    X, U, rounds = _path(law, z, x[:n])
-    for i in range(rounds):
-        made = along(law, x[:n], X, U, given)
-        if made is None:
-            break
-        dense = condensed(made, checked=False)
-        θ = np.concatenate([x[:n], z.u, [1.0]])
-        solution = Fast(dense).solve(θ)
-        if i + 1 < rounds and solution.status in (1, 2):
-            U = commands_of(made, solution.z)
-            X = made.path(U)
-    if made is None:
-        nothing = Solution(np.full(q.n_z, np.nan), NO_MODEL, 0, np.zeros(0))
-        u, solved, age, fallback = decided(q, None, nothing, z)
-        ahead = Memory(
-            x,
-            None if P is None else P + base.W,
-            u,
-            solved,
-            age,
-            None,
-            Last(None, nothing, u, fallback, base.dense),
-            None,
-        )
-        return ahead, u
-    u, solved, age, fallback = decided(made, θ, solution, z)
+    tried = _tried(law, z, x[:n], _given(q, r, x[n:]))
+    if tried is None:
+        return _without_model(law, z, x, P)
+    made = tried.made
+    u, solved, age, fallback = decided(made, tried.θ, tried.solution, z)
     U = commands_of(made, solved, age) if fallback < 2 else np.tile(u, (q.N, 1))
     U[0] = u  # within the limits, which a shifted solution need not be
     X = made.path(U)
     ahead = np.concatenate([X[1], x[n:]])
     P = predicted_covariance(made.steps, P, base.W)
-    return Memory(ahead, P, u, solved, age, None, Last(θ, solution, u, fallback, dense), (X, U)), u
+    last = Last(tried.θ, tried.solution, u, fallback, tried.dense)
+    return Memory(ahead, P, u, solved, age, None, last, (X, U)), u
+
+
+def _tried(law, z: Memory, x: np.ndarray, given: Given) -> Tried | None:
+    """The last of the problems along the path, each linearised along what the one before predicts; None without a finite model."""
+    X, U, rounds = _path(law, z, x)
+    θ = np.concatenate([x, z.u, [1.0]])
+    for i in range(rounds):
+        made = along(law, x, X, U, given)
+        if made is None:
+            return None
+        dense = condensed(made, checked=False)
+        solution = Fast(dense).solve(θ)
+        if i + 1 < rounds and solution.status in (1, 2):
+            U = commands_of(made, solution.z)
+            X = made.path(U)
+    return Tried(made, dense, θ, solution)
+
+
+def _without_model(law, z: Memory, x: np.ndarray, P) -> tuple[Memory, np.ndarray]:
+    """What a sample whose model is not finite leaves and commands."""
+    base = law.prepared
+    nothing = Solution(np.full(base.problem.n_z, np.nan), NO_MODEL, 0, np.zeros(0))
+    u, solved, age, fallback = decided(base.problem, None, nothing, z)
+    grown = None if P is None else P + base.W
+    last = Last(None, nothing, u, fallback, base.dense)
+    return Memory(x, grown, u, solved, age, None, last, None), u
 
 
 def _given(q, r, d) -> Given:

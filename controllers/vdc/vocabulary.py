@@ -12,6 +12,7 @@ from plants.multibody import coordinates, signals
 from plants.multibody.built import Built
 from plants.multibody.mechanism import Mechanism
 from workbench.contract.system import Controller, Signal, names
+from workbench.contract.units import derived
 from workbench.run.targets import target_name
 
 
@@ -86,7 +87,7 @@ class Vocabulary(Controller):
         return tuple(
             Signal(
                 target_name(name, k),
-                unit.get(name, "m") + ("" if k == 0 else f"/s^{k}" if k > 1 else "/s"),
+                derived(unit.get(name, "m"), k),
                 f"desired {name}, derivative {k}",
                 "reference",
             )

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 
 def plain_product(a, b):
-    if type(a) is float and type(b) is not float:
-        return 0.0 if a == 0.0 else b if a == 1.0 else a * b
-    if type(b) is float and type(a) is not float:
-        return 0.0 if b == 0.0 else a if b == 1.0 else a * b
+    for number, other in ((a, b), (b, a)):
+        if type(number) is float and type(other) is not float:
+            if number == 0.0:
+                return 0.0
+            if number == 1.0:
+                return other
     return a * b
 
 

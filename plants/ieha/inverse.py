@@ -31,6 +31,7 @@ from plants.ieha.actuator import IEHA
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import check_bounds
 from workbench.contract.system import Signal, System
+from workbench.contract.units import derived
 from workbench.numerics.adaptive import Adaptive
 
 
@@ -169,7 +170,7 @@ class InputOutput(System):
             Signal("Y", "m", "position of the load"),
             Signal("dY", "m/s", "velocity of the load"),
             *(
-                Signal("d" * k + "Y", f"m/s^{k}", f"derivative {k} of Y")
+                Signal("d" * k + "Y", derived("m", k), f"derivative {k} of Y")
                 for k in range(2, self.order)
             ),
         )
@@ -182,7 +183,7 @@ class InputOutput(System):
             *(
                 Signal(
                     "d" * k + "F_ext",
-                    f"N/s^{k}" if k > 1 else "N/s",
+                    derived("N", k),
                     f"derivative {k} of F_ext",
                     "disturbance",
                 )

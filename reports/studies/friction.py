@@ -23,6 +23,7 @@ from workbench.verification.observed.requirements import check_tracking
 from workbench.verification.practical.claim import check_practical
 from workbench.verification.run import Run, run
 from workbench.verification.run_claims import Tracking
+from workbench.verification.verdict import conjunction
 
 # ---- model ----------------------------------------------------------------------------------------------------------
 # Static valves, the path of the paper's Section 7, the start half a degree off: v is far from rounding.
@@ -102,13 +103,7 @@ def judged(ideal: Run, real: Run, runs: int, settle: float) -> Row:
     own = [
         a for a in hypotheses.data["assumptions"] if a["text"].startswith("friction of cylinder")
     ]
-    holds = (
-        False
-        if any(a["holds"] is False for a in own)
-        else None
-        if any(a["holds"] is None for a in own)
-        else True
-    )
+    holds = conjunction([a["holds"] for a in own])
     practical = check_practical(PracticalStability(runs=runs, settle=settle), real)
     tracking = check_tracking(Tracking(error=ERROR, settle=settle), real)
     terms = [d for (_, _, name), d in ideal.balance.perturbations.items() if name == "friction"]

@@ -36,7 +36,7 @@ from workbench.verification.observed.at_rest import comes_to_rest
 from workbench.verification.observed.response import swings
 from workbench.verification.run import Run, run, run_many
 from workbench.verification.run_claims import Tracking
-from workbench.verification.verdict import Verdict, exit_code
+from workbench.verification.verdict import Verdict, conjunction, exit_code
 
 TIMED = 2.0  # s of a run whose samples are timed
 FLOOR, CHATTER = 1e-4, 0.05  # as `run_claims.Settled`
@@ -197,7 +197,7 @@ def under(r: Run, settle: float) -> Under:
     words = own.words(CHATTER)
     brief = "" if comes_to_rest(r) else own.seen.brief
     unsure = own.open or bool(brief)
-    settles = False if words else None if unsure else True
+    settles = conjunction([not words, None if unsure else True])
     return Under(float(e[part].max()), _rms(e[part]), settles, words or brief, unit)
 
 

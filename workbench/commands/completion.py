@@ -194,8 +194,13 @@ def _zsh_option(option: Word) -> str:
     said = "".join(" " if letter in "[]:" else letter for letter in option.help)
     if not option.takes:
         return f"*{option.text}[{said}]"
-    values = f"({_joined(option.choices)})" if option.choices else "_files" if option.files else " "
-    return f"*{option.text}[{said}]:value:{values}"
+    return f"*{option.text}[{said}]:value:{_zsh_values(option)}"
+
+
+def _zsh_values(option: Word) -> str:
+    if option.choices:
+        return f"({_joined(option.choices)})"
+    return "_files" if option.files else " "
 
 
 def _zsh_words(command: Command) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from workbench.contract.errors import InputError
 from workbench.verification.probability.claims import Probability
 from workbench.verification.probability.judge import check_probability
-from workbench.verification.verdict import Verdict
+from workbench.verification.verdict import CODES, Verdict, conjunction
 
 
 def probabilities(case, tick=None, store=None) -> list[Verdict]:
@@ -48,4 +48,4 @@ def _answered(options, case, store) -> int:
             terminal.say(verdict.worst)
         if known:
             terminal.say(f"{known} runs were taken from the interrupted study")
-    return 1 if False in words else 2 if None in words else 0
+    return CODES[conjunction(words)]

@@ -224,7 +224,9 @@ def written(value: Any, hint: shape.Hint) -> str:
         exact = quantity(text, unit) == value
     except InputError:  # raised powers are for people
         exact = False
-    return text if exact else f"{value:g}" if unit in ("", "1") else f"{value:g} {unit}"
+    if exact:
+        return text
+    return f"{value:g}" if unit in ("", "1") else f"{value:g} {unit}"
 
 
 def _line(text: str, meaning: str) -> str:

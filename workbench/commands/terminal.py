@@ -37,10 +37,13 @@ def clean(text: object) -> str:
 
 def width(text: str) -> int:
     """Columns a text takes on a terminal."""
-    return sum(
-        0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
-        for c in text
-    )
+    return sum(map(_columns_of, text))
+
+
+def _columns_of(letter: str) -> int:
+    if unicodedata.combining(letter):
+        return 0
+    return 2 if unicodedata.east_asian_width(letter) in "WF" else 1
 
 
 def columns(stream=None) -> int:
@@ -86,7 +89,9 @@ def margin(verdict: Verdict) -> str:
     if verdict.margin in (float("inf"), float("-inf")):
         return "unlimited" if verdict.margin > 0 else "none"
     text = format_quantity(abs(verdict.margin), verdict.unit or "1", 3)
-    return text if verdict.margin == 0 else f"{text} left" if verdict.margin > 0 else f"{text} over"
+    if verdict.margin == 0:
+        return text
+    return f"{text} left" if verdict.margin > 0 else f"{text} over"
 
 
 def row(verdict: Verdict) -> tuple[str, ...]:

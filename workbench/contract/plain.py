@@ -20,6 +20,7 @@ from workbench.contract.system import (
     innermost,
     rewrapped,
 )
+from workbench.contract.units import derived
 
 
 @final
@@ -146,8 +147,7 @@ def _reference(name: str, plant: System) -> Signal:
     base = name.removesuffix("_d")
     order = len(base) - len(base.lstrip("d"))
     unit = next((s.unit for s in (*plant.outputs, *plant.monitors) if s.name == base[order:]), "1")
-    rate = "" if order == 0 else "/s" if order == 1 else f"/s^{order}"
-    return Signal(name, unit + rate, kind="reference")
+    return Signal(name, derived(unit, order), kind="reference")
 
 
 def joined(controller: Any, plant: System) -> Any:

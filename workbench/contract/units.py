@@ -251,6 +251,13 @@ def as_shown(value: float, unit: str, digits: int = 3) -> float:
     return float(quantity(format_quantity(value, unit, digits), unit))
 
 
+def derived(unit: str, order: int) -> str:
+    """The unit of a derivative with respect to time: m, 2 → m/s^2."""
+    if order == 0:
+        return unit
+    return f"{unit}/s" if order == 1 else f"{unit}/s^{order}"
+
+
 def pretty(unit: str) -> str:
     """The unit with raised powers: 'kg m²'."""
     return re.sub(r"\^(-?\d)(?![.\d])", lambda power: power[1].translate(RAISED), unit)

@@ -114,7 +114,9 @@ class Shape:
 
 
 def _power(unit: str, n: int) -> str:
-    return "1" if n == 0 else unit if n == 1 else f"{unit}^{n}"
+    if n == 0:
+        return "1"
+    return unit if n == 1 else f"{unit}^{n}"
 
 
 def _gain_unit(of_input: str, of_output: str, seconds: int) -> str:

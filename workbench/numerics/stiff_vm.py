@@ -207,6 +207,13 @@ def _until_edge(a: Scalar, b: Scalar, edges: Vector) -> float:
     return min(shares, default=1.0)
 
 
+def _fitted(step: Scalar, room: Scalar) -> Scalar:
+    """A step that leaves no splinter: what is left is taken whole, or in two halves."""
+    if step < 0.5 * room:
+        return step
+    return 0.5 * room if step < room else room
+
+
 def _advance(loop: Any, t: Scalar, t1: Scalar, z: Vector, inputs: Any, c: Any, h: Scalar) -> Any:
     """z from t to t1, in place; the step to go on with, None when no step is small enough."""
     m = loop.traced.n_moving
@@ -225,8 +232,7 @@ def _advance(loop: Any, t: Scalar, t1: Scalar, z: Vector, inputs: Any, c: Any, h
             J, rate = loop.slope(t, z[: loop.n_x], w, dw, c[: loop.n_c])
             rate = np.array(rate).ravel()
             fresh = True
-        step = min(h, most)
-        step = step if step < 0.5 * room else 0.5 * room if step < room else room
+        step = _fitted(min(h, most), room)
         if step < room and step < 1e-15 + 1e-14 * abs(t):
             return None
         to, error = _rodas(loop, t, step, z, inputs, J, rate, c)

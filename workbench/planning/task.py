@@ -82,8 +82,9 @@ class Step:
             return (
                 self.supply.p_s if self.p_max is None else np.minimum(self.supply.p_s, self.p_max)
             )
-        line = self.supply.high
-        return line if line is not None else self.p_max if self.supply.needs_forces else None
+        if self.supply.high is not None:
+            return self.supply.high
+        return self.p_max if self.supply.needs_forces else None
 
     @property
     def needs_forces(self) -> bool:

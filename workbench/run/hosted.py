@@ -128,8 +128,8 @@ def _chunk(law, plant: HeldPlant, g: Grid, first: int, wanted: list, z: list):
     rows = []
     lag = g.n1 * g.h1
     watched = bool(law.monitors)
-    early = 1 if g.every else g.n1  # rows of a logged sample up to the release, and after it
-    late = 0 if g.every and g.n1 else 1 if g.every else g.n2
+    # Rows of a logged sample up to the release, and after it.
+    early, late = (1, 0 if g.n1 else 1) if g.every else (g.n1, g.n2)
     for k, r in enumerate(wanted, first):
         t = k * g.T
         if not plant.finite():

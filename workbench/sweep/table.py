@@ -220,14 +220,7 @@ def tabulated(
 
 def parameter(values: Sequence, unit: str = "") -> tuple[np.ndarray, str]:
     """(values in SI, unit) of a parameter's values as they were given; as text where they are no quantities."""
-    read = [
-        measured(v)
-        if isinstance(v, str)
-        else None
-        if isinstance(v, bool) or not isinstance(v, (int, float))
-        else (float(v), "")
-        for v in values
-    ]
+    read = [_measured(v) for v in values]
     units = {u for pair in read if pair for _, u in [pair] if u}
     if None in read or len(units) > 1:
         words = [v if isinstance(v, str) else json.dumps(v, ensure_ascii=False) for v in values]
@@ -235,8 +228,19 @@ def parameter(values: Sequence, unit: str = "") -> tuple[np.ndarray, str]:
     return np.array([v for v, _ in read]), next(iter(units), unit)
 
 
+def _measured(value: object) -> tuple[float, str] | None:
+    """(value in SI, unit) of a number or quantity; None of anything else."""
+    if isinstance(value, str):
+        return measured(value)
+    return (float(value), "") if _is_number(value) else None
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
 def _array(values: list) -> np.ndarray:
-    if all(v is None or (isinstance(v, (int, float)) and not isinstance(v, bool)) for v in values):
+    if all(v is None or _is_number(v) for v in values):
         return np.array([np.nan if v is None else float(v) for v in values])
     words = {None: "", True: "true", False: "false"}
     return np.array(

@@ -7,7 +7,7 @@ ingredient. Order of strength: proof > numerical > sampled > estimated.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
@@ -129,7 +129,18 @@ def weakest(*strengths: Strength) -> Strength:
     return max(strengths, key=STRENGTHS.index)
 
 
+# Exit code of an answer.
+CODES = {True: 0, False: 1, None: 2}
+
+
+def conjunction(answers: Collection[bool | None]) -> bool | None:
+    """False where one of them is; None where none is and one is not known; else True."""
+    if False in answers:
+        return False
+    return None if None in answers else True
+
+
 def exit_code(verdicts: Iterable[Verdict]) -> int:
     """0 every counted claim holds, 1 some is violated, 2 some is undecided and none violated."""
     answers = [v.holds for v in verdicts if v.counted]
-    return 1 if False in answers else 2 if None in answers or not answers else 0
+    return CODES[conjunction(answers) if answers else None]

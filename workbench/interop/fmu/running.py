@@ -212,7 +212,7 @@ class FmuLoop:
             for at, count, h, stages in parts:
                 if not count:
                     continue
-                ask = 0 if not wanted else 2 if not every else int(at == t)
+                ask = _rows_asked(every, at == t) if wanted else 0
                 made = self._advanced(at, h, count, ask, x, stages)
                 x[:] = self.states.to_si(made[: self.nx])
                 if ask and rows is not None:
@@ -249,3 +249,8 @@ class FmuLoop:
                 file=self.model.about.file,
                 mend=f"give a sample_time and max_step that are multiples of {own:g} s (scenario: max_step)",
             )
+
+
+def _rows_asked(every: int, first: bool) -> int:
+    """Which rows a part of a logged sample gives: 2 all, 1 that at its begin, 0 none. Where samples are thinned out: the first."""
+    return int(first) if every else 2

@@ -29,7 +29,7 @@ from workbench.verification.hypotheses.signal_path import signal_path, wrappers
 from workbench.verification.hypotheses.valves import pump_flow, supply, unlagged, valve, valves
 from workbench.verification.ledger.measured import measured
 from workbench.verification.run import Run
-from workbench.verification.verdict import Assumption, Verdict
+from workbench.verification.verdict import Assumption, Verdict, conjunction
 
 
 def check_hypotheses(claim, run: Run) -> Verdict:
@@ -37,7 +37,7 @@ def check_hypotheses(claim, run: Run) -> Verdict:
     stated = innermost(run.loop.controller).certificate(run.loop.plant).hypotheses(run, claim)
     found = measured(run, list(stated))
     met = sum(a.holds is True for a in found)
-    holds = _conjunction([a.holds for a in found])
+    holds = conjunction([a.holds for a in found])
     left = [_named("not met", found, False), _named("not known", found, None)]
     missing = "; ".join(words for words in left if words)
     return Verdict(
@@ -51,13 +51,6 @@ def check_hypotheses(claim, run: Run) -> Verdict:
         counted=claim.counted,
         data={"met": met, "of": len(found), "assumptions": [vars(a) for a in found]},
     )
-
-
-def _conjunction(parts: list[bool | None]) -> bool | None:
-    """False where one of them is, None where none is and one is not known, else True."""
-    if False in parts:
-        return False
-    return None if None in parts else True
 
 
 def _named(word: str, found: list[Assumption], holds: bool | None) -> str:

@@ -46,8 +46,10 @@ def rate_left(run, points: int = 12) -> float:
     found = list(friction(run))
     μ = []
     for a, c in zip(found, plant.cylinders):
-        falls = max(-a.margin, 0.0) if a.margin is not None else np.inf
-        μ.append(falls if not c.friction.states("") else 0.0 if a.holds else np.inf)
+        if c.friction.states(""):
+            μ.append(0.0 if a.holds else np.inf)
+        else:
+            μ.append(np.inf if a.margin is None else max(-a.margin, 0.0))
     if not np.isfinite(μ).all():
         return 0.0
     picks = _poses(run, plant, points)

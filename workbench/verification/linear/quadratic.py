@@ -39,12 +39,7 @@ def quadratic_certificate(
             key="A",
             mend="give the state matrix of the closed loop",
         )
-    given = (
-        None
-        if P is None
-        else Certificate((A,), np.atleast_2d(np.asarray(P, float)), T, 0.0, radius)
-    )
-    found = certify(A, T, radius) if P is None else (given if given.check() else None)
+    found = certify(A, T, radius) if P is None else _checked(A, P, T, radius)
     scope = "for the stored matrix" if radius is None else "for every matrix within the radius"
     how = "exact LDLᵀ" if radius is None and len(A) <= EXACT_UP_TO else "outward-rounded Cholesky"
     claim = f"{what} is exponentially stable, {scope}"
@@ -107,3 +102,9 @@ def tolerates(A, P, δ: float, T: float | None = None) -> bool:
     P = np.asarray(P, float)
     spent = 2 * δ * size(P) if T is None else 2 * δ * size(A) * size(P) + δ**2 * size(P)
     return slack(A, P, T) > spent * (1 + 1e-12)
+
+
+def _checked(A: np.ndarray, P, T: float | None, radius) -> Certificate | None:
+    """The certificate of a matrix that was given, where it is one."""
+    given = Certificate((A,), np.atleast_2d(np.asarray(P, float)), T, 0.0, radius)
+    return given if given.check() else None

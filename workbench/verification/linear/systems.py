@@ -74,14 +74,17 @@ class LinearSystem:
         """Frequency response G(jω) or G(e^{jωT}), complex p×m; D at ω = ∞, entries ∞ exactly at a pole."""
         if np.isinf(ω) or not len(self.A):
             return self.D.astype(complex)
-        λ = 1j * ω if self.T is None else (-1.0 if ω == self.top else np.exp(1j * ω * self.T))
+        shifted = self._axis(ω) * np.eye(len(self.A)) - self.A
         try:
-            return (
-                self.C @ np.linalg.solve(λ * np.eye(len(self.A)) - self.A, self.B.astype(complex))
-                + self.D
-            )
+            return self.C @ np.linalg.solve(shifted, self.B.astype(complex)) + self.D
         except np.linalg.LinAlgError:
             return np.full(self.D.shape, np.inf, dtype=complex)
+
+    def _axis(self, ω: float) -> complex:
+        """jω, or e^{jωT}, which is exactly −1 at the largest frequency."""
+        if self.T is None:
+            return 1j * ω
+        return -1.0 if ω == self.top else np.exp(1j * ω * self.T)
 
     def response(self, ω) -> np.ndarray:
         """`at` for many frequencies ω (N,) at once, (N, p, m)."""

@@ -111,14 +111,14 @@ def _constant_parts(tree) -> list:
         tree = tree.left
     if not _has_signal(tree):
         return [*parts, tree]
-    below = (
-        tree.args
-        if isinstance(tree, ast.Call)
-        else [tree.operand]
-        if isinstance(tree, ast.UnaryOp)
-        else []
-    )
-    return parts + [part for child in below for part in _constant_parts(child)]
+    return parts + [part for child in _below(tree) for part in _constant_parts(child)]
+
+
+def _below(tree: ast.expr) -> list[ast.expr]:
+    """What a call or a sign is applied to."""
+    if isinstance(tree, ast.Call):
+        return tree.args
+    return [tree.operand] if isinstance(tree, ast.UnaryOp) else []
 
 
 def _has_signal(tree) -> bool:

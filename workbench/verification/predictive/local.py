@@ -151,14 +151,15 @@ def critical_level(t: TerminalIngredients, X: Ball, W: np.ndarray) -> tuple[floa
     for rows, limits in parts:
         size = up(np.sqrt(((rows @ whole @ Ball.of(root)).size ** 2).sum(axis=1)), n)
         for i, (length, limit) in enumerate(zip(size, limits)):
-            c = (
-                0.0
-                if limit <= 0
-                else (limit / length) ** 2 * (1 - loss) * (1 - 1e-12)
-                if length > 0
-                else np.inf
-            )
+            c = _level(length, limit, loss)
             if c < best:
                 best = float(c)
                 first = i
     return (best, first) if np.isfinite(best) else (1e300, None)
+
+
+def _level(length: float, limit: float, loss: float) -> float:
+    """The largest level c at which a row of this length keeps its limit, rounded down; 0 where there is none, ∞ where all do."""
+    if limit <= 0:
+        return 0.0
+    return (limit / length) ** 2 * (1 - loss) * (1 - 1e-12) if length > 0 else np.inf

@@ -74,7 +74,7 @@ def told(
     n = len(met)
     violations = [int(k) for k in (~met).sum(axis=0)]
     i = int(np.argmax(bounds))
-    holds = True if max(bounds) <= claim.at_most else False if max(least) > claim.at_most else None
+    holds = _within(claim.at_most, max(least), max(bounds))
     bad = np.flatnonzero(~met[:, i])
     where = f"at least {bound(least[i])}" if holds is False else f"at most {bound(bounds[i])}"
     worst = f"{violations[i]} of {n} runs violate it, so that the probability is {where}"
@@ -106,3 +106,10 @@ def told(
         counted=claim.counted,
         data=data,
     )
+
+
+def _within(most: float, low: float, high: float) -> bool | None:
+    """Whether what lies between `low` and `high` is at most `most`; None where that is not decided."""
+    if high <= most:
+        return True
+    return False if low > most else None

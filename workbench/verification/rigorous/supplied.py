@@ -71,18 +71,8 @@ def posed(
     names = list(box)
     limits = [(float(a), float(b)) for a, b in box.values()]
     c = np.array([float((centre or {}).get(n, 0.0)) for n in names])
-    r = np.array(
-        [
-            float(
-                ball[n]
-                if isinstance(ball, Mapping) and n in ball
-                else np.nan
-                if isinstance(ball, Mapping)
-                else ball
-            )
-            for n in names
-        ]
-    )
+    radii = ball if isinstance(ball, Mapping) else dict.fromkeys(names, ball)
+    r = np.array([float(radii.get(n, np.nan)) for n in names])
     _sensible(names, limits, c, r, level, centre)
     try:
         law = formula(V, names)

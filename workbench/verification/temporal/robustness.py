@@ -130,4 +130,6 @@ def decided(monitor: Monitor, formula: S.Formula, bounds: Bounds, k: int = 0) ->
         return False
     told = {c: truths(c, margin) for c, margin in monitor.margins.items()}
     signs = Monitor(monitor.instants, told, monitor._windows).bounds(formula)
-    return True if signs.low[k] > 0 else False if signs.up[k] < 0 else None
+    if signs.low[k] > 0:
+        return True
+    return False if signs.up[k] < 0 else None
