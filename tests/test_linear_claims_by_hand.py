@@ -170,7 +170,7 @@ def test_a_common_pressure_that_a_command_reads_is_kept(seen, gone):
     given = local.Local(
         (), np.zeros((2, 2)), np.array([[1.0], [0.0]]), C, None, ("p_a1", "p_b1"), 0.0, 0, 0.0
     )
-    found = local._deflate(given, plant, ["p_a1", "p_b1"], np.ones(2))
+    found = local._deflate(given, plant, np.ones(2))
     assert (found.deflated, found.leak) == (gone, pytest.approx(abs(seen)))
     assert found.states == (("f_p1",) if gone else ("p_a1", "p_b1"))
 

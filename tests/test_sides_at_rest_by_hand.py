@@ -78,7 +78,7 @@ def seen(monkeypatch):
 
     monkeypatch.setattr(module, "_monodromy", monodromy)
     monkeypatch.setattr(module, "_continuous", continuous)
-    monkeypatch.setattr(module, "_deflate", lambda found, plant, state, sizes: found)
+    monkeypatch.setattr(module, "_deflate", lambda found, plant, sizes: found)
     return told
 
 

@@ -375,7 +375,7 @@ def paired(λ, T=None, tilt=0.0, slow=True):
         0,
         0.0,
     )
-    return _deflate(found, plant, STATE, SIZES), F, b, c
+    return _deflate(found, plant, SIZES), F, b, c
 
 
 @pytest.mark.parametrize("T, λ", [(None, (0.0, 0.0)), (None, (-3.0, 0.0)), (0.1, (1.0, 0.9))])
@@ -397,7 +397,7 @@ def test_common_pressures_that_grow_or_push_are_kept(T, λ, tilt):
     assert found.deflated == 0 and found.A.shape == (5, 5) and found.states == tuple(STATE)
     assert found.leak == pytest.approx(tilt, abs=1e-9)
     bare = SimpleNamespace(labels=(), cylinders=())
-    assert _deflate(found, bare, STATE, SIZES).A.shape == (5, 5)
+    assert _deflate(found, bare, SIZES).A.shape == (5, 5)
 
 
 def test_chambers_are_paired_by_name():

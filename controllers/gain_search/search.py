@@ -61,17 +61,17 @@ def searched(
     chosen = ranked[0] if ranked else first
     tell(1.0)
     return Traded(
-        turned(loop, bench.knobs, chosen.octaves),
-        tuple(dict.fromkeys(knob.field for knob in bench.knobs)),
-        first,
-        chosen,
-        tuple(search.tried.values()),
-        tuple(ranked),
-        wish.words,
-        wish.what,
-        bench.floor,
-        bench.ceiling,
-        error_unit(loop),
+        loop=turned(loop, bench.knobs, chosen.octaves),
+        found=tuple(dict.fromkeys(knob.field for knob in bench.knobs)),
+        start=first,
+        chosen=chosen,
+        tried=tuple(search.tried.values()),
+        ranked=tuple(ranked),
+        asked=wish.words,
+        what=wish.what,
+        floor=bench.floor,
+        ceiling=bench.ceiling,
+        unit=error_unit(loop),
     )
 
 
@@ -83,7 +83,17 @@ def _bench(wish: ByRuns, loop, scenario, claims: tuple, counter: _Counter) -> Be
     judge = judge_of(claims, wish.what, unit)
     floor, ceiling = wish.bears, wish.error
     return Bench(
-        wish, loop, scenario, claims, every, rungs, judge, counter.tick, 0.0, floor, ceiling
+        wish=wish,
+        loop=loop,
+        scenario=scenario,
+        claims=claims,
+        knobs=every,
+        rungs=rungs,
+        judge=judge,
+        tick=counter.tick,
+        near=0.0,
+        floor=floor,
+        ceiling=ceiling,
     )
 
 

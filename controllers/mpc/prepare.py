@@ -109,19 +109,19 @@ def prepared(law, x, u) -> Prepared:
         "d": list(law.disturbances),
     }
     made = Prepared(
-        q,
-        condensed(q),
-        terminal,
-        seen.L,
-        np.hstack([model.C, model.C_d]),
-        seen.W,
-        seen.V,
-        seen.reads,
-        start_x,
-        seen.start,
-        labels,
-        law.extra,
-        _rows(law),
+        problem=q,
+        dense=condensed(q),
+        terminal=terminal,
+        L=seen.L,
+        C_a=np.hstack([model.C, model.C_d]),
+        W=seen.W,
+        V=seen.V,
+        reads=seen.reads,
+        start_x=start_x,
+        kalman_start=seen.start,
+        labels=labels,
+        extra=law.extra,
+        rows=_rows(law),
     )
     return _with_path(law, made) if law.relinearise else made
 

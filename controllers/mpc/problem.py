@@ -50,17 +50,17 @@ def sampled_model(A, B, E, D_d, c, C, C_d, h, T: float, delay: float) -> Model:
         both = np.block([[A, E], [np.zeros((k, n + k))]])
         ramp = wide(hold(both, np.vstack([np.zeros((n, k)), np.eye(k) / T]), T)[1][:n])
     return Model(
-        plant.A,
-        plant.B,
-        steady(E) - ramp,
-        ramp,
-        steady(D_d),
-        steady(np.reshape(c, (n, 1)))[:, 0],
-        plant.C,
-        C_d,
-        h,
-        T,
-        n,
+        A=plant.A,
+        B=plant.B,
+        E0=steady(E) - ramp,
+        E1=ramp,
+        B_d=steady(D_d),
+        g=steady(np.reshape(c, (n, 1)))[:, 0],
+        C=plant.C,
+        C_d=C_d,
+        h=h,
+        T=T,
+        n=n,
     )
 
 

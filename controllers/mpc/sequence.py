@@ -63,7 +63,9 @@ def _step(law, z: Memory, y, r) -> tuple[Memory, np.ndarray]:
     ahead = np.concatenate([X[1], x[n:]])
     P = predicted_covariance(made.steps, P, base.W)
     last = Last(tried.θ, tried.solution, u, fallback, tried.dense)
-    return Memory(ahead, P, u, solved, age, None, last, (X, U)), u
+    return Memory(
+        x=ahead, covariance=P, u=u, solved=solved, age=age, solver=None, last=last, path=(X, U)
+    ), u
 
 
 def _tried(law, z: Memory, x: np.ndarray, given: Given) -> Tried | None:
@@ -89,7 +91,9 @@ def _without_model(law, z: Memory, x: np.ndarray, P) -> tuple[Memory, np.ndarray
     u, solved, age, fallback = decided(base.problem, None, nothing, z)
     grown = None if P is None else P + base.W
     last = Last(None, nothing, u, fallback, base.dense)
-    return Memory(x, grown, u, solved, age, None, last, None), u
+    return Memory(
+        x=x, covariance=grown, u=u, solved=solved, age=age, solver=None, last=last, path=None
+    ), u
 
 
 def _given(q, r, d) -> Given:

@@ -46,24 +46,24 @@ def problem_of(law, model: Model) -> tuple[Problem, Terminal | None]:
             )
     column = lambda i: np.array([row[i] for row in soft], float)
     data = Problem(
-        model,
-        law.N,
-        law.lengths,
-        track,
-        np.diag(law.each("Q")),
-        np.diag(law.each("R")),
-        np.diag(law.each("S")),
-        law.each("u_min"),
-        law.each("u_max"),
-        law.each("slew") * law.T_s,
-        np.array([edges[s][0] for s in seen]),
-        np.array([edges[s][1] for s in seen]),
-        tuple(row[0] for row in soft),
-        column(1),
-        column(2),
-        column(3),
-        column(4),
-        law.ahead,
+        model=model,
+        N=law.N,
+        blocks=law.lengths,
+        track=track,
+        Q=np.diag(law.each("Q")),
+        R=np.diag(law.each("R")),
+        S=np.diag(law.each("S")),
+        u_min=law.each("u_min"),
+        u_max=law.each("u_max"),
+        slew=law.each("slew") * law.T_s,
+        y_min=np.array([edges[s][0] for s in seen]),
+        y_max=np.array([edges[s][1] for s in seen]),
+        soft=tuple(row[0] for row in soft),
+        y_low=column(1),
+        y_high=column(2),
+        ρ1=column(3),
+        ρ2=column(4),
+        p=law.ahead,
     )
     return _ended(law, data)
 
@@ -92,7 +92,7 @@ def _ended(law, q: Problem) -> tuple[Problem, Terminal | None]:
         P = strict_cost(q, K)
         H, h = admissible(A_K / STRICT, M, b)
         h = h * (1 - HAIR)
-    terminal = Terminal(P, K, A_K, H, h, M, b, law.room)
+    terminal = Terminal(P=P, K=K, A_K=A_K, H=H, h=h, M=M, b=b, room=law.room)
     more = {"H_t": H, "h_t": h} if law.terminal == "set" else {}
     return replace(q, P=P, K=K, **more), terminal
 

@@ -102,17 +102,17 @@ def _settled(t, e, u, rising, cycles: tuple[Cycle, ...]) -> LimitCycle:
     u_1 = held_fundamental(u[a:b], CYCLES)
     uneven = abs(2 * upper - period)
     return LimitCycle(
-        True,
-        "",
-        False,
-        cycles,
-        period,
-        upper / period,
-        float(abs(e_1)),
-        float(np.mean(e[a:b])),
-        bool(uneven <= max(2.01 * T, EVEN * period)),
-        e_1,
-        u_1,
+        settled=True,
+        why="",
+        hopeless=False,
+        cycles=cycles,
+        period=period,
+        share=upper / period,
+        amplitude=float(abs(e_1)),
+        mean=float(np.mean(e[a:b])),
+        symmetric=bool(uneven <= max(2.01 * T, EVEN * period)),
+        e_1=e_1,
+        u_1=u_1,
     )
 
 

@@ -96,7 +96,17 @@ def record(
         words = f"disk margin ≥ {asked:g} " + (
             "kept" if met else f"NOT met: {min(a.disk for a in actuators):.3g}"
         )
-    return Tuning(loop, actuators, tuple(found), asked, met, together, settling, words, experiments)
+    return Tuning(
+        loop=loop,
+        actuators=actuators,
+        found=tuple(found),
+        asked=asked,
+        met=met,
+        together=together,
+        settling=settling,
+        words=words,
+        experiments=experiments,
+    )
 
 
 def _kept(L: LinearSystem, asked: float) -> bool:
@@ -116,21 +126,34 @@ def _actuator(loop, i: int, name: str, Ls) -> Actuator:
     margins = [loop_margins(L) for L in Ls]
     disks = [disk_margin(L) for L in Ls]
     if not all(d.α > 0 for d in disks):
-        return Actuator(name, gains, 0.0, 1.0, 1.0, 0.0, 0.0, np.nan, np.nan, np.inf, np.inf, noise)
+        return Actuator(
+            command=name,
+            gains=gains,
+            disk=0.0,
+            gain_down=1.0,
+            gain_up=1.0,
+            phase=0.0,
+            delay=0.0,
+            crossover=np.nan,
+            bandwidth=np.nan,
+            M_s=np.inf,
+            M_t=np.inf,
+            noise=noise,
+        )
     peaks = [_peaks(L) for L in Ls]
     return Actuator(
-        name,
-        gains,
-        min(d.α for d in disks),
-        max(m.gain_down for m in margins),
-        min(m.gain_up for m in margins),
-        min(m.phase_margin for m in margins),
-        min(m.delay_margin for m in margins),
-        max(max(gain_crossovers(L), default=0.0) for L in Ls),
-        min(b for _, _, b in peaks),
-        max(s for s, _, _ in peaks),
-        max(t for _, t, _ in peaks),
-        noise,
+        command=name,
+        gains=gains,
+        disk=min(d.α for d in disks),
+        gain_down=max(m.gain_down for m in margins),
+        gain_up=min(m.gain_up for m in margins),
+        phase=min(m.phase_margin for m in margins),
+        delay=min(m.delay_margin for m in margins),
+        crossover=max(max(gain_crossovers(L), default=0.0) for L in Ls),
+        bandwidth=min(b for _, _, b in peaks),
+        M_s=max(s for s, _, _ in peaks),
+        M_t=max(t for _, t, _ in peaks),
+        noise=noise,
     )
 
 

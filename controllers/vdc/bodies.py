@@ -80,7 +80,17 @@ def required(law, plant, q, qd, qd_r, qdd_r, around=None) -> Needed:
     left = [a - p for a, p in zip(asked, with_springs(plant, lines, passive, springs))]
     f_c = shared(by_drive, weights(plant), bodies.projected(at.B, left))
     return Needed(
-        at, lines, rates, wanted, fed, nets, f_c, xd, xd_r, passive, every(plant, springs, f_c)
+        at=at,
+        lines=lines,
+        rates=rates,
+        wanted=wanted,
+        fed=fed,
+        nets=nets,
+        f_c=f_c,
+        xd=xd,
+        xd_r=xd_r,
+        passive=passive,
+        every=every(plant, springs, f_c),
     )
 
 

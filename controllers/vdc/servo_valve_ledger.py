@@ -35,14 +35,14 @@ def side(part, drive: ServoDrive, given: Given) -> Side:
     ]
     names = ("valve inverse", *given.steps, "saturation", "valve", "")
     return Side(
-        chambers.force(*pressures),
-        drive.rubbing(given.x, given.v),
-        bristles,
-        u_fr,
-        u,
-        list(zip(names, flows)),
-        (g_a * chambers.A_a + g_b * chambers.A_b) * np.abs(given.v),
-        {"D₊": D_plus, "D₋": D_minus},
+        f_p=chambers.force(*pressures),
+        f_f=drive.rubbing(given.x, given.v),
+        bristles=bristles,
+        u_fr=u_fr,
+        inverse=u,
+        ladder=list(zip(names, flows)),
+        moving=(g_a * chambers.A_a + g_b * chambers.A_b) * np.abs(given.v),
+        more={"D₊": D_plus, "D₋": D_minus},
     )
 
 

@@ -36,14 +36,14 @@ def side(part, circuit: ThrottledCircuit, given: Given) -> Side:
     ]
     out, back = slopes(circuit, s, *p)
     return Side(
-        part.pushed(circuit, *p),
-        circuit.rubbing(given.x, given.v),
-        list(given.x[KEPT:]),
-        u_fr,
-        U,
-        list(zip(names, flows)),
-        np.abs(drift(circuit, s, given.v)),
-        {"opening": np.minimum(sum(out), sum(back))},
+        f_p=part.pushed(circuit, *p),
+        f_f=circuit.rubbing(given.x, given.v),
+        bristles=list(given.x[KEPT:]),
+        u_fr=u_fr,
+        inverse=U,
+        ladder=list(zip(names, flows)),
+        moving=np.abs(drift(circuit, s, given.v)),
+        more={"opening": np.minimum(sum(out), sum(back))},
     )
 
 

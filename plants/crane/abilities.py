@@ -83,14 +83,14 @@ class CraneAbilities(CranePoses):
 
 def _stroke(label: str, segment) -> Limit:
     return Limit(
-        f"piston {label}",
-        (f"x_{label}",),
-        0.0,
-        segment.cylinder.stroke,
-        "m",
-        "stroke",
-        f"stroke of {segment.name}",
-        f"{segment.name}.cylinder.stroke",
+        name=f"piston {label}",
+        signals=(f"x_{label}",),
+        low=0.0,
+        high=segment.cylinder.stroke,
+        unit="m",
+        kind="stroke",
+        meaning=f"stroke of {segment.name}",
+        key=f"{segment.name}.cylinder.stroke",
     )
 
 
@@ -99,14 +99,14 @@ def _spool(label: str, segment) -> list[Limit]:
     valve = segment.cylinder.valve
     return [
         Limit(
-            f"spool {label}",
-            (spool.name,),
-            -valve.u_max,
-            valve.u_max,
-            "V",
-            "valve",
-            f"travel of the spool of {segment.name}",
-            f"{segment.name}.cylinder.valve.u_max",
+            name=f"spool {label}",
+            signals=(spool.name,),
+            low=-valve.u_max,
+            high=valve.u_max,
+            unit="V",
+            kind="valve",
+            meaning=f"travel of the spool of {segment.name}",
+            key=f"{segment.name}.cylinder.valve.u_max",
             bearable=True,
         )
         for spool in valve.spool_states(label)[:1]

@@ -64,17 +64,17 @@ def reduced(machine: Manipulator, v_max=SPEEDS, a_max=ACCELERATIONS) -> PlanarCr
         Actuator(c.bore, c.rod, c.stroke, v, a) for c, v, a in zip(machine.cylinders, v_max, a_max)
     )
     return PlanarCrane(
-        machine.name,
-        (float(at1[0]), float(at1[1])),
-        L_1,
-        X,
-        lift,
-        tilt,
-        cylinders,
-        bodies,
-        Y,
-        0.0,
-        machine.g,
+        name=machine.name,
+        origin=(float(at1[0]), float(at1[1])),
+        L_1=L_1,
+        L_2=X,
+        lift=lift,
+        tilt=tilt,
+        cylinders=cylinders,
+        bodies=bodies,
+        h=Y,
+        load=0.0,
+        g=machine.g,
     )
 
 

@@ -246,13 +246,13 @@ def too_short(owner: str, closed: float, stroke: float) -> None:
 def spool_limit(label: str, signal: str, most: float, key: str) -> Limit:
     """Travel of a spool within ±most, V."""
     return Limit(
-        f"spool of {label}",
-        (signal,),
-        -most,
-        most,
-        "V",
-        "valve",
-        "travel of the spool",
-        key,
+        name=f"spool of {label}",
+        signals=(signal,),
+        low=-most,
+        high=most,
+        unit="V",
+        kind="valve",
+        meaning="travel of the spool",
+        key=key,
         bearable=True,
     )

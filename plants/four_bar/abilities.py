@@ -84,25 +84,25 @@ class FourBarAbilities(Built):
         """Stroke, crank angles at which the loop closes, vacuum, spool, command."""
         ((low, high),) = self.joint_range()
         crank = Limit(
-            "crank",
-            ("z_1",),
-            low,
-            high,
-            "rad",
-            "stroke",
-            "where the loop closes and the cylinder turns the crank",
-            "L_0",
+            name="crank",
+            signals=("z_1",),
+            low=low,
+            high=high,
+            unit="rad",
+            kind="stroke",
+            meaning="where the loop closes and the cylinder turns the crank",
+            key="L_0",
         )
         U = self.circuit.U_max
         spool = Limit(
-            "spool",
-            ("U",),
-            -U,
-            U,
-            "V",
-            "valve",
-            "travel of the spool",
-            "circuit.U_max",
+            name="spool",
+            signals=("U",),
+            low=-U,
+            high=U,
+            unit="V",
+            kind="valve",
+            meaning="travel of the spool",
+            key="circuit.U_max",
             bearable=True,
         )
         return (

@@ -106,14 +106,14 @@ class IEHA(Hydraulics, Built):
         """Stroke of the load, travel of the carriage, vacuum (gauge; a closed circuit has no number for it), the command."""
         Y = self.stop_Y.limit
         piston = Limit(
-            "piston",
-            ("Y",),
-            -Y,
-            Y,
-            "m",
-            "stroke",
-            "travel between the end stops",
-            "stop_Y.limit",
+            name="piston",
+            signals=("Y",),
+            low=-Y,
+            high=Y,
+            unit="m",
+            kind="stroke",
+            meaning="travel between the end stops",
+            key="stop_Y.limit",
         )
         return (piston, *self.own_limits(), *command_limits(self))
 

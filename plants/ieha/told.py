@@ -54,14 +54,14 @@ class Told:
         """Travel of the carriage; vacuum (gauge; a closed circuit has no number for it)."""
         E = self.stop_E.limit
         carriage = Limit(
-            f"carriage {label}".rstrip(),
-            (named("E", label),),
-            -E,
-            E,
-            "m",
-            "valve",
-            "travel of the ring",
-            f"{key}stop_E.limit",
+            name=f"carriage {label}".rstrip(),
+            signals=(named("E", label),),
+            low=-E,
+            high=E,
+            unit="m",
+            kind="valve",
+            meaning="travel of the ring",
+            key=f"{key}stop_E.limit",
             bearable=True,
         )
         if self.circuit == "closed":

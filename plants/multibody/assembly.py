@@ -71,14 +71,14 @@ def assemble(mechanism) -> Assembly:
     }
     residual = float(np.abs(mechanism.constraints(z)[0]).max(initial=0.0))
     return Assembly(
-        tuple(map(float, z)),
-        tuple(map(float, rates)),
-        kept,
-        left_out,
-        moved,
-        residual,
-        mechanism.tree.n_v - len(kept),
-        _used(mechanism, z, kept),
+        z=tuple(map(float, z)),
+        rates=tuple(map(float, rates)),
+        kept=kept,
+        left_out=left_out,
+        moved=moved,
+        residual=residual,
+        mobility=mechanism.tree.n_v - len(kept),
+        used=_used(mechanism, z, kept),
     )
 
 

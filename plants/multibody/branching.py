@@ -69,12 +69,12 @@ def _tree(bodies) -> Tree:
     for j in order:
         above[j] = (*above[parents[j]], *range(v[j][0], sum(v[j])))
     return Tree(
-        tuple(order),
-        tuple(parents),
-        tuple(z),
-        tuple(v),
-        n_z,
-        n_v,
-        tuple(above[j] for j in range(len(bodies))),
-        tuple(body_of),
+        order=tuple(order),
+        parent=tuple(parents),
+        z=tuple(z),
+        v=tuple(v),
+        n_z=n_z,
+        n_v=n_v,
+        above=tuple(above[j] for j in range(len(bodies))),
+        body_of=tuple(body_of),
     )

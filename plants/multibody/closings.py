@@ -134,7 +134,16 @@ def _started(mechanism, k: Closing, z) -> Closing:
     turns = (round(2 * first / pi), round(2 * second / pi))
     tried = []
     for branch in (1, -1):
-        made = Closing(k.loop, k.base, k.chains, k.unknown, k.signs, k.across, branch, turns)
+        made = Closing(
+            loop=k.loop,
+            base=k.base,
+            chains=k.chains,
+            unknown=k.unknown,
+            signs=k.signs,
+            across=k.across,
+            branch=branch,
+            turns=turns,
+        )
         with np.errstate(invalid="ignore"):
             values, room = closed(mechanism, made, z)
         tried.append(

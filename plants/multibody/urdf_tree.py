@@ -169,22 +169,22 @@ def _limb(joint: Element, parent: str, R_p: np.ndarray, links, without) -> Limb:
     dynamics = joint.one("dynamics")
     low, high, most = _limits(joint)
     return Limb(
-        link,
-        joint.text("name"),
-        parent,
-        kind,
-        _plain(R_p @ xyz),
-        _plain(R_l @ _axis(joint)),
-        mass,
-        com,
-        inertia,
-        0.0 if dynamics is None else dynamics.number("damping", 0.0),
-        low,
-        high,
-        most,
-        R_l,
-        joint.file,
-        joint.line,
+        link=link,
+        joint=joint.text("name"),
+        parent=parent,
+        kind=kind,
+        point=_plain(R_p @ xyz),
+        axis=_plain(R_l @ _axis(joint)),
+        mass=mass,
+        com=com,
+        inertia=inertia,
+        damping=0.0 if dynamics is None else dynamics.number("damping", 0.0),
+        low=low,
+        high=high,
+        most=most,
+        attitude=R_l,
+        file=joint.file,
+        line=joint.line,
     )
 
 

@@ -118,13 +118,13 @@ class SharedPump(Supply):
         top = self.pump.P_M + self.pump.Q / self.G
         return (
             Limit(
-                "pressure of the pump",
-                ("P",),
-                -inf,
-                top,
-                "Pa",
-                "pressure",
-                "the pump's relief with all of Q",
-                "supply.pump.P_M",
+                name="pressure of the pump",
+                signals=("P",),
+                low=-inf,
+                high=top,
+                unit="Pa",
+                kind="pressure",
+                meaning="the pump's relief with all of Q",
+                key="supply.pump.P_M",
             ),
         )

@@ -109,20 +109,20 @@ def judged(ideal: Run, real: Run, runs: int, settle: float) -> Row:
     terms = [d for (_, _, name), d in ideal.balance.perturbations.items() if name == "friction"]
     t, stored = real.storage
     return Row(
-        holds,
-        own[0]["worst"],
-        v.data["share"],
-        max(v.data["excess"], 0.0),
-        v.data["largest_rate"],
-        "–" if v.holds else v.worst.rsplit(", ", 1)[-1],
-        float(max(d.max() for d in terms)),
-        check_identity(Identity(), ideal).data["residual"],
-        path_rate(ideal)[1],
-        rate_left(ideal),
-        practical.holds,
-        float(stored[t >= settle].max()),
-        tracking.holds,
-        float(real.tool_error[real.settled(settle)].max()),
+        friction=holds,
+        words=own[0]["worst"],
+        share=v.data["share"],
+        excess=max(v.data["excess"], 0.0),
+        top=v.data["largest_rate"],
+        cause="–" if v.holds else v.worst.rsplit(", ", 1)[-1],
+        term=float(max(d.max() for d in terms)),
+        residual=check_identity(Identity(), ideal).data["residual"],
+        rate=path_rate(ideal)[1],
+        left=rate_left(ideal),
+        practical=practical.holds,
+        v=float(stored[t >= settle].max()),
+        tracking=tracking.holds,
+        error=float(real.tool_error[real.settled(settle)].max()),
     )
 
 

@@ -319,18 +319,18 @@ def results() -> Results:
     on_maps = beside(ON_MAPS, of_the_maps(a, b, table))
     on_runs = beside(ON_RUNS, of_the_runs(arm, down, two))
     return Results(
-        (*on_maps, *on_runs),
-        a,
-        b,
-        {u: shown(u, U_B) for u in COMMANDS},
-        {u: shown(0.7, u) for u in BLEEDS},
-        {u: shown(0.5, U_B, u) for u in U_A},
-        {u: regeneration(u, along) for u in U_A},
-        {way: {w: shared(way, w, way * cross) for w in OTHER} for way in (1, -1)},
-        table,
-        arm,
-        down,
-        two,
+        rows=(*on_maps, *on_runs),
+        a=a,
+        b=b,
+        by_command={u: shown(u, U_B) for u in COMMANDS},
+        by_bleed={u: shown(0.7, u) for u in BLEEDS},
+        by_u_a={u: shown(0.5, U_B, u) for u in U_A},
+        regenerated={u: regeneration(u, along) for u in U_A},
+        shared={way: {w: shared(way, w, way * cross) for w in OTHER} for way in (1, -1)},
+        table=table,
+        arm=arm,
+        down=down,
+        two=two,
     )
 
 

@@ -84,14 +84,16 @@ def results(scales=SOFT, slopes=SLOPES, duration: float = 3.0) -> Gaps:
     by_volume = [gap(softened(s)) for s in scales]
     stiff = angles(TWIN, duration)
     return Gaps(
-        np.array(scales),
-        np.array([TWIN.of.arms[0].K / oil_stiffness(softened(s)) for s in scales]),
-        np.array([g.max() for g in by_β]),
-        np.array([g.max() for g in by_volume]),
-        np.array([g[-1] for g in by_β]),
-        float(np.ptp(still)),
-        np.array(slopes),
-        np.array([np.abs(angles(replace(TWIN, G=G), duration) - stiff)[-1] for G in slopes]),
+        scale=np.array(scales),
+        share=np.array([TWIN.of.arms[0].K / oil_stiffness(softened(s)) for s in scales]),
+        by_β=np.array([g.max() for g in by_β]),
+        by_volume=np.array([g.max() for g in by_volume]),
+        resting=np.array([g[-1] for g in by_β]),
+        travel=float(np.ptp(still)),
+        slopes=np.array(slopes),
+        by_slope=np.array(
+            [np.abs(angles(replace(TWIN, G=G), duration) - stiff)[-1] for G in slopes]
+        ),
     )
 
 

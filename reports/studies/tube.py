@@ -135,23 +135,23 @@ def results(runs: int = 40, faults: tuple[str, ...] = tuple(FAULTS)) -> Results:
     off = np.abs(made.log.values[:N, at] - c.z[:N, place])
     matrices = samples(c).M[:, -1, c.section]
     return Results(
-        found.verdict.word,
-        found.verdict.strength,
-        found.verdict.margin,
-        rate(matrices, c.after, c.T),
-        float(max(c.most.max(), -c.least.min())),
-        runs,
-        int((beside > reach + off).any(axis=0).sum()),
-        dict(zip(STARTS, np.median(reach[:200] / beside[:200], axis=0))),
-        asked(made, WIDE).verdict.word,
-        {name: asked(ran(**FAULTS[name])).verdict.word for name in faults},
-        {
+        word=found.verdict.word,
+        strength=found.verdict.strength,
+        rate=found.verdict.margin,
+        own=rate(matrices, c.after, c.T),
+        error=float(max(c.most.max(), -c.least.min())),
+        runs=runs,
+        left=int((beside > reach + off).any(axis=0).sum()),
+        ratio=dict(zip(STARTS, np.median(reach[:200] / beside[:200], axis=0))),
+        wider=asked(made, WIDE).verdict.word,
+        faults={name: asked(ran(**FAULTS[name])).verdict.word for name in faults},
+        changed={
             "half-widths": taken(replace(c, reach=0.9 * c.reach)),
             "error": taken(replace(c, most=0.9 * c.most)),
         },
-        c.T * np.arange(N),
-        reach[:, 0],
-        beside[:, 0],
+        t=c.T * np.arange(N),
+        tube=reach[:, 0],
+        hull=beside[:, 0],
     )
 
 

@@ -129,17 +129,17 @@ def case_of(root: Node, text: str, path: str) -> Case:
     scenario = replace(scenario, accuracy=accuracy(sections.get("loop")))
     claims = read_claims(sections.get("claims"), loop, scenario, provenance)
     return Case(
-        _title(sections.get("title"), plant),
-        plant,
-        controller,
-        loop,
-        scenario,
-        claims,
-        provenance,
-        {**sources, **_sources(sections.get("sources"))},
-        text,
-        path,
-        root,
+        name=_title(sections.get("title"), plant),
+        plant=plant,
+        controller=controller,
+        loop=loop,
+        scenario=scenario,
+        claims=claims,
+        provenance=provenance,
+        sources={**sources, **_sources(sections.get("sources"))},
+        text=text,
+        path=path,
+        root=root,
     )
 
 

@@ -91,17 +91,17 @@ def read_scenario(
                     "state",
                 )
         scenario = Scenario(
-            spec.duration,
-            _reference(spec.reference, given.get("reference"), folder),
-            _disturbances(given.get("disturbances"), loop, folder, units),
-            None if spec.start is None else _start(spec.start, plant),
-            {
+            duration=spec.duration,
+            reference=_reference(spec.reference, given.get("reference"), folder),
+            disturbances=_disturbances(given.get("disturbances"), loop, folder, units),
+            start=None if spec.start is None else _start(spec.start, plant),
+            offset={
                 name: _quantity(value, units.get(name, "1"), f"offset.{name}")
                 for name, value in spec.offset.items()
             },
-            spec.seed,
-            spec.log_period,
-            spec.max_step,
+            seed=spec.seed,
+            log_period=spec.log_period,
+            max_step=spec.max_step,
         )
         if scenario.reference is None:
             scenario = _with_default_reference(loop, scenario)

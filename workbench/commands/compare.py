@@ -159,20 +159,20 @@ def _entry(label: str, case, also, tell) -> Entry:
     errors = found.run.tool_error
     through = found.run.energy.through if found.run.energy is not None else None
     return Entry(
-        label,
-        law_of(case.loop),
-        case.loop.period,
-        under(found.run, settle),
-        limit and limit.data.get("good"),
-        least("gain_up"),
-        least("phase"),
-        max(shares.values(), default=None),
-        through,
-        seconds(case.loop, case.scenario),
-        tuple(found.verdicts),
-        found.log.time,
-        np.full(len(found.log.time), np.nan) if errors is None else errors,
-        tuple(others),
+        label=label,
+        law=law_of(case.loop),
+        period=case.loop.period,
+        nominal=under(found.run, settle),
+        sample_time=limit and limit.data.get("good"),
+        gain=least("gain_up"),
+        phase=least("phase"),
+        saturated=max(shares.values(), default=None),
+        energy=through,
+        seconds=seconds(case.loop, case.scenario),
+        verdicts=tuple(found.verdicts),
+        time=found.log.time,
+        errors=np.full(len(found.log.time), np.nan) if errors is None else errors,
+        also=tuple(others),
     )
 
 

@@ -91,14 +91,14 @@ def command_limits(plant: Any) -> tuple[Limit, ...]:
     units = {s.name: s.unit for s in plant.inputs}
     return tuple(
         Limit(
-            f"command {name}",
-            (name,),
-            low,
-            high,
-            units[name],
-            "command",
-            "range of the command",
-            name,
+            name=f"command {name}",
+            signals=(name,),
+            low=low,
+            high=high,
+            unit=units[name],
+            kind="command",
+            meaning="range of the command",
+            key=name,
             bearable=True,
         )
         for name, (low, high) in plant.limits().items()
@@ -110,14 +110,14 @@ def span_limits(plant: Any) -> tuple[Limit, ...]:
     units = {s.name: s.unit for s in (*plant.states, *plant.monitors)}
     return tuple(
         Limit(
-            f"length {name}",
-            (name,),
-            low,
-            high,
-            units[name],
-            "stroke",
-            "what the cylinder can span",
-            name,
+            name=f"length {name}",
+            signals=(name,),
+            low=low,
+            high=high,
+            unit=units[name],
+            kind="stroke",
+            meaning="what the cylinder can span",
+            key=name,
         )
         for name, (low, high) in plant.spans.items()
     )
@@ -129,20 +129,27 @@ def chamber_limits(names: Any, low: float, high: float = inf, key: str = "") -> 
     for name in names:
         found.append(
             Limit(
-                f"vacuum in {name}", (name,), low, inf, "Pa", "vacuum", "no oil pulls", key or name
+                name=f"vacuum in {name}",
+                signals=(name,),
+                low=low,
+                high=inf,
+                unit="Pa",
+                kind="vacuum",
+                meaning="no oil pulls",
+                key=key or name,
             )
         )
         if high < inf:
             found.append(
                 Limit(
-                    f"pressure {name}",
-                    (name,),
-                    -inf,
-                    high,
-                    "Pa",
-                    "pressure",
-                    "what reliefs let stand",
-                    key or name,
+                    name=f"pressure {name}",
+                    signals=(name,),
+                    low=-inf,
+                    high=high,
+                    unit="Pa",
+                    kind="pressure",
+                    meaning="what reliefs let stand",
+                    key=key or name,
                 )
             )
     return tuple(found)

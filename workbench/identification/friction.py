@@ -192,17 +192,18 @@ def _summary(task: Task, law, result, unseen, tied) -> FrictionFit:
     )
     notes = notes_on(law, task.sets, found, unseen, tied, result.status > 0, pieces, noise)
     return FrictionFit(
-        law,
-        found,
-        held,
-        tuple(offsets),
-        C,
-        open_,
-        tuple(notes),
-        task.sets,
-        tuple(pieces),
-        percent,
-        N - lost,
-        noise or Noise(0, (1.0,), float(np.sqrt(np.mean(np.concatenate(pieces) ** 2))), float(N)),
-        result.status > 0,
+        law=law,
+        estimates=found,
+        held=held,
+        offsets=tuple(offsets),
+        covariance=C,
+        open=open_,
+        notes=tuple(notes),
+        data=task.sets,
+        residuals=tuple(pieces),
+        percent=percent,
+        freedom=N - lost,
+        noise=noise
+        or Noise(0, (1.0,), float(np.sqrt(np.mean(np.concatenate(pieces) ** 2))), float(N)),
+        converged=result.status > 0,
     )

@@ -189,16 +189,16 @@ def of_columns(
         row = None
     stack = lambda group: np.column_stack([x for _, x in group]) if group else np.zeros((len(t), 0))
     return Record(
-        t,
-        stack(ins),
-        stack(outs),
-        tuple(s for s, _ in ins),
-        tuple(s for s, _ in outs),
-        tuple(hold),
-        0,
-        source,
-        row,
-        tuple(notes),
+        t=t,
+        u=stack(ins),
+        y=stack(outs),
+        inputs=tuple(s for s, _ in ins),
+        outputs=tuple(s for s, _ in outs),
+        hold=tuple(hold),
+        start=0,
+        source=source,
+        row=row,
+        notes=tuple(notes),
     )
 
 

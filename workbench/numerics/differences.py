@@ -81,14 +81,14 @@ def linearisation(
     at = [n + names(plant.inputs).index(name) for name in inputs]
     rates = flow(0.0, x, u)[:n]
     return Linearisation(
-        J[:n, :n],
-        J[:n, at],
-        J[n:, :n],
-        J[n:, at],
-        np.array(x, float),
-        np.array([u[i - n] for i in at]),
-        tuple(names(plant.states)),
-        tuple(inputs),
-        tuple(names(plant.outputs)),
-        float(np.abs(rates).max(initial=0.0)),
+        A=J[:n, :n],
+        B=J[:n, at],
+        C=J[n:, :n],
+        D=J[n:, at],
+        x=np.array(x, float),
+        u=np.array([u[i - n] for i in at]),
+        states=tuple(names(plant.states)),
+        inputs=tuple(inputs),
+        outputs=tuple(names(plant.outputs)),
+        residual=float(np.abs(rates).max(initial=0.0)),
     )

@@ -113,16 +113,16 @@ def _by_graph(
     w = w[:m]
     residual = float(np.abs(np.array(traced.flow(t, x, w, c)).ravel()[:n]).max(initial=0.0))
     return Linearisation(
-        A[:n],
-        B[:n],
-        C,
-        D,
-        np.asarray(x, float),
-        np.asarray(w, float),
-        tuple(names(system.states)),
-        live,
-        tuple(names(system.outputs)),
-        residual,
+        A=A[:n],
+        B=B[:n],
+        C=C,
+        D=D,
+        x=np.asarray(x, float),
+        u=np.asarray(w, float),
+        states=tuple(names(system.states)),
+        inputs=live,
+        outputs=tuple(names(system.outputs)),
+        residual=residual,
     )
 
 

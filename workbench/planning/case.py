@@ -129,16 +129,16 @@ def plan_of(
     length = Annotated[float, Unit("m")]
     try:
         task = Task(
-            crane,
-            path,
-            take("supply", Supply, PlannedLoadSensing()),
-            take("steps", int, 150),
-            take("start", length, limits.room),
-            None if free else build(length, end, "end"),
-            2 if limits.accelerations or objective == "time" else 1,
-            limits.flow,
-            limits.pressure,
-            limits.room,
+            crane=crane,
+            path=path,
+            supply=take("supply", Supply, PlannedLoadSensing()),
+            steps=take("steps", int, 150),
+            start=take("start", length, limits.room),
+            end=None if free else build(length, end, "end"),
+            order=2 if limits.accelerations or objective == "time" else 1,
+            Q_max=limits.flow,
+            p_max=limits.pressure,
+            room=limits.room,
         )
     except InputError as why:
         name = why.message.split(":")[0]

@@ -70,7 +70,16 @@ def _once(loop, scenario, demand, rows: Rows, compiled, progress, halvings: int 
     """The run with its steps halved so many times."""
     if loop.hosted:
         return simulate_hosted(loop, scenario, progress, compiled, rows, demand, halvings=halvings)
-    ready = Fused(loop, scenario, demand, demand.start, rows, compiled, progress, halvings)
+    ready = Fused(
+        loop=loop,
+        scenario=scenario,
+        demand=demand,
+        x0=demand.start,
+        rows=rows,
+        compiled=compiled,
+        progress=progress,
+        halvings=halvings,
+    )
     return finish(loop, scenario, demand, ready.inputs, *ready.run(), ready.columns)
 
 

@@ -116,14 +116,14 @@ def asked(run: Run, known: dict[str, float]) -> Verdict:
             data={"share": share, "state": name},
         )
     return Verdict(
-        "accuracy",
-        text,
-        True,
-        "numerical",
-        wanted - share,
-        "1",
-        wanted,
-        worst,
+        key="accuracy",
+        claim=text,
+        holds=True,
+        strength="numerical",
+        margin=wanted - share,
+        unit="1",
+        limit=wanted,
+        worst=worst,
         source=SOURCE,
         data={"share": share, "state": name},
     )

@@ -95,7 +95,18 @@ def quasistatic(t, pump, sections, flows, law, stored, at, given, P, Q, suspecte
         work[f"rod_{name}"] = s.f * s.v
         for side, oil, both in zip("hr", drawn_in(s, flows[name]), open_ranges(s, P, Q)):
             drawn[f"P_{side}_{name}"], ranges[f"P_{side}_{name}"] = oil, both
-    return ValveAccount(t, pump, law, work, stored, at, given, drawn, ranges, tuple(suspected))
+    return ValveAccount(
+        t=t,
+        pump=pump,
+        law=law,
+        work=work,
+        stored=stored,
+        at=at,
+        given=given,
+        drawn=drawn,
+        ranges=ranges,
+        suspects=tuple(suspected),
+    )
 
 
 def check_logged(log, wanted) -> None:

@@ -60,17 +60,17 @@ def of_filled(plant, log) -> ValveAccount:
     chambers = [(name, p, one.G) for one in filled.values() for name, p in one.pressures.items()]
     account = supply.account(P, flow, rates.get(supply.pressure_name, 0.0))
     return ValveAccount(
-        log.time,
-        account.given,
-        account.lost | law,
-        work | {name: P * taken for name, taken in others.items()},
-        sum((one.stored for one in filled.values()), account.stored),
-        np.arange(len(P)),
-        by_model(supply, drives, powers),
-        {name: G * np.maximum(-p, 0.0) for name, p, G in chambers},
-        {name: (p, p) for name, p, _ in chambers},
-        (),
-        tuple(counted(log, powers, fed(machine, powers))),
+        t=log.time,
+        pump=account.given,
+        law=account.lost | law,
+        work=work | {name: P * taken for name, taken in others.items()},
+        stored=sum((one.stored for one in filled.values()), account.stored),
+        at=np.arange(len(P)),
+        given=by_model(supply, drives, powers),
+        drawn={name: G * np.maximum(-p, 0.0) for name, p, G in chambers},
+        ranges={name: (p, p) for name, p, _ in chambers},
+        suspects=(),
+        counted=tuple(counted(log, powers, fed(machine, powers))),
     )
 
 

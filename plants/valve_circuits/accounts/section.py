@@ -63,14 +63,14 @@ def section_flows(s: Section, P) -> Flows:
     q_tr = k_tr * _signed(s.P_r)
     q_a = k_a * np.sqrt(np.maximum(s.P_r - s.P_h, 0.0))
     return Flows(
-        q_ph,
-        q_pr,
-        q_th,
-        q_tr,
-        q_a,
-        q_ph - q_th + q_a - s.row[0] * s.v,
-        q_pr - q_tr - q_a + s.row[1] * s.v,
-        P_c,
+        Q_ph=q_ph,
+        Q_pr=q_pr,
+        Q_th=q_th,
+        Q_tr=q_tr,
+        Q_a=q_a,
+        Q_ho=q_ph - q_th + q_a - s.row[0] * s.v,
+        Q_ro=q_pr - q_tr - q_a + s.row[1] * s.v,
+        P_c=P_c,
     )
 
 

@@ -20,14 +20,16 @@ def mechanism(plant: Any, log: Log) -> Machine3 | None:
     known = [np.array(points, float).reshape(-1, 3) for points in _points(plant)]
     right, up = directions(plant).T
     return Machine3(
-        [Solid(body.name, np.unique(points, axis=0)) for body, points in zip(plant.bodies, known)],
-        [*_sliding(plant), *_actuators(plant)],
-        lambda q: _posed(plant, [float(v) for v in q]),
-        [s.name for s in plant.coordinates],
-        start,
-        known[-1],
-        tuple(np.cross(right, up)),
-        tuple(_upwards(plant, up)),
+        solids=[
+            Solid(body.name, np.unique(points, axis=0)) for body, points in zip(plant.bodies, known)
+        ],
+        rams=[*_sliding(plant), *_actuators(plant)],
+        at=lambda q: _posed(plant, [float(v) for v in q]),
+        names=[s.name for s in plant.coordinates],
+        start=start,
+        stands=known[-1],
+        axis=tuple(np.cross(right, up)),
+        up=tuple(_upwards(plant, up)),
     )
 
 

@@ -62,7 +62,16 @@ def system_graph(loop: ClosedLoop, scenario: Scenario, part: str) -> tuple[Syste
     traced = trace(system, names(system.inputs))
     pushed = any(demand.kinds[name] == "disturbance" for name in demand.live)
     stiff = bool(pace["implicit"] or fixed(loop) or adaptive(loop))
-    graph = SystemGraph(part, system, traced, g, start, pushed, stiff, pace["tolerance"])
+    graph = SystemGraph(
+        part=part,
+        system=system,
+        traced=traced,
+        grid=g,
+        start=start,
+        driven=pushed,
+        stiff=stiff,
+        tolerance=pace["tolerance"],
+    )
     return graph, _run(graph, demand, log)
 
 

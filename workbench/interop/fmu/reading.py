@@ -55,15 +55,15 @@ class _Reading:
         states, derivatives = self._states()
         indicators = top.attributes.get("numberOfEventIndicators")
         return Description(
-            self.file,
-            self.version,
-            short(top.text("modelName")),
-            top.text("guid" if self.version == 2 else "instantiationToken"),
-            {i.kind: i for i in interfaces},
-            dict(zip(names, self.variables)),
-            states,
-            derivatives,
-            _whole(top, indicators or "0") if self.version == 2 else None,
+            file=self.file,
+            version=self.version,
+            name=short(top.text("modelName")),
+            token=top.text("guid" if self.version == 2 else "instantiationToken"),
+            interfaces={i.kind: i for i in interfaces},
+            variables=dict(zip(names, self.variables)),
+            states=states,
+            derivatives=derivatives,
+            indicators=_whole(top, indicators or "0") if self.version == 2 else None,
         )
 
     def _refuse(self, words: str) -> NoReturn:
@@ -89,18 +89,18 @@ class _Reading:
         low, high = (_limit(own.get(k)) for k in ("min", "max"))
         si = self._si(own.get("unit", "")) if real else InSI()
         made = Variable(
-            name,
-            _whole(e, e.text("valueReference")),
-            typed.tag,
-            causality,
-            variability,
-            _settable(causality, variability, e.attributes.get("initial", "")),
-            start,
-            low,
-            high,
-            short(e.attributes.get("description", ""), 200),
-            si,
-            array,
+            name=name,
+            reference=_whole(e, e.text("valueReference")),
+            type=typed.tag,
+            causality=causality,
+            variability=variability,
+            settable=_settable(causality, variability, e.attributes.get("initial", "")),
+            start=start,
+            low=low,
+            high=high,
+            meaning=short(e.attributes.get("description", ""), 200),
+            si=si,
+            array=array,
         )
         if made.number:
             _check_start(made, e)

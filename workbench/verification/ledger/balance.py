@@ -90,15 +90,15 @@ class Balance:
         """The balance at the instants that a mask (N,) picks."""
         pick = lambda group: {k: v[rows] for k, v in group.items()}
         return Balance(
-            self.t[rows],
-            self.entries,
-            self.v[rows],
-            self.vdot[rows],
-            self.dissipation[rows],
-            self.scale[rows],
-            pick(self.flows),
-            pick(self.perturbations),
-            pick(self.quantities),
+            t=self.t[rows],
+            entries=self.entries,
+            v=self.v[rows],
+            vdot=self.vdot[rows],
+            dissipation=self.dissipation[rows],
+            scale=self.scale[rows],
+            flows=pick(self.flows),
+            perturbations=pick(self.perturbations),
+            quantities=pick(self.quantities),
         )
 
     @cached_property
@@ -210,15 +210,15 @@ class LedgerFunction:
         cut = np.split(found, np.cumsum(self.sizes)[:-1], axis=1)
         v, vdot, D, scale, flows, d, q = cut
         return Balance(
-            t,
-            tuple(self.keys),
-            v,
-            vdot,
-            D,
-            scale,
-            dict(zip(self.flow_keys, flows.T)),
-            dict(zip(self.d_keys, d.T)),
-            dict(zip(self.names, q.T)),
+            t=t,
+            entries=tuple(self.keys),
+            v=v,
+            vdot=vdot,
+            dissipation=D,
+            scale=scale,
+            flows=dict(zip(self.flow_keys, flows.T)),
+            perturbations=dict(zip(self.d_keys, d.T)),
+            quantities=dict(zip(self.names, q.T)),
         )
 
 

@@ -49,14 +49,14 @@ def check_identity(claim: Any, run: Run) -> Verdict:
             at = f"t = {b.t[k]:.3f} s" if title == "logged" else f"random state {k}"
             where = f"{'.'.join(b.entries[i])}, {at}"
     return Verdict(
-        "identity",
-        f"the completed identity holds at {n} states",
-        worst <= claim.tolerance and not gains,
-        "numerical",
-        claim.tolerance - worst,
-        "1",
-        claim.tolerance,
-        f"residual {worst:.1e} of its terms, {where}{gains}{_until(run)}",
+        key="identity",
+        claim=f"the completed identity holds at {n} states",
+        holds=worst <= claim.tolerance and not gains,
+        strength="numerical",
+        margin=claim.tolerance - worst,
+        unit="1",
+        limit=claim.tolerance,
+        worst=f"residual {worst:.1e} of its terms, {where}{gains}{_until(run)}",
         source=SOURCE,
         counted=claim.counted,
         data={"residual": worst, "states": n},

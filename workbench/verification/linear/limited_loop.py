@@ -65,23 +65,23 @@ def limited(loop, at: Point, r: Sequence[float] = ()) -> Limited:
     k = len(Az)
     m = B.shape[1]
     found = Limited(
-        np.block([[A + B @ Dz @ C, B @ Cz], [Bz @ C, Az]]),
-        -np.vstack([B @ Fu, Ez]),
-        np.hstack([Hy @ C, Hz]),
-        np.concatenate([B @ (Ru @ r + ou), Rz @ r + oz]),
-        Hr @ r + ov,
-        np.array([e.low for e in limits]),
-        np.array([e.high for e in limits]),
-        np.vstack([B, np.zeros((k, m))]),
-        np.hstack([Dz @ C, Cz]),
-        (
+        M=np.block([[A + B @ Dz @ C, B @ Cz], [Bz @ C, Az]]),
+        E=-np.vstack([B @ Fu, Ez]),
+        K=np.hstack([Hy @ C, Hz]),
+        o=np.concatenate([B @ (Ru @ r + ou), Rz @ r + oz]),
+        w=Hr @ r + ov,
+        low=np.array([e.low for e in limits]),
+        high=np.array([e.high for e in limits]),
+        enter=np.vstack([B, np.zeros((k, m))]),
+        command=np.hstack([Dz @ C, Cz]),
+        states=(
             *names(loop.plant.states),
             *(f"command {i} on its way" for i in range(n - len(at.x))),
             *names(controller.states),
         ),
-        _start(loop, controller, at.x, r, n),
-        T,
-        tuple(beyond),
+        start=_start(loop, controller, at.x, r, n),
+        T=T,
+        beyond=tuple(beyond),
     )
     return _needed(found, n)
 

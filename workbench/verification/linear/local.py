@@ -7,7 +7,9 @@ apart (the reference is moved by an amount that opens every valve by a hair to t
 from __future__ import annotations
 
 import itertools
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -38,8 +40,8 @@ class Local:
     T: float | None
     states: tuple[str, ...]
     residual: float
-    deflated: int  # directions taken out, neutral or dying away
-    leak: float  # how far those are from exactly invariant
+    deflated: int = 0  # directions taken out, neutral or dying away
+    leak: float = 0.0  # how far those are from exactly invariant
 
 
 def jacobians(traced: Traced) -> dict[str, ca.Function]:
@@ -123,15 +125,13 @@ def _hosted(loop) -> Local:
         np.abs(np.array(loop.plant.rhs(0.0, at.x, at.u), float) / _sizes(loop.plant.states)).max()
     )
     return Local(
-        (),
-        M,
-        B,
-        C,
-        float(loop.period),
-        (*state, *["the law's memory"] * (len(M) - len(state))),
-        residual,
-        0,
-        0.0,
+        sides=(),
+        A=M,
+        B=B,
+        C=C,
+        T=float(loop.period),
+        states=(*state, *["the law's memory"] * (len(M) - len(state))),
+        residual=residual,
     )
 
 
@@ -176,12 +176,8 @@ def _one(loop, traced, jac, c, x, w, steer, sides) -> Local:
         if sampled
         else _continuous(loop, plant, jac, c, x, w, A, rows, wanted)
     )
-    return _deflate(
-        Local(sides, M, B, C, loop.period, tuple(state), residual, 0, 0.0),
-        plant,
-        state,
-        _sizes(loop.states),
-    )
+    found = Local(sides, A=M, B=B, C=C, T=loop.period, states=tuple(state), residual=residual)
+    return _deflate(found, plant, _sizes(loop.states))
 
 
 def _sizes(signals):
@@ -218,55 +214,63 @@ def _continuous(loop, plant, jac, c, x, w, A, rows, wanted):
     return A, B, u
 
 
-def _deflate(local: Local, plant, state, S) -> Local:
-    """Take out the common mode of every cylinder's pressures: it leaves f_p alone and is neutral at rest, outside v.
+def _deflate(local: Local, plant, sizes: np.ndarray) -> Local:
+    """Every state in its size, and the common mode of every cylinder's pressures taken out.
 
-    A law's own filters of both pressures ("…_slow") follow it and go with it.
+    That mode leaves f_p alone and is neutral at rest, outside v. It stays in where it is not invariant, or grows.
     """
-    A = local.A / S[:, None] * S[None, :]
-    B = local.B / S[:, None]
-    C = local.C * S[None, :]
-    paired = chambers(plant, state)
+    A = local.A / sizes[:, None] * sizes[None, :]
+    B = local.B / sizes[:, None]
+    C = local.C * sizes[None, :]
+    scaled = replace(local, A=A, B=B, C=C)
+    paired = chambers(plant, local.states)
     if not paired:
-        return Local(local.sides, A, B, C, local.T, local.states, local.residual, 0, 0.0)
-    keep = []
-    gone = []
-    kept_names = []
-    skip = {other for other, _ in paired.values()}
-    for i, name in enumerate(state):
-        if name in skip:
-            continue
-        e = np.zeros(len(state))
-        if name not in paired:
-            e[i] = 1.0
-            kept_names.append(name)
-        else:  # (p_a, p_b) → along f_p (kept) and along the common mode (taken out)
-            other, c = paired[name]
-            k, size = state.index(other), np.hypot(c.A_a, c.A_b)
-            common = np.zeros(len(state))
-            common[i], common[k] = c.A_b / size, c.A_a / size
-            e[i], e[k] = c.A_a / size, -c.A_b / size
-            gone.append(common)
-            kept_names.append(f"f_p{name[3:]}")
-        keep.append(e)
-    D, Q = np.array(gone).T, np.array(keep).T
+        return scaled
+    Q, D, kept = _directions(local.states, paired)
     leak = float(np.abs(Q.T @ A @ D).max() + np.abs(C @ D).max())
     λ = np.linalg.eigvals(D.T @ A @ D)
     # How far from neutral or dying away they are.
     own = float(λ.real.max() if local.T is None else np.abs(λ).max() - 1)
     if max(leak, own) > 1e-4 * max(1.0, np.linalg.norm(A, 2)):
-        return Local(local.sides, A, B, C, local.T, local.states, local.residual, 0, leak)
-    return Local(
-        local.sides,
-        Q.T @ A @ Q,
-        Q.T @ B,
-        C @ Q,
-        local.T,
-        tuple(kept_names),
-        local.residual,
-        D.shape[1],
-        leak,
+        return replace(scaled, leak=leak)
+    return replace(
+        scaled,
+        A=Q.T @ A @ Q,
+        B=Q.T @ B,
+        C=C @ Q,
+        states=kept,
+        deflated=D.shape[1],
+        leak=leak,
     )
+
+
+def _directions(states: Sequence[str], paired: Mapping[str, tuple[str, Any]]):
+    """(directions kept, common modes, names of those kept): of two pressures f_p is kept, ∝ A_a p_a − A_b p_b.
+
+    A law's own filters of both pressures ("…_slow") follow the common mode and go with it.
+    """
+    keep = []
+    gone = []
+    kept = []
+    others = {other for other, _ in paired.values()}
+    for i, name in enumerate(states):
+        if name in others:
+            continue
+        e = np.zeros(len(states))
+        if name not in paired:
+            e[i] = 1.0
+            kept.append(name)
+        else:
+            other, cylinder = paired[name]
+            k = list(states).index(other)
+            size = np.hypot(cylinder.A_a, cylinder.A_b)
+            common = np.zeros(len(states))
+            common[i], common[k] = cylinder.A_b / size, cylinder.A_a / size
+            e[i], e[k] = cylinder.A_a / size, -cylinder.A_b / size
+            gone.append(common)
+            kept.append(f"f_p{name[3:]}")
+        keep.append(e)
+    return np.array(keep).T, np.array(gone).T, tuple(kept)
 
 
 def chambers(plant, state) -> dict[str, tuple[str, object]]:

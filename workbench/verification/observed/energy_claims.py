@@ -46,14 +46,14 @@ def check_energy(claim: Any, run: Run) -> Verdict:
         )
     most = sorted(e.by.items(), key=lambda item: -abs(item[1]))[:3]
     return Verdict(
-        "energy-balance",
-        text,
-        e.share <= claim.share,
-        "numerical",
-        claim.share - e.share,
-        "1",
-        claim.share,
-        f"drift {say(e.drift, 'J', 2)}, {100 * e.share:.2g} % of {say(e.through, 'J', 3)}; most by "
+        key="energy-balance",
+        claim=text,
+        holds=e.share <= claim.share,
+        strength="numerical",
+        margin=claim.share - e.share,
+        unit="1",
+        limit=claim.share,
+        worst=f"drift {say(e.drift, 'J', 2)}, {100 * e.share:.2g} % of {say(e.through, 'J', 3)}; most by "
         + ", ".join(f"{name} {say(J, 'J', 3)}" for name, J in most),
         source=source,
         counted=claim.counted,

@@ -48,14 +48,14 @@ def check_holding(claim, run: Run) -> Verdict:
     verb = "needs" if worst.room >= 0 else "cannot hold: needs"
     mend = "" if worst.room >= 0 else f"; more from {worst.key}, less load, or other poses"
     return Verdict(
-        _KEY,
-        text,
-        worst.room >= 0,
-        "numerical",
-        worst.room,
-        "1",
-        0.0,
-        f"{worst.name} {verb} {say(worst.needs + 0.0, worst.unit, 3)} at t = {t:.2f} s, can give {has}{mend}",
+        key=_KEY,
+        claim=text,
+        holds=worst.room >= 0,
+        strength="numerical",
+        margin=worst.room,
+        unit="1",
+        limit=0.0,
+        worst=f"{worst.name} {verb} {say(worst.needs + 0.0, worst.unit, 3)} at t = {t:.2f} s, can give {has}{mend}",
         source=_SOURCE,
         counted=claim.counted,
         data={"poses": len(poses), "needs": needs},

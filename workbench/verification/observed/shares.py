@@ -74,14 +74,14 @@ def check_saturation(claim: Any, run: Run) -> Verdict:
     worst = max(shares, key=lambda name: shares[name])
     top = float(np.abs(run.log.array(worst)).max())
     return Verdict(
-        "saturation",
-        text,
-        answer.holds,
-        "sampled",
-        answer.margin,
-        "1",
-        claim.share,
-        f"{worst}: {100 * shares[worst]:.3g} % of the time, up to {say(top, run.log.signal(worst).unit, 3)}",
+        key="saturation",
+        claim=text,
+        holds=answer.holds,
+        strength="sampled",
+        margin=answer.margin,
+        unit="1",
+        limit=claim.share,
+        worst=f"{worst}: {100 * shares[worst]:.3g} % of the time, up to {say(top, run.log.signal(worst).unit, 3)}",
         source=source,
         counted=claim.counted,
         data={"shares": shares},

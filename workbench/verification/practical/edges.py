@@ -177,7 +177,16 @@ def _beside(
                 continue
             first = int(np.argmax(beyond[d]))
             before = float(shares[first - 1]) if first else 0.0
-            way = Way(manner, law, run, row, origin, moves[d], k, side)
+            way = Way(
+                manner=manner,
+                law=law,
+                run=run,
+                row=row,
+                origin=origin,
+                move=moves[d],
+                k=k,
+                side=side,
+            )
             before, outside = way.edge(before, float(shares[first]))
             change = way.change(before, outside)
             if change:

@@ -172,14 +172,14 @@ def check_parameter(
     good = reach.good
     holds = reach.bad is None or (reach.bad < wanted if down else reach.bad > wanted)
     verdict = Verdict(
-        "parameter-limit",
-        text,
-        holds,
-        "sampled",
-        (-1 if down else 1) * (good - wanted),
-        next(iter(numbers.values())).info.unit if zero else "1",
-        wanted,
-        f"{good:.4g}; at {reach.bad:.4g}: {reach.tried[reach.bad].why}"
+        key="parameter-limit",
+        claim=text,
+        holds=holds,
+        strength="sampled",
+        margin=(-1 if down else 1) * (good - wanted),
+        unit=next(iter(numbers.values())).info.unit if zero else "1",
+        limit=wanted,
+        worst=f"{good:.4g}; at {reach.bad:.4g}: {reach.tried[reach.bad].why}"
         if reach.bad is not None
         else f"nothing failed up to {good:g}, the end of the scan",
         source=SCANNED,
@@ -216,14 +216,14 @@ def _limit(clock: Clock, claim, run: Run, bound, practical, tick) -> Verdict:
     passed = any(one.good for one in found.tried.values())
     holds = found.bad is None or (passed and found.bad > least)
     verdict = Verdict(
-        key,
-        text,
-        holds,
-        "sampled",
-        found.good - least,
-        "s",
-        least,
-        _edge_in_words(found),
+        key=key,
+        claim=text,
+        holds=holds,
+        strength="sampled",
+        margin=found.good - least,
+        unit="s",
+        limit=least,
+        worst=_edge_in_words(found),
         source=SCANNED,
         counted=claim.counted,
         data=found.data,

@@ -54,16 +54,16 @@ def mpc_stability(t: TerminalIngredients, what: str = "the predictive controller
     data = {"certificate": document(t, duals, *seeing)} if duals else {}
     change = largest_change(partial(bears, t, *seeing))
     proven = Verdict(
-        key,
-        claim,
-        True,
-        "proof",
-        change,
-        "1",
-        NEUTRAL,
-        f"from every feasible start, for the stored matrices; {borne(change)}",
-        (*parts, solver),
-        source,
+        key=key,
+        claim=claim,
+        holds=True,
+        strength="proof",
+        margin=change,
+        unit="1",
+        limit=NEUTRAL,
+        worst=f"from every feasible start, for the stored matrices; {borne(change)}",
+        assumptions=(*parts, solver),
+        source=source,
         data={**data, "change": change},
     )
     return [cost, kept, proven if change >= NEUTRAL else refused(proven)]

@@ -167,14 +167,14 @@ def check_solves(claim: Any, run: Any) -> Verdict:
     share = float(np.mean(~np.isin(status, (1, 2)) | (fallback != 0)))
     iterations = int(run.log.array("mpc_iterations").max())
     found = Verdict(
-        "solves",
-        text,
-        share <= claim.share,
-        "sampled",
-        claim.share - share,
-        "1",
-        claim.share,
-        words or f"all {len(status)} samples optimal, at most {iterations} iterations",
+        key="solves",
+        claim=text,
+        holds=share <= claim.share,
+        strength="sampled",
+        margin=claim.share - share,
+        unit="1",
+        limit=claim.share,
+        worst=words or f"all {len(status)} samples optimal, at most {iterations} iterations",
         source="solver statuses in the log",
         counted=claim.counted,
         data={"samples": len(status), "not_optimal": counts},

@@ -222,4 +222,13 @@ def _estimated(
     p = float(np.sum(counted.weights))
     families = counted.families
     variance = max(1.0 / families - 1.0 / count, 0.0) * families / max(families - 1.0, 0.5)
-    return Split(p, math.sqrt(variance), families, reached, levels, runs, accepted, population)
+    return Split(
+        probability=p,
+        deviation=math.sqrt(variance),
+        families=families,
+        reached=reached,
+        levels=levels,
+        runs=runs,
+        accepted=accepted,
+        final=population,
+    )

@@ -81,7 +81,9 @@ def _checked(A, B, K, u_max, T, W, parts) -> Region | None:
                 return None
             τ = 1 / (s * u_max**2)
         if np.isfinite(P).all() and np.isfinite(G).all() and np.isfinite(τ).all():
-            found = Region(A, B, K, u_max, T, (P + P.T) / 2, G, τ * (1 + shrink))
+            found = Region(
+                A=A, B=B, K=K, u_max=u_max, T=T, P=(P + P.T) / 2, G=G, τ=τ * (1 + shrink)
+            )
             if found.check():
                 return found
     return None

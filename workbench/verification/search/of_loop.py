@@ -33,7 +33,19 @@ class Delay(Kind):
             words = "the law is continuous, and a continuous delay has no finite state"
             raise refusal(name, words, "give the loop a sample_time, like 1 ms")
         known = dead_time(loop.controller)
-        return (Direction(name, 0.0, 0.0, known, "s", self, (), False, 0.0),)
+        return (
+            Direction(
+                name=name,
+                low=0.0,
+                high=0.0,
+                nominal=known,
+                unit="s",
+                kind=self,
+                of=(),
+                whole=False,
+                least=0.0,
+            ),
+        )
 
     def moved(
         self, loop: System, scenario: Scenario, amounts: Mapping[Direction, float]
@@ -71,7 +83,19 @@ class Noise(Kind):
             words = f"it is on signals of different units ({', '.join(sorted(units))})"
             raise refusal(name, words, "name signals of one unit in the noise of the loop")
         σ = float(known[0].σ)
-        return (Direction(name, 0.0, 0.0, σ, units.pop(), self, (), False, 0.0),)
+        return (
+            Direction(
+                name=name,
+                low=0.0,
+                high=0.0,
+                nominal=σ,
+                unit=units.pop(),
+                kind=self,
+                of=(),
+                whole=False,
+                least=0.0,
+            ),
+        )
 
     def moved(
         self, loop: System, scenario: Scenario, amounts: Mapping[Direction, float]

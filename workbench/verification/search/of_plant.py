@@ -98,7 +98,19 @@ class Scaled(_OfPlant):
                 "give the plant a law of friction" if name == FRICTION else "vary the number itself"
             )
             raise refusal(name, words, mend)
-        return (Direction(name, 0.0, 0.0, 1.0, "1", self, tuple(known), False, 0.0),)
+        return (
+            Direction(
+                name=name,
+                low=0.0,
+                high=0.0,
+                nominal=1.0,
+                unit="1",
+                kind=self,
+                of=tuple(known),
+                whole=False,
+                least=0.0,
+            ),
+        )
 
     def values(self, direction: Direction, value: float) -> dict[str, float]:
         return {leaf.path: float(leaf.value) * value for leaf in direction.of}

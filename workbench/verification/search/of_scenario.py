@@ -162,7 +162,20 @@ class Seed(Kind):
             words = "nothing in this loop draws noise, so that its seed changes nothing"
             raise refusal(name, words, "write loop: {noise: {σ: …}}, or remove the seed")
         seed = float(scenario.seed)
-        return (Direction(name, 0.0, 0.0, seed, "1", self, (), True, 0.0, MOST_SEED),)
+        return (
+            Direction(
+                name=name,
+                low=0.0,
+                high=0.0,
+                nominal=seed,
+                unit="1",
+                kind=self,
+                of=(),
+                whole=True,
+                least=0.0,
+                most=MOST_SEED,
+            ),
+        )
 
     def moved(
         self, loop: System, scenario: Scenario, amounts: Mapping[Direction, float]

@@ -134,7 +134,19 @@ class Sentence:
         clauses = tuple(self._clauses(monitor, margins)) or (
             Clause(self.piece(self.formula), holds, number, unit),
         )
-        answer = Answer(holds, number, unit, self.mixed, "", None, None, "", {}, clauses, bounds)
+        answer = Answer(
+            holds=holds,
+            margin=number,
+            unit=unit,
+            mixed=self.mixed,
+            clause="",
+            sample=None,
+            time=None,
+            words="",
+            slopes={},
+            clauses=clauses,
+            series=bounds,
+        )
         never = [c for c in S.conditions(self.formula) if (monitor.bounds(c).up < 0).all()]
         answer = replace(answer, idle=tuple(self.piece(c) for c in never))
         if at is None:

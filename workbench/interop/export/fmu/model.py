@@ -185,14 +185,14 @@ def law_model(text: CText | SolverText, run: Replay) -> Model:
         *_parameters(graph.parameters),
     ]
     return Model(
-        text.name,
-        "controller",
-        float(graph.controller.period or 0.0),
-        float(run.t[-1]),
-        {f"{text.name}.c": text.source(), f"{text.name}.h": text.header(), **text.beside},
-        _named(variables),
-        tuple(float(v) for v in graph.initial),
-        len(graph.constants),
+        name=text.name,
+        part="controller",
+        sample_time=float(graph.controller.period or 0.0),
+        length=float(run.t[-1]),
+        code={f"{text.name}.c": text.source(), f"{text.name}.h": text.header(), **text.beside},
+        variables=_named(variables),
+        begun=tuple(float(v) for v in graph.initial),
+        constants=len(graph.constants),
         prepared=text.prepared,
     )
 
@@ -214,14 +214,14 @@ def system_model(text: SystemText, run: SystemRun) -> Model:
         *_parameters(graph.parameters),
     ]
     return Model(
-        text.name,
-        graph.part,
-        graph.sample_time,
-        float(run.t[-1]),
-        dict(reversed(system_code(text).items())),
-        _named(variables),
-        tuple(float(v) for v in graph.start),
-        len(graph.constants),
+        name=text.name,
+        part=graph.part,
+        sample_time=graph.sample_time,
+        length=float(run.t[-1]),
+        code=dict(reversed(system_code(text).items())),
+        variables=_named(variables),
+        begun=tuple(float(v) for v in graph.start),
+        constants=len(graph.constants),
     )
 
 

@@ -88,7 +88,18 @@ def followed(c: Tube, walk: Any = walked, watch: Any = None) -> Seen:
             if k == K - 1:
                 lap.closes(Z, rows, ones)
             elif not np.isfinite(need[k]).all():
-                return Seen(need, share, added, defect, low, high, np.inf, np.inf, np.inf, int(k))
+                return Seen(
+                    need=need,
+                    share=share,
+                    added=added,
+                    defect=defect,
+                    low=low,
+                    high=high,
+                    enters=np.inf,
+                    returns=np.inf,
+                    contracts=np.inf,
+                    failed=int(k),
+                )
             Z.moved(*sample(c, ones, r))
     if lap.first < 0:
         need[-1, 0, c.section] = Z.reach

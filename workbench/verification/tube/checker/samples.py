@@ -201,14 +201,14 @@ def concluded(c: Tube, node: np.ndarray, runs: Runs) -> Rows:
     rad[:, :, stays] = 0.0
     error[:, :, stays] = 0.0
     return Rows(
-        node,
-        M,
-        rad,
-        error,
-        np.where(stays[S] & (c.z[node] == c.z[ends]), 0.0, defect),
-        runs.low,
-        runs.high,
-        middle + c.z[ends],
+        node=node,
+        M=M,
+        off=rad,
+        error=error,
+        defect=np.where(stays[S] & (c.z[node] == c.z[ends]), 0.0, defect),
+        low=runs.low,
+        high=runs.high,
+        centre=middle + c.z[ends],
     )
 
 
