@@ -28,10 +28,18 @@ MAY = {
 
 
 @cache
+def text(path) -> str:
+    return (ROOT / path).read_text("utf-8")
+
+
+parsed = cache(ast.parse)
+
+
+@cache
 def imports(source: str) -> frozenset[str]:
     """Top-level packages a file imports, wherever in it (inside functions, under TYPE_CHECKING, by name)."""
     found = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(source)):
         if isinstance(node, ast.Import):
             found |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -59,11 +67,7 @@ def strays(name: str, source: str) -> set[str]:
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_arrows_point_right(package):
-    found = {
-        name: strays(name, (ROOT / name).read_text("utf-8"))
-        for name in files(package)
-        if name not in SHELL
-    }
+    found = {name: strays(name, text(name)) for name in files(package) if name not in SHELL}
     assert found and not {name: packages for name, packages in found.items() if packages}
 
 
@@ -89,7 +93,7 @@ def modules(source: str) -> set[str]:
     """Modules of workbench that a file imports from, wherever in it."""
     return {
         node.module
-        for node in ast.walk(ast.parse(source))
+        for node in ast.walk(parsed(source))
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("workbench.")
     }
 
@@ -100,7 +104,7 @@ def test_folders_of_workbench_import_downwards(folder):
     found = {
         (name, module)
         for name in files(f"workbench/{folder}")
-        for module in modules((ROOT / name).read_text("utf-8"))
+        for module in modules(text(name))
         if module.split(".")[1] in above and (folder, module) not in UPWARDS
     }
     assert not found
@@ -119,7 +123,7 @@ def targets(name: str) -> frozenset[str]:
     """Modules of ours that a module imports, wherever in it, but for annotations (under TYPE_CHECKING)."""
     path = MODULES[name]
     found = set()
-    for node in ran(ast.parse(path.read_text("utf-8"))):
+    for node in ran(parsed(text(path))):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -185,9 +189,7 @@ def test_the_top_of_workbench_is_small():
 
 def test_the_allowed_exceptions_are_still_needed():
     for name, package in ALLOWED:
-        assert package in imports((ROOT / name).read_text("utf-8")), (
-            f"{name} needs no exception any more"
-        )
+        assert package in imports(text(name)), f"{name} needs no exception any more"
 
 
 def test_a_stray_import_is_seen():
@@ -206,7 +208,7 @@ def test_a_stray_import_is_seen():
 def test_tests_and_tools_are_imported_by_nobody():
     for package in PACKAGES:
         for name in files(package):
-            assert not imports((ROOT / name).read_text("utf-8")) & {
+            assert not imports(text(name)) & {
                 "tests",
                 "pytest",
                 "benchmarks",
@@ -217,9 +219,7 @@ def test_tests_and_tools_are_imported_by_nobody():
 def test_equations_know_no_casadi():
     """Plants, components and laws are plain NumPy text; graphs and derivatives come from `workbench.numerics.calculus`."""
     for package in ("plants", "controllers", "reports"):
-        assert not [
-            name for name in files(package) if "casadi" in imports((ROOT / name).read_text("utf-8"))
-        ]
+        assert not [name for name in files(package) if "casadi" in imports(text(name))]
     assert "casadi" in imports((ROOT / "workbench/numerics/calculus.py").read_text("utf-8"))
 
 
@@ -300,17 +300,13 @@ PROBES = 60  # of user's own objects, of Python's and of other libraries'
 
 def probes(source: str) -> int:
     """How often a text asks whether something has an attribute: hasattr, and getattr with a default."""
-    calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
+    calls = [node for node in ast.walk(parsed(source)) if isinstance(node, ast.Call)]
     asked = [(getattr(call.func, "id", ""), len(call.args)) for call in calls]
     return sum(name == "hasattr" or (name == "getattr" and n > 2) for name, n in asked)
 
 
 def test_what_plants_and_laws_have_is_declared_and_not_probed_for():
-    found = {
-        name: probes((ROOT / name).read_text("utf-8"))
-        for package in PACKAGES
-        for name in files(package)
-    }
+    found = {name: probes(text(name)) for package in PACKAGES for name in files(package)}
     assert 0 < sum(found.values()) <= PROBES
     beyond = ("workbench/verification/", "workbench/planning/", "reports/")
     assert sum(n for name, n in found.items() if name.startswith(beyond)) <= 5
