@@ -19,6 +19,7 @@ from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.own_text import own
 from workbench.contract.system import Controller, innermost, names
 from workbench.numerics.calculus import Traced, trace
+from workbench.verification.practical import fading, law_maps
 from workbench.verification.practical.graph import shown, sided, switches_in
 from workbench.verification.practical.running_on import within
 from workbench.verification.run import Run
@@ -144,8 +145,8 @@ class Expression:
             ca.SX.sym("c", traced.flow.size1_in(3)),
         ]
         jump = None if loop.period is None else traced.jump(*self.symbols)
-        commands, memory = _law(loop, traced, self.symbols, jump)
-        flow = _flow(loop, traced, self.symbols, jump)
+        commands, memory = law_maps.commands_and_memory(loop, traced, self.symbols, jump)
+        flow = law_maps.own_flow(loop, traced, self.symbols, jump)
         self.users = not own(type(innermost(loop.controller)))
         self.switches = list(switches_in([*flow, *commands, *memory], conditions=self.users))
         margins = [a - b for _, a, b in self.switches]
@@ -155,6 +156,9 @@ class Expression:
         self.n_plant = len(loop.plant.states)
         remembered = set(names(innermost(loop.controller).states))
         self.own = np.array([n in remembered for n in names(loop.states)[self.n_plant :]], bool)
+        z = self.symbols[1][(self.n_plant + np.flatnonzero(self.own)).tolist()]
+        slopes = ca.jacobian(parts[2], z) if self.own.any() else ca.SX(0, 0)
+        self.slopes = ca.Function("slopes", self.symbols, [ca.densify(slopes)])
 
     def margins(self, run: Run) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         rows = np.unique(np.linspace(0, len(run.log.time) - 1, MOST).astype(int))
@@ -168,11 +172,29 @@ class Expression:
 
     def covered(self, run: Run) -> np.ndarray:
         kept = names(run.loop.states)[self.n_plant :]
-        passing = _of_wrappers(run.loop.controller)
+        passing = _of_wrappers(run.loop.controller) | self._fading(run)
         rows = np.unique(np.linspace(0, len(run.log.time) - 1, MOST).astype(int))
         time = run.log.time[rows]
         own_ones = {n: run.log.array(n)[rows] for n in kept if n not in passing}
         return np.array([within(time, own_ones[n]) if n in own_ones else 0.0 for n in kept])
+
+    def _fading(self, run: Run) -> set[str]:
+        """What a law of this library remembers and forgets within the run: it follows what it is fed, and leads nowhere itself."""
+        if self.users or run.loop.period is None or not self.own.any():
+            return set()
+        if "fading" not in run.kept:
+            run.kept["fading"] = self._faded(run)
+        return run.kept["fading"]
+
+    def _faded(self, run: Run) -> set[str]:
+        kept = names(run.loop.states)[self.n_plant :]
+        own_ones = [n for n, is_own in zip(kept, self.own) if is_own]
+        rows = np.unique(np.linspace(0, len(run.log.time) - 1, fading.LOOKS).astype(int))
+        x = np.array([run.log.array(n)[rows] for n in names(run.loop.states)])
+        slopes = np.array(self._mapped(self.slopes, run, rows, x), float)
+        sizes = np.array([np.ptp(run.log.array(n)) for n in own_ones])
+        gone = fading.forgotten(np.split(slopes, len(rows), axis=1), sizes, len(run.log.time))
+        return {name for name, is_gone in zip(own_ones, gone) if is_gone}
 
     def at(self, run: Run, row: int) -> tuple[np.ndarray, np.ndarray]:
         x = np.array([run.log.array(n)[row] for n in names(run.loop.states)])
@@ -248,35 +270,6 @@ def of_expression(run: Run) -> Expression | None:
         _made[traced] = Expression(run.loop, traced)
     found = _made[traced]
     return found if found.switches or found.users else None
-
-
-def _law(
-    loop: ClosedLoop, traced: Traced, symbols: list[ca.SX], jump: ca.SX | None
-) -> tuple[list, list]:
-    """(commands, and what wrappers hold of them; what the law remembers) after a sample, or in continuous time at an instant."""
-    n = len(loop.plant.states)
-    remembered = set(names(innermost(loop.controller).states))
-    kept = names(loop.states)[n:]
-    if jump is None:
-        log = traced.log(*symbols)
-        listed = names(loop.monitors)
-        commands = [log[listed.index(name)] for name in names(loop.controller.commands)]
-        flow = traced.flow(*symbols)
-        return commands, [flow[n + i] for i in range(len(kept))]
-    rows = {name: jump[n + i] for i, name in enumerate(kept)}
-    return (
-        [row for name, row in rows.items() if name not in remembered],
-        [row for name, row in rows.items() if name in remembered],
-    )
-
-
-def _flow(loop: ClosedLoop, traced: Traced, symbols: list[ca.SX], jump: ca.SX | None) -> list:
-    """Rates of the states of a plant of the user's own, under what the law commands there; none of a plant of this library."""
-    if own(type(loop.plant)):
-        return []
-    t, x, w, c = symbols
-    after = x if jump is None else jump[: len(loop.states)]
-    return ca.vertsplit(traced.flow(t, after, w, c)[: len(loop.plant.states)])
 
 
 def _of_wrappers(controller: Any) -> set[str]:
