@@ -50,7 +50,9 @@ def test_commands_on_the_way_from_the_true_state_to_the_drives(monkeypatch, wait
     )
     loop = SimpleNamespace(controller=None)
     z, y, r = [10.0, 20.0, 30.0, 40.0], "y", [1.0, 2.0, 3.0]
-    found = commands.steps(law, plant, loop, 0.5, [7.0, 8.0, 9.0], z, y, r, "rate", [5.0, 6.0, 7.0])
+    found = commands.steps(
+        law, plant, loop, 0.5, ([7.0, 8.0, 9.0], z, y, r, [5.0, 6.0, 7.0]), "rate"
+    )
     exact = ([10.0, 20.0, 30.0], [0.5, 7.0], [1.0, 2.0])
     assert asked == [(*exact, {"f_pr_rate": "rate"}), (*exact, {})]
     told = (0.5, [10.0, 20.0], y, r)

@@ -5,8 +5,12 @@ from __future__ import annotations
 from controllers.unlimited import instant, unlimited, waits
 
 
-def steps(law, plant, loop, t, xp, z, y, r, f_pr_rate, u) -> dict:
-    """Perturbation → commands: the law's own numbers, its own ḟ_pr, measured signals, a pump, its own limits, the hold."""
+def steps(law, plant, loop, t, parts, f_pr_rate) -> dict:
+    """Perturbation → commands: the law's own numbers, its own ḟ_pr, measured signals, a pump, its own limits, the hold.
+
+    parts: plant's state, memory, measurements, references and commands at t, as `ClosedLoop.parts` has them.
+    """
+    xp, z, y, r, u = parts
     m = len(law.references)
     memory = list(z[: len(law.states)])
     at = {s.name: value for s, value in zip(plant.outputs, plant.out(t, xp[: len(plant.states)]))}

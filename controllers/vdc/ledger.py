@@ -11,7 +11,7 @@ from controllers.vdc import bodies
 from controllers.vdc.body_rows import BodyRows, in_subsystem
 from controllers.vdc.forces import Forces
 from controllers.vdc.part import Given
-from controllers.vdc.told import told_by
+from controllers.vdc.told import State, Truth, told_by
 from plants.multibody import coordinates, surroundings
 from plants.multibody.mechanism import Mechanism
 from workbench.contract.capabilities import OnSupply
@@ -63,17 +63,19 @@ class MachineLedger(BodyRows):
         _, _, own = machine.split(xp)
         pulls = machine.pulls(need.at.motion, need.at.z, need.at.rates, own, given)
         rows = self.bodies(need, qdd, [pull.force for pull in pulls], around)
-        more, quantities = self._drives(loop, t, x, w, rates, need, pulls, qdd, τ)
+        state = State(loop, t, x, w, rates)
+        more, quantities = self._drives(state, Truth(need, pulls, qdd, τ))
         return [*rows, *more], quantities
 
     # ---- drives -----------------------------------------------------------------------------------------------------
-    def _drives(self, loop, t, x, w, rates, need, pulls, qdd, τ):
+    def _drives(self, state: State, truth: Truth) -> tuple[list[Entry], dict]:
         """Rows of the drives, and what their hypotheses look at."""
+        need, pulls = truth.need, truth.pulls
         plant = self.machine
         driven = coordinates.driven(plant)
         lines = need.lines.by_coordinate
         levers = bodies.levers([lines[i] for i in driven])
-        told = told_by(self.law, self.plant, self.served, loop, t, x, w, rates, need, pulls, qdd, τ)
+        told = told_by(self.law, self.plant, self.served, state, truth)
         rows = []
         quantities = {}
         for k, i in enumerate(driven):

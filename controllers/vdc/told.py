@@ -30,17 +30,35 @@ class Told(NamedTuple):
     asked: Any
 
 
-def told_by(law: Forces, plant, served, loop, t, x, w, rates, need, pulls, qdd, τ) -> Told:
-    """What the law forms at a true state, for all drives.
+class State(NamedTuple):
+    """A state of a loop: t, x, its inputs w, and ẋ there."""
 
-    served: (part, drive) of every driven actuator. loop, t, x, w: the loop and its state; rates: ẋ there. need: what the law
-    requires of the true bodies; pulls: what the actuators do. qdd: true accelerations; τ: the reference and its derivatives.
-    """
-    own_x, z, y, r, u = loop.parts(t, x, w)
-    xp = plant.inner(own_x, t)
+    loop: Any
+    t: Any
+    x: Any
+    w: Any
+    rates: Any
+
+
+class Truth(NamedTuple):
+    """What is true at a state: what the law requires of the true bodies, what the actuators do (`pulls`), q̈, and the reference with
+    its derivatives τ."""
+
+    need: Any
+    pulls: Any
+    qdd: Any
+    τ: Any
+
+
+def told_by(law: Forces, plant, served, state: State, truth: Truth) -> Told:
+    """What the law forms at a true state, for all drives. served: (part, drive) of every driven actuator."""
+    need, pulls, qdd, τ = truth
+    loop = state.loop
+    parts = loop.parts(state.t, state.x, state.w)
+    xp = plant.inner(parts[0], state.t)
     q, qd = plant.mechanism.pose_and_rates(xp)
-    ẑ = law.observed(z)
-    ẑ_flow = law.observed(list(rates[len(loop.plant.states) :]))
+    ẑ = law.observed(parts[1])
+    ẑ_flow = law.observed(list(state.rates[len(loop.plant.states) :]))
     own = law.required(q, qd, τ)  # with the model's bodies
     f_fr, rubbed = law.rubbing(need, ẑ)
     own_f_fr, f_pr, ẑ_own = law.observing(own, ẑ)
@@ -62,7 +80,7 @@ def told_by(law: Forces, plant, served, loop, t, x, w, rates, need, pulls, qdd, 
         ẑ_law=ẑ_law,
         ẑ_own=ẑ_own,
         ẑ_flow=ẑ_flow,
-        steps=steps(law, plant, loop, t, own_x, z, y, r, f_pr_rate, u),
-        u=u,
+        steps=steps(law, plant, loop, state.t, parts, f_pr_rate),
+        u=parts[-1],
         asked=law.asked(plant.mechanism, acting, need.xd, need.xd_r, ẑ, ẑ_law),
     )
