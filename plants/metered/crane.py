@@ -36,7 +36,6 @@ from plants.multibody.mechanism import Mechanism
 from plants.supplies.shared_pump import SharedPump, idle
 from plants.valve_circuits.circuit import Pump
 from workbench.cases.shorthand import Shorthand
-from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds, fraction, positive, unchecked
 from workbench.contract.system import names
 
@@ -78,10 +77,6 @@ class MeteredCrane(MeteredCraneValves):
 
     def __post_init__(self):
         check_bounds(self)
-        if not isinstance(self.crane, Manipulator):
-            raise InputError(
-                f"crane: a {type(self.crane).__name__} is no Manipulator, whose cylinders these valves could drive"
-            )
 
     loop_rate = MeteredSection.loop_rate
     integral_rate = MeteredSection.integral_rate
