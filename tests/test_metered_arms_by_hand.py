@@ -120,6 +120,16 @@ def test_what_arms_show(monkeypatch):
     assert found == [*expected, "P", "r"]
 
 
+@pytest.mark.parametrize("θ_0", [-2.9, -1.2, 0.4, 1.5, 3.3])
+def test_arms_turn_between_the_dead_points_of_their_cylinders(θ_0):
+    """Half a turn around where they start, the lever zero at both ends; a motor half a turn either way."""
+    turned = replace(ARMS, arms=(replace(BOOM, θ_0=θ_0), JIB))
+    for a, start, (low, high) in zip(turned.arms, (θ_0, 0.3), turned.joint_range()):
+        assert low < start < high and high - low == pytest.approx(np.pi)
+        assert [a.lever(end) for end in (low, high)] == pytest.approx([0.0, 0.0], abs=1e-12)
+    assert ARMS.joint_range()[2] == pytest.approx((0.2 - np.pi, 0.2 + np.pi))
+
+
 # ---- what arms can -----------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     "shares, rate",

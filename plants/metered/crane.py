@@ -110,7 +110,7 @@ class MeteredCrane(MeteredCraneValves):
         m, n = self.crane, self.n
         spools = sum(len(c.valve.spool_states("")) for c in self.cylinders)
         weight = list(m.defaults().values())
-        given = [*[0.0] * n, *weight, *[0.0] * 12, *u[n : n + 3], *[0.0] * 3]
+        given = [*[0.0] * n, *weight, *[0.0] * 12, *u[n:], *[0.0] * 3]
         return [*x[: 2 * n], *[0.0] * (2 * n + spools), *x[3 * n + 1 :]], given
 
     def rods(self, x, u) -> tuple[list, list]:
@@ -160,4 +160,4 @@ class MeteredCrane(MeteredCraneValves):
     def given(self, u):
         """Commands, and the tip's force in the axes of the payload's body."""
         R = self.axes[crane_bodies.PAYLOAD]
-        return [*u[: self.n], *turn(R, u[self.n : self.n + 3]), 0.0, 0.0, 0.0]
+        return [*u[: self.n], *turn(R, u[self.n :]), 0.0, 0.0, 0.0]
