@@ -57,6 +57,8 @@ def test_what_a_drive_answers_that_has_neither_oil_nor_states():
     assert own.edges("a") == ("", ()) and own.range == own.bears(LINE) == (-inf, inf)
     assert own.bears_by(LINE) == "nothing"
     assert own.loop_rate == 4.0 and own.integral_rate == pytest.approx(4 / 9)
+    flags = (own.is_law, own.needs_supply, own.equal_steps, own.steep, own.turns, own.anywhere)
+    assert not any(flags) and own.cuts_commands is False and own.valves == own.pressure_limits == ()
     assert (own.pulse, own.vacuum, own.just_shut, own.areas) == (0.0, None, None, (0.0, 0.0))
 
 
