@@ -69,7 +69,7 @@ def test_commands_of_a_rod(regeneration):
     assert told(rod.inputs("a")) == [(name, "1") for name in rod.limits("a")]
     u = [0.6, 0.4][: len(rod.inputs("a"))]
     opened = {"none": 0.0, "command": 0.6, "input": 0.4}[regeneration]
-    assert float(rod.regenerated(u)) == opened
+    assert float(rod.regenerated(u)) == opened and float(rod.regenerated([0.0, 0.4])) == 0.0
     assert rod.opened(0.6, opened) == pytest.approx(metering.opened(SECTION, 0.6, opened))
     assert rod.opened(0.6)[8] == 0.0 and rod.opened(-0.3) == metering.opened(SECTION, -0.3)
 
@@ -167,6 +167,9 @@ def test_what_stands_against_the_valves_of_a_rod(u):
     powers = [1.6e7 * work.flow, -1e6 * work.flow, *(-p for p in lost)]
     assert ROD.valve_powers(work, LINE) == pytest.approx(powers)
     assert (ROD.stiffness, ROD.damping, ROD.rubbing(x, v)) == (4e7, 3e5, 0.0)
+    assert ROD.initial(0.3, 600.0, LINE) == pytest.approx([0.45 + 1e-5])
+    assert OIL.initial(0.3, 600.0, LINE) == pytest.approx([0.45 + 1e-5, 2e4, 0.0])
+    assert OIL.initial(0.3, -660.0, LINE) == pytest.approx([0.45 - 1.1e-5, 0.0, 4e4])
 
 
 def test_what_a_supply_has_settled_is_taken():

@@ -111,12 +111,18 @@ def test_a_force_at_a_tip_turns_by_its_lever(u, torque):
 
 # ---- refusals --------------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
-    "s, said", [(0.7, ""), (62.4, ""), (62.6, "lengths without a unit are in metres")]
+    "s, said", [(0.7, ""), (62.5, ""), (62.6, "lengths without a unit are in metres")]
 )
 def test_a_start_far_beyond_is_another_unit(s, said):
     """More than fifty times what the cylinder reaches."""
     found = contract._units_hint(s, 1.25)
     assert said in found and bool(found) is bool(said)
+
+
+def test_a_cylinder_as_short_as_its_stroke_is_one():
+    """Retracted 0.75 m, extended 1.5 m: its middle is advised."""
+    assert "0.75 m puts the start into the middle" in contract._centred(1.125, 0.5, 1.25, "closed")
+    assert contract._centred(0.75, 0.5, 1.25, "middle") != ""
 
 
 def test_a_start_outside_of_the_stroke_is_told():

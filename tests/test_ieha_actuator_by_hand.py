@@ -12,7 +12,7 @@ from plants.components.micro_valve import Distributor, Ways
 from plants.components.orifice import root
 from plants.components.radial_pump import RadialPump
 from plants.components.transition import EndStop
-from plants.drives.ieha_drive import OWN, IEHADrive
+from plants.drives.ieha_drive import IEHADrive
 from plants.drives.outer_force import OuterForce
 from plants.ieha import energy
 from plants.ieha.actuator import DETAILS, IEHA
@@ -142,61 +142,6 @@ def test_pistons_with_oil_of_their_own(monkeypatch):
     assert min(sum(map(abs, g)) for g in given) > 0
 
 
-# ---- as a drive --------------------------------------------------------------------------------------------------------------
-def test_a_drive_has_its_load_elsewhere():
-    """Its states are the whole ones without Y and Ẏ; bristles are last; the shaft turns at ω."""
-    drive = DRIVES["full"]
-    x = [E, ED, 1e5, P_A, P_B, 0.4, 8e5, 25e5, 14e5, 1e-5]
-    whole = [E, ED, 1e5, P_A, P_B, pytest.approx(0.01), 0.05, 8e5, 25e5, 14e5, 1e-5]
-    assert drive.whole(x, 0.31, 0.05) == whole and OWN == 5
-    assert drive.rubbed(x) == [1e-5] and drive.angle(x) == 0.4
-    here = drive.whole(x, 0.31, 0.05)
-    made = drive.delivery(0.4, here)
-    pushed, charged = drive.carriage(here, 3e-4, made)
-    rates = [ED, pushed, charged, *drive.chambers(here, made.Q_A, made.Q_B), 271.0, *made.rates]
-    at = (x, 0.31, 0.05, [3e-4], None)
-    assert drive.rates(*at) == pytest.approx([*rates, *RUBS.rate(0.05, [1e-5])])
-    assert drive.force(*at) == pytest.approx(drive.thrust(here))
-    assert drive.shown(*at) == pytest.approx([0.01, *Hydraulics.shown(drive, 0.4, here, 3e-4)])
-    assert drive.shown(*at)[-1] == pytest.approx(RUBS.force(0.05, [1e-5]))
-    powers = energy.by_cause(drive, 0.4, here, 3e-4)
-    assert drive.powers(*at) == pytest.approx(powers)
-    still = drive.whole(x, 0.31, 0.0)
-    oil = energy.in_pistons(drive, 0.4, still)
-    assert (
-        drive.stored(x, 0.31) == pytest.approx(energy.in_actuator(drive, still) + oil) and oil > 0
-    )
-    plain = DRIVES["averaged"]
-    y = [*x[:5], 1e-5]
-    assert plain.stored(y, 0.31) == pytest.approx(
-        energy.in_actuator(plain, plain.whole(y, 0.31, 0.0))
-    )
-
-
-@pytest.mark.parametrize("circuit, keys", [("closed", 1), ("open", 3)])
-def test_limits_of_an_actuator(circuit, keys):
-    """Travel of the ring; a chamber of the open circuit is hollow below none of its gauge pressure."""
-    drive = replace(DRIVES["full"], circuit=circuit)
-    limits = drive.machine_limits("a", "k")
-    carriage = limits[0]
-    assert len(limits) == keys and (carriage.low, carriage.high) == (-0.4e-3, 0.4e-3)
-    assert (carriage.name, carriage.key, carriage.bearable) == (
-        "carriage a",
-        "k.stop_E.limit",
-        True,
-    )
-    assert all(v.low == drive.oil.hollow - drive.oil.p_0 for v in limits[1:])
-    assert [v.signals for v in limits[1:]] == [("P_A_a",), ("P_B_a",)][: keys - 1]
-    own = replace(PLANTS["full"], circuit=circuit).machine_limits()
-    piston, ring, command = own[0], own[1], own[-1]
-    assert (piston.low, piston.high, piston.signals) == (-0.05, 0.05, ("Y",)) and len(
-        own
-    ) == keys + 2
-    assert (ring.name, ring.signals, ring.key) == ("carriage", ("E",), "stop_E.limit")
-    assert (command.low, command.high) == (-0.5e-3, 0.5e-3)
-    assert not drive.cuts_commands and drive.bears_by(None) == "F_max"
-
-
 # ---- as a plant --------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("detail", DETAILS)
 def test_it_starts_in_the_middle_with_its_pump_recirculating(detail):
@@ -205,6 +150,17 @@ def test_it_starts_in_the_middle_with_its_pump_recirculating(detail):
     assert plant.initial() == [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, *pistons, 0.0]
     returned = replace(plant, circuit="open", P_T=2e5).initial()
     assert returned == [0.0, 0.0, 0.0, 2e5, 2e5, 0.0, 0.0, *pistons, 0.0]
+
+
+@pytest.mark.parametrize("circuit, keys", [("closed", 1), ("open", 3)])
+def test_limits_of_the_plant(circuit, keys):
+    own = replace(PLANTS["full"], circuit=circuit).machine_limits()
+    piston, ring, command = own[0], own[1], own[-1]
+    assert (piston.low, piston.high, piston.signals) == (-0.05, 0.05, ("Y",)) and len(
+        own
+    ) == keys + 2
+    assert (ring.name, ring.signals, ring.key) == ("carriage", ("E",), "stop_E.limit")
+    assert (command.low, command.high) == (-0.5e-3, 0.5e-3)
 
 
 def test_the_actuator_is_a_body_on_a_level_slide():

@@ -151,6 +151,13 @@ def test_a_pump_that_settles_tells_each_drive_that_takes_oil(monkeypatch):
     assert asked == [("a", 1, 2), ("b", 5, 6)]
 
 
+@pytest.mark.parametrize("share, P", [(1.0, 0.0), (1.5, 0.0), (0.5, 1.6e7)])
+def test_a_pump_without_a_bleed_is_at_its_relief_or_empty(share, P):
+    own = InstantPump(pump=Pump(Q=2e-3, P_M=1.6e7), u_b=0.0)
+    left = own.left_by(((0.01, 0.02),), (np.array(share * 0.2),))
+    assert float(left) == pytest.approx(P)
+
+
 @pytest.mark.parametrize("P", [0.0, -4.0])
 def test_nothing_is_bled_at_no_pressure(P):
     found = InstantPump().account(np.array([P]), 1e-4, None)
@@ -173,6 +180,13 @@ def test_a_pump_with_oil_in_its_line():
     assert SHARED.k_b * P**0.5 + 4e-9 * (P - 1.5e7) == pytest.approx(2e-3) and P > 1.5e7
     bled, _ = SHARED.lost([6e4])
     assert bled == pytest.approx(3e-7 * 6e4 / (6e4**2 + 9e4**2) ** 0.25)
+
+
+@pytest.mark.parametrize("P", [0.25, 0.0, -0.25])
+def test_a_bleed_takes_power_from_no_pressure_on(P):
+    bled = SHARED.k_b * max(P, 0.0) / (P * P + 9e4**2) ** 0.25
+    found = SHARED.account(P, 0.0, 0.0).lost["bleed"]
+    assert found == pytest.approx(bled * max(P, 0.0), rel=1e-9, abs=0.0)
 
 
 def test_a_pump_with_oil_in_its_line_by_default():
