@@ -192,7 +192,7 @@ def test_commands_and_the_tips_force_in_the_axes_of_its_body():
 
 
 def test_drives_and_pump_have_the_crane_s_numbers():
-    machine = CRANE.mechanism
+    machine = replace(CRANE).mechanism
     assert machine.supply == SharedPump(
         pump=CRANE.pump, u_b=0.07, V_p=4e-3, G=6e-9, β=HIAB.oil.β, w=0.0
     )

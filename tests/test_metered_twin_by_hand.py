@@ -92,7 +92,7 @@ def test_limits_are_those_of_the_arms_and_of_its_pumps_line():
 
 
 def test_its_machine_has_rods_of_compressible_oil_on_a_pump_of_the_same():
-    made = TWIN.mechanism
+    made = replace(TWIN).mechanism
     assert made.supply == SharedPump(pump=ARMS.pump, u_b=0.2, V_p=2e-3, G=1.7e-6, β=1.3e9, w=900.0)
     rods = [a.drive for a in made.actuators if isinstance(a.drive, CompressibleRod)]
     assert rods == [CompressibleRod(rod=arm_bodies.rod(a), **OIL) for a in ARMS.arms]
