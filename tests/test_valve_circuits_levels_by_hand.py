@@ -172,6 +172,16 @@ def test_the_pressure_of_the_pump_is_open_where_nothing_passes_it_by(Q, k_b, P, 
         assert parts[0].P_h == pytest.approx((span[0] - 4.0, min(span[1] - 4.0, 8.0)))
 
 
+@pytest.mark.parametrize("q_pr, spare", [(1.0, False), (-1.0, True), (-9.0, True)])
+def test_what_both_sides_take_is_the_pumps(q_pr, spare):
+    """3 and 1 of 4 leave nothing; what flows back through one valve goes to the other, and never back to the pump."""
+    row = [A_H, A_R, P_HM, P_RM, 2.0, 1.0, 0.0, 0.0, 0.0]
+    q = flows(q_ph=3.0, q_pr=q_pr, x=2.0, y=3.0)
+    assert levels.ranges(np.array([row]), (4.0, 9.0, 0.0), 5.0, np.array([q]))[0] == (
+        (5.0, 5.0) if spare else (2.25, 8.0)
+    )
+
+
 def test_what_is_small_is_so_beside_the_largest_flow():
     """1e-14 of the pump's flow and of the largest that is anywhere."""
     assert levels._OPEN == 1e-14
