@@ -64,6 +64,8 @@ def test_one_drive_along_a_run():
     fed = lambda p: root(np.maximum(LINE - p, 0.0), W)
     assert found.flow == pytest.approx(2.0 * U * fed(P_H) + 0.6 * U * fed(P_R))
     assert found.law["ph"] == pytest.approx(2.0 * U * fed(P_H) * (LINE - P_H))
+    assert found.law["th"] == pytest.approx(0.7 * U * root(P_H, W) * P_H)
+    assert found.law["tr"] == pytest.approx(1.5 * U * root(P_R, W) * P_R)
     assert found.law["r_limits"] == pytest.approx(
         G * (np.maximum(P_R - 7, 0) + np.minimum(P_R, 0)) * P_R
     )
@@ -251,3 +253,23 @@ def test_a_rod_that_moves_next_to_no_oil_stands(share, stands):
     for sign in (1.0, -1.0):
         h_low, h_high, *_ = opened(v=sign * share * 4.0 / 0.5)
         assert ((h_low, h_high) == (3.2, 3.2)) is not stands
+
+
+def test_reliefs_and_suction_checks_begin_at_a_millionth_of_their_pressure():
+    """At the relief from 1 − 1e-6 of it on, at the tank up to 1e-6 of it."""
+    at = lambda P_h, P_r: Section(
+        [0.5, 0.3, 8.0, 7.0, *[0.0] * 5], one(0), one(0), one(P_h), one(P_r)
+    )
+    q = SimpleNamespace(
+        **{k: one(0) for k in ("Q_ph", "Q_pr", "Q_th", "Q_tr", "Q_a", "P_c")},
+        Q_ho=one(-0.5),
+        Q_ro=one(-0.25),
+    )
+    edges = 8.0 * (1 - 1e-6), 7.0 * (1 - 1e-6)
+    assert losses(at(*edges), q)["hR"] == pytest.approx([-4.0], rel=1e-5) and losses(at(*edges), q)[
+        "rR"
+    ] == pytest.approx([-1.75], rel=1e-5)
+    below = losses(at(8.0 * (1 - 1.1e-6), 7.0 * (1 - 1.1e-6)), q)
+    assert not below["hR"].any() and not below["rR"].any()
+    drawn = lambda share: [float(d[0]) for d in drawn_in(at(8.0 * share, 7.0 * share), q)]
+    assert drawn(1e-6) == [0.5, 0.25] and drawn(1.1e-6) == [0.0, 0.0]

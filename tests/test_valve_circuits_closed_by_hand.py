@@ -124,7 +124,7 @@ def test_forces_at_velocities_by_pressures(way, k_b):
 def test_the_set_of_a_rod_that_stands(way, k_b, low, high):
     """Least: fed at the pump's P (4 above the bleed, or its relief 9 and the head's 8), drained empty or, shut, at its relief."""
     ends = [float(Γ(row(way), (Q, P_M, k_b), 0.0, upper)) for upper in (False, True)]
-    assert ends == pytest.approx([low, high])
+    assert ends == pytest.approx([low, high]) and float(Γ(row(way), (Q, P_M, k_b), 0.0)) == ends[0]
 
 
 @pytest.mark.parametrize(

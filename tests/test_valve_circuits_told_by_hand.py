@@ -122,12 +122,13 @@ def machine(rate=None):
     inner = SimpleNamespace(
         actuators=[SimpleNamespace(name=k, drive=d) for k, d in drives.items()], supply=supply,
         flow_names=tuple(TAKEN), states=states, monitors=tuple(map(Signal, monitors)),
-        monitor=lambda t, x, u: list(monitors.values()),
+        monitor=lambda t, x, u: [t + m for m in monitors.values()],
     )  # fmt: skip
     plant = SimpleNamespace(
         mechanism=inner, called={"f_p_lift": "f_lift"}, states=(), inputs=(), power_names=("pump", "bleed", "ph_lift"),
-        powers=lambda t, x, u: [one(7, 7, 7), -one(1, 2, 3), -one(4, 5, 6)],
-        rhs=lambda t, x, u: None, inner=lambda rates: [SPEED, *([rate] if rate is not None else [])], given=lambda u: u,
+        powers=lambda t, x, u: [t + one(7, 7, 7), t - one(1, 2, 3), t - one(4, 5, 6)],
+        rhs=lambda t, x, u: t, given=lambda u: u,
+        inner=lambda t: [SPEED if np.ndim(t) else t + SPEED, *([rate] if rate is not None else [])],
     )  # fmt: skip
     return plant, asked
 
