@@ -245,6 +245,8 @@ def opened(k=(0.0, 0.0, 0.0, 0.0), v=0.0, f=1.0, P=5.0, P_h=3.2, P_r=2.0, Q=4.0)
 )
 def test_ranges_of_a_standing_rod(k, P, found):
     assert opened(k, P=P) == pytest.approx(found)
+    assert opened((1, 0, 0, 0), P_r=6.5) == pytest.approx([3.2, 6.2, 5.0, 7.0])
+    assert opened((0, 1, 0, 0), P=3.0, P_h=5.9) == pytest.approx([3.8, 6.2, 2.0, 7.0])
 
 
 @pytest.mark.parametrize("share, stands", [(0.99e-12, True), (1.01e-12, False)])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from plants.valve_circuits.crossed import crossed, passed
-from plants.valve_circuits.kernel import pumped, section
+from plants.valve_circuits.kernel import _rod, pumped, section
 from plants.valve_circuits.quick import DONE, quick
 from plants.valve_circuits.roots import given, loaded, moving, resolve
 
@@ -146,6 +146,31 @@ def test_what_a_section_takes_at_a_speed_is_what_it_takes_under_its_force(name):
         assert moving(row, v, P, again) == pytest.approx(Q_p, abs=1e-5) or abs(v) < 1e-9
         if abs(v) > 1e-9:
             check(ROWS[name], P, v, row[0] * again[0] - row[1] * again[1], again)
+
+
+@pytest.mark.parametrize(
+    "changed, P, x, y, q_a",
+    [
+        ({}, 1.0, 4.0, 4.0, 2.4),  # the check shut: what the head lacks, A_h v + q_th
+        ({}, 5.0, 4.0, 4.0, 0.4),  # 2 of it from the pump
+        ({}, 9.9, 4.0, 4.0, 0.0),  # more than it lacks
+        ({}, 4.0, 4.0, 4.0, 0.0),  # there the pump's orifice is as steep
+        ({}, 1.0, 4.0, 4.0 * (1 - 1e-15), 0.0),
+        ({}, 1.0, 4.0, 6.25, 2.4),
+        ({}, 5.0, 4.0, 6.25, 0.6),  # by its own drop, where that is steeper
+        ({5: 1.0}, 1.0, 4.0, 4.0, 0.0),
+        ({8: 0.0}, 1.0, 4.0, 4.0, 0.0),
+        ({2: 4.0}, 1.0, 4.0, 4.0, 0.0),
+        ({}, 1.0, 0.0, 0.0, 0.0),
+    ],
+)
+def test_regeneration_that_rounding_loses_is_what_the_head_lacks(changed, P, x, y, q_a):
+    """By the head's balance where that has more digits than the drop: −A_r v − (q_pr − q_tr − q_a) at v = 2."""
+    row = np.array([0.5, 0.3, 8.0, 7.0, 2.0, 0.0, 0.7, 1.5, 0.4])
+    for k, number in changed.items():
+        row[k] = number
+    found = _rod(row, P, 2.0, 0.0, x, y)
+    assert found == pytest.approx(-0.6 + 1.5 * np.sqrt(y) + q_a)
 
 
 # ---- on their pump ---------------------------------------------------------------------------------------------------------------
