@@ -8,7 +8,7 @@ import pytest
 from plants.valve_circuits.crossed import crossed, passed
 from plants.valve_circuits.kernel import _rod, pumped, section
 from plants.valve_circuits.quick import DONE, quick
-from plants.valve_circuits.roots import given, loaded, moving, resolve
+from plants.valve_circuits.roots import _balance, given, loaded, moving, resolve
 
 AREAS = {"narrow rod": [0.5, 0.3, 8.0, 7.0], "wide rod": [0.3, 0.5, 6.0, 9.0]}
 WAYS = {
@@ -211,3 +211,22 @@ def test_the_pump_gives_what_bleed_and_sections_take(rows, supply):
         assert left == pytest.approx(0.0, abs=1e-5) or (again == P_M and left > 0.0)
         if k_b > 0.0:  # else the speed at which the pump ends has any pressure
             assert again == pytest.approx(P, rel=1e-5)
+
+
+@pytest.mark.parametrize("rows", SEVERAL, ids=range(len(SEVERAL)))
+@pytest.mark.parametrize("s", [1.1, 2.4])
+def test_what_the_pump_has_left_and_how_that_falls(rows, s):
+    """r = Q − k_b s − Σ Q_p at P = s², and dr/ds by small changes; velocities are those at that pressure."""
+    N = len(rows)
+    own, supply = np.array(rows), np.array(PUMPS[0])
+    β, load = np.array([2.0, 0.7, 1.3])[:N], np.array([0.4, -1.6, 1.3])[:N]
+
+    def at_root(s):
+        v, q = np.zeros(N), np.zeros(N)
+        return (*_balance(own, supply, β, load, s, v, q), v)
+
+    r, slope, v = at_root(s)
+    each = [at(row, b, g, s * s) for row, b, g in zip(own, β, load)]
+    assert r == pytest.approx(4.0 - 0.3 * s - sum(e[1] for e in each), abs=1e-6)
+    assert v == pytest.approx([e[0] for e in each], abs=1e-7)
+    assert slope == pytest.approx((at_root(s + 1e-5)[0] - at_root(s - 1e-5)[0]) / 2e-5, rel=5e-3)
