@@ -220,3 +220,12 @@ def test_a_row_with_every_valve_fully_open():
             return opened[u]
 
     assert inverse.whole(Drive()) == [1.0, 2.0, 3.0, 4.0]
+
+
+def test_what_a_shared_pressure_is_off_by():
+    """Of the flow, below the relief alone, as a share of Q; of curves that miss the pump's root, over that of the relief."""
+    supply = (4.0, 9.0, 0.5)
+    below = together._residual(2.0, [1.0, 1.2], supply, 0.6)
+    assert float(below) == pytest.approx(abs(4.0 - 1.0 - 2.2) / 4.0 + 0.6 / 3.0)
+    assert float(together._residual(2.0, [1.0, 3.2], supply, 0.0)) == pytest.approx(1.2 / 4.0)
+    assert float(together._residual(3.0, [1.0, 1.2], supply, 0.6)) == pytest.approx(0.2)
