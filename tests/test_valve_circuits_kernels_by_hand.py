@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from plants.valve_circuits.crossed import crossed, passed
+from plants.valve_circuits.crossed import _fed, crossed, passed
 from plants.valve_circuits.kernel import _rod, pumped, section
 from plants.valve_circuits.quick import DONE, quick
 from plants.valve_circuits.roots import _balance, given, loaded, moving, resolve
@@ -146,6 +146,25 @@ def test_what_a_section_takes_at_a_speed_is_what_it_takes_under_its_force(name):
         assert moving(row, v, P, again) == pytest.approx(Q_p, abs=1e-5) or abs(v) < 1e-9
         if abs(v) > 1e-9:
             check(ROWS[name], P, v, row[0] * again[0] - row[1] * again[1], again)
+
+
+@pytest.mark.parametrize(
+    "k_pr, P, x, q_ph",
+    [
+        (0.0, 5.0, 4.0, 2.3),  # A_h v + q_th − q
+        (0.0, 1.1, 1.0, 1.6),
+        (0.0, 0.3, 0.2, 2 * np.sqrt(0.3)),  # no more than at no pressure
+        (0.0, 4.0, 5.0, 0.0),  # the check is shut
+        (0.0, 9.0, 8.0, 2.0),  # at its relief by the drop
+        (0.0, 5.0, 8.0, 0.0),
+        (1.0, 5.0, 8.0, -2 * np.sqrt(3.0)),  # back into the other side
+        (1.0, 9.5, 7.0, 1.0 + 0.7 * np.sqrt(7.0) - 0.1),
+    ],
+)
+def test_what_a_head_is_fed(k_pr, P, x, q_ph):
+    """By its balance at v = 2 and q = 0.1, between what passes against its relief and against none."""
+    row = np.array([0.5, 0.3, 8.0, 7.0, 2.0, k_pr, 0.7, 1.5, 0.4])
+    assert _fed(row, P, x, 2.0, 0.1) == pytest.approx(q_ph, abs=1e-4)
 
 
 @pytest.mark.parametrize(

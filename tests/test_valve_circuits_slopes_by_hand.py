@@ -155,6 +155,33 @@ def test_a_force_under_which_a_section_would_move_otherwise_is_told(apart, refus
     assert f"it would move at {v[1]:.3g}"[:24] in why.value.message
 
 
+@pytest.mark.parametrize("apart, refused", [(0.98e-6, False), (1.02e-6, True)])
+@pytest.mark.parametrize("way", [1.0, -1.0])
+def test_a_section_may_be_off_by_a_millionth_of_full_speed_and_its_own(
+    monkeypatch, apart, refused, way
+):
+    """Asked under the force at which it moves so: f − β v at a β of reliefs over full speed."""
+    circuit, asked = Circuit((LIFT,), PUMP), []
+    full = (4.0 + 2.0 * 8.0**0.5) / 0.5
+    v = way * 9.0
+
+    def loaded(rows, supply, β, f, flows, w):
+        asked.append((β[0], f[0]))
+        w[:] = v + apart * (full + 9.0)
+        return 5.0
+
+    monkeypatch.setattr(solve, "loaded", loaded)
+    rows, supply = circuit.rows(OUT), circuit.supply(0.3)
+    ask = lambda: solve._solved(circuit, rows, supply, np.array([v]), np.array([1.5]))
+    if refused:
+        with pytest.raises(InputError, match="1.5 N is no force of section lift at"):
+            ask()
+    else:
+        assert ask()[0] == 5.0
+    β = (0.5 * 8.0 + 0.3 * 7.0) / full
+    assert asked == [(pytest.approx(β), pytest.approx(1.5 - β * v))]
+
+
 def test_forces_of_one_section_are_its_set():
     """By closed forms where it opens one way, as intervals where it stands."""
     single = Circuit((LIFT,), PUMP)
