@@ -266,9 +266,17 @@ def test_defaults_of_rods():
         assert kind.needs_supply and kind.cuts_commands
     assert plain.steep and own.steep and not oil.steep and plain.anywhere and oil.anywhere
     assert isinstance(plain.friction, Frictionless) and isinstance(oil.friction, Frictionless)
+    assert plain.areas == (Section().A_h, Section().A_r)
     assert BehindValves.valves == metering.VALVES == ("ph", "pr", "th", "tr", "a", "hR", "rR")
     assert (metering.NO_PUMP, metering.PLENTY) == ((0.0, 0.0, 0.0), 10.0)
     assert (metering.SUCTION, metering.OVER) == (0.3e5, 1.1)
+
+
+def test_kinks_of_a_section_are_those_of_its_friction():
+    """Which is told its own states."""
+    rubs = SimpleNamespace(guards=lambda v, z: (v, z))
+    own = SimpleNamespace(cylinder=SimpleNamespace(friction=rubs))
+    assert MeteredSection.guards(own, [7.0, 8.0, 9.0], 1.3, 0.05, [0.0]) == (0.05, [8.0, 9.0])
 
 
 def test_pins_that_a_section_does_not_fit_between():

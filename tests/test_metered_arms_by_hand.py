@@ -164,6 +164,9 @@ def test_the_valves_of_arms_are_a_circuit_of_their_names():
 def test_limits_of_arms():
     """Angles of those with cylinders, the widest range of pressures of all sections, commands."""
     assert ARMS.pressure_limits == pytest.approx((-metering.SUCTION, metering.OVER * 4.5e7))
+    high = replace(BOOM, section=Section(P_hM=6e7, P_rM=1e7))
+    widest = replace(ARMS, arms=(high, JIB)).pressure_limits
+    assert widest == pytest.approx((-metering.SUCTION, metering.OVER * 6e7))
     limits = {limit.name: limit for limit in ARMS.machine_limits()}
     ranges = ARMS.joint_range()
     for name, (low, high) in zip(NAMES[:2], ranges):

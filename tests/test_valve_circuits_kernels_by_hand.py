@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from plants.valve_circuits.crossed import _fed, crossed, passed
-from plants.valve_circuits.kernel import _rod, pumped, section
+from plants.valve_circuits.kernel import _flows, _rod, pumped, section
 from plants.valve_circuits.quick import DONE, quick
 from plants.valve_circuits.roots import _balance, given, loaded, moving, resolve
 
@@ -146,6 +146,13 @@ def test_what_a_section_takes_at_a_speed_is_what_it_takes_under_its_force(name):
         assert moving(row, v, P, again) == pytest.approx(Q_p, abs=1e-5) or abs(v) < 1e-9
         if abs(v) > 1e-9:
             check(ROWS[name], P, v, row[0] * again[0] - row[1] * again[1], again)
+
+
+@pytest.mark.parametrize("P, P_c", [(1.0, 3.0), (3.5, 3.5)])
+def test_behind_a_check_equal_valves_meet_in_the_middle(P, P_c):
+    found = _flows(np.array([0.5, 0.3, 8.0, 7.0, 1.3, 1.3, 0.7, 1.5, 0.4]), P, 4.0, 2.0)
+    assert found[5] == pytest.approx(P_c)
+    assert found[:2] == pytest.approx((1.3 * root(P_c - 4.0), 1.3 * root(P_c - 2.0)))
 
 
 @pytest.mark.parametrize(
