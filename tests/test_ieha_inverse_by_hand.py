@@ -88,6 +88,18 @@ def test_the_position_of_the_valve(curl, reduced):
     assert part.E[0] > 0 and feedforward(OWN, Y, F, reduced) == pytest.approx(fed)
 
 
+@pytest.mark.parametrize("curl", [5e7, -5e7])
+def test_the_root_of_the_valve_is_the_micro_valves(curl):
+    """v(P_s/2 (1 − sgn(B) 2ζ/P_s)) over its width, in place of the plain root."""
+    wide = replace(OWN, valve=MicroValve(width=4e5))
+    Y = [*motion(4e-3)[:2], curl / 1e7, curl / 1e6, *motion(4e-3)[4:6], curl]
+    part, K = terms(wide, Y, F), coefficients(wide)
+    B = K.K_8 * part.E[1] + K.K_9 * (0.12 * part.E[3] - part.dF_p)
+    P = 5e5 * (1 - np.sign(B) * part.drop)
+    opened = K.K_7 * P / (P * P + 4e5**2) ** 0.25 / np.sqrt(5e5)
+    assert valve_position(wide, Y, F) == pytest.approx(part.E[0] + B / opened)
+
+
 def test_what_the_pump_loses_is_made_up_for_on_either_side():
     """The mirrored motion under the mirrored force has the mirrored position."""
     for Y in (motion(4e-3), motion(0.06)):

@@ -159,6 +159,7 @@ def test_the_valves_of_arms_are_a_circuit_of_their_names():
     assert told.regenerates == (False, True, True) and told.balance == "all"
     assert (told.source, told.u_b) == (ARMS, 0.2)
     assert MeteredArms(arms=(BOOM,)).valve_sections.titles == ("",)
+    assert MeteredArms(arms=(BOOM, JIB)).valve_sections.titles == ("arm boom", "arm jib")
 
 
 def test_limits_of_arms():

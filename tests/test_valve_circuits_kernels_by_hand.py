@@ -148,6 +148,35 @@ def test_what_a_section_takes_at_a_speed_is_what_it_takes_under_its_force(name):
             check(ROWS[name], P, v, row[0] * again[0] - row[1] * again[1], again)
 
 
+@pytest.mark.parametrize(
+    "changed, v, P, x, y, Q_p",
+    [
+        (
+            {},
+            2.0,
+            5.0,
+            4.0,
+            4.25,
+            2.4,
+        ),  # A_h v + q_th − q_a, q_a what the rod side has beyond its drain: none
+        ({7: 0.1}, 2.0, 5.0, 4.0, 4.25, 2.4 - (0.6 - 0.1 * np.sqrt(4.25))),
+        ({7: 0.1}, 2.0, 5.0, 4.0, 7.0, 2.4 - 0.4 * np.sqrt(3.0)),  # at its relief by the drop
+        ({7: 0.1}, 2.0, 5.0, 4.0, 3.9, 2.4),
+        ({}, 2.0, 3.0, 4.0, 4.25, 0.0),
+        ({4: 0.0, 5: 1.0, 7: 0.5}, -2.0, 5.0, 4.0, 1.0, 1.1),  # −A_r v + q_tr + q_a
+        ({4: 0.0, 5: 1.0, 7: 0.5}, -2.0, 5.0, 4.0, 7.0, 0.0),
+        ({4: 0.0, 5: 1.0, 7: 0.5}, -2.0, 9.0, 4.0, 7.0, np.sqrt(2.0)),
+        ({4: 0.0, 5: 1.0, 7: 0.5}, -2.0, 0.9, 4.0, 1.0, 0.0),
+    ],
+)
+def test_what_a_section_takes_by_its_balances(changed, v, P, x, y, Q_p):
+    """Between their limits chambers tell it by what they need, which has more digits than drops."""
+    row = np.array([0.5, 0.3, 8.0, 7.0, 2.0, 0.0, 0.7, 1.5, 0.4])
+    for k, number in changed.items():
+        row[k] = number
+    assert pumped(row, P, v, 0.0, x, y) == pytest.approx(Q_p)
+
+
 @pytest.mark.parametrize("P, P_c", [(1.0, 3.0), (3.5, 3.5)])
 def test_behind_a_check_equal_valves_meet_in_the_middle(P, P_c):
     found = _flows(np.array([0.5, 0.3, 8.0, 7.0, 1.3, 1.3, 0.7, 1.5, 0.4]), P, 4.0, 2.0)

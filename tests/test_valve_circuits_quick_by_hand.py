@@ -165,3 +165,8 @@ def test_what_has_no_shorter_way(k, state):
         assert found[1:] == (0.0, 0.0, 0.0, 0.0)
         assert quick(row, 2.0, 4.6, 5.0, 0.0, 0.0)[1] == pytest.approx(-0.3)
         assert quick(row, 2.0, -2.5, 5.0, 0.0, 0.0)[1] == pytest.approx(0.2)
+
+
+def test_the_larger_of_two_sides_has_no_shorter_way_where_it_drains_into_the_other_alone():
+    row = np.array([0.3, 0.5, 6.0, 9.0, 2.0, 0.0, 0.0, 0.0, 0.6])
+    assert quick(row, 2.0, 0.4, 5.0, 0.3, 0.2) == (SLOW, 0.0, 0.0, 0.0, 0.0)
