@@ -273,3 +273,22 @@ def test_limits_that_pressures_break():
     )
     assert found["rS_j"].words == "suction check of the rod side stays shut at -0.7 bar, t = 2.50 s"
     assert found["rod_j"].words == "its sides do not give its force at t = 3.75 s"
+
+
+def test_a_shut_section_is_measured_by_next_to_no_flow(monkeypatch):
+    """1e-6 m³/s over its area, where no valve is open and it stands."""
+    shut, still = [*ROW[:4], 0.0, 0.0, 0.0, 0.0, 0.0], 0.0 * T
+    monkeypatch.setattr(diagnosis, "passed", lambda row, β, f, P, found: (1e-7, 0.0))
+    found = diagnosis._moving(T, "j", Section(shut, still, still, still, still), still)
+    assert found.size == pytest.approx(1e-7 / (1e-6 / 0.5))
+
+
+@pytest.mark.parametrize(
+    "share, known", [(1e-6, False), (1.01e-6, True), (1 - 1e-6, False), (1 - 1.01e-6, True)]
+)
+def test_a_chamber_is_at_its_limit_within_a_millionth(share, known):
+    zero = np.zeros(1)
+    s = Section(ROW, zero, zero, zero + 8.0 * share, zero + 7.0 * share)
+    q = Flows(*[zero] * 7, zero + 9.0)
+    assert diagnosis._chamber(s, q, "h", 7.0).known.tolist() == [known]
+    assert diagnosis._chamber(s, q, "r", 7.0).known.tolist() == [known]
