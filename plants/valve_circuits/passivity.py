@@ -227,7 +227,7 @@ def _tried(circuit: Circuit, samples: int, seed: int, held: bool) -> tuple[float
     share = ((v - w) * (f - g)).sum(1) / size
     share = np.where(np.isfinite(share), share, np.inf)
     i = int(np.argmax(share))
-    ends = (
+    where = (
         f"v = {v[i].tolist()}, f = {f[i].tolist()} and v' = {w[i].tolist()}, f' = {g[i].tolist()}"
     )
-    return float(share[i]), ends
+    return float(share[i]), where
