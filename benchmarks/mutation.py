@@ -242,11 +242,12 @@ def mapped(tests: list[str], options) -> int:
 def wider(options, first: Judge) -> Judge:
     """The second stage: what survived, with more of the tests."""
     left = [m for m in first.chosen if (r := first.found.get(m.key)) and r.outcome in LEFT]
+    if not left:
+        return first
     near = test_files(left, options.wider)
     mapped(near, options)
     second = Judge(options, first.chosen, 2, options.more, first)
-    if left:
-        collect(sorted({*near, *entered_by(left, second.reach, options.more)}), second)
+    collect(sorted({*near, *entered_by(left, second.reach, options.more)}), second)
     return second
 
 

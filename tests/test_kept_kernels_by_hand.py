@@ -60,8 +60,12 @@ def test_code_that_is_kept_is_whole_or_not_there(files, tmp_path):
 
 @pytest.mark.parametrize("kept", [None, "files"])
 def test_a_kernel_is_kept_where_there_is_a_place(monkeypatch, kept):
+    """Compiled with the division of NumPy, which no zero stops, and while others run."""
     made = SimpleNamespace(_cache="none of its own")
-    monkeypatch.setattr(jit.numba, "njit", lambda **options: lambda function: made)
+    options = {}
+    monkeypatch.setattr(
+        jit.numba, "njit", lambda **given: options.update(given) or (lambda function: made)
+    )
     monkeypatch.setattr(jit, "_cache_of", lambda function, where: kept)
 
     def kernel():
@@ -69,6 +73,42 @@ def test_a_kernel_is_kept_where_there_is_a_place(monkeypatch, kept):
 
     assert jit.jit(kernel) is made and kernel.__qualname__.endswith(jit._STAMP)
     assert made._cache == (kept or "none of its own")
+    assert options == {"error_model": "numpy", "nogil": True}
+
+
+@pytest.mark.parametrize(
+    "place, kept",
+    [("{}/kernels", True), ("{}", False), ("{}-other/kernels", False), ("/elsewhere", False)],
+)
+def test_a_kernel_is_kept_below_its_folder_and_nowhere_else(monkeypatch, tmp_path, place, kept):
+    """Numba takes another place where it cannot write: then nothing is kept."""
+    seen = []
+
+    def cache(function):
+        seen.append(jit.numba.config.CACHE_DIR)
+        locator = SimpleNamespace(get_source_stamp=lambda: ("stamp", 7))
+        impl = SimpleNamespace(locator=locator, filename_base="kernel")
+        return SimpleNamespace(cache_path=place.format(tmp_path), _impl=impl)
+
+    monkeypatch.setattr(jit.caching, "FunctionCache", cache)
+    monkeypatch.setattr(jit, "_Files", lambda *given: given)
+    before = jit.numba.config.CACHE_DIR
+    found = jit._cache_of(len, str(tmp_path))
+    assert seen == [str(tmp_path)] and before == jit.numba.config.CACHE_DIR
+    if kept:
+        assert found._cache_file == (f"{tmp_path}/kernels", "kernel", ("stamp", 7))
+    else:
+        assert found is None
+
+
+@pytest.mark.parametrize("fault", [OSError, RuntimeError])
+def test_a_folder_that_cannot_be_made_keeps_nothing(monkeypatch, fault):
+    def cache(function):
+        raise fault
+
+    monkeypatch.setattr(jit.caching, "FunctionCache", cache)
+    before = jit.numba.config.CACHE_DIR
+    assert jit._cache_of(len, "/nowhere") is None and before == jit.numba.config.CACHE_DIR
 
 
 def test_joints_turn_on_the_branch_of_the_pose():

@@ -35,13 +35,6 @@ PARTS = 23.0  # 1/(ω h) of the rule
 Regeneration = Literal["none", "command", "input"]
 
 
-def _fits(arm, kind: type, owner: str) -> None:
-    if not isinstance(arm.section, kind):
-        raise InputError(
-            f"section: a {type(arm.section).__name__} is no {kind.__name__}, which the valves of an {owner} need"
-        )
-
-
 @final
 @dataclass(frozen=True)
 class Arm:
@@ -70,7 +63,6 @@ class Arm:
 
     def __post_init__(self):
         check_bounds(self)
-        _fits(self, Section, "Arm")
         if abs(self.lever(self.θ_0)) < 1e-3 * self.L_m:
             raise InputError(
                 f"θ_0: at {self.θ_0:.4g} rad the cylinder points through the joint and cannot turn the arm"
@@ -112,7 +104,7 @@ class Arm:
     def step_limit(self) -> float:
         """Step h [s] below which both rules of the module's docstring hold."""
         c, k = (number * self.longest_lever**2 / self.inertia for number in (self.B, self.K))
-        return float(min((np.sqrt(c * c + 4.0 * k) - c) / k, 2.0 * self.B / self.K))
+        return float(min(4.0 / (np.sqrt(c * c + 4.0 * k) + c), 2.0 * self.B / self.K))
 
     def ruled(self, h: float) -> dict[str, float]:
         """K and B, those left out by the module's rule for steps of h."""
@@ -152,7 +144,6 @@ class MotorArm:
 
     def __post_init__(self):
         check_bounds(self)
-        _fits(self, Motor, "MotorArm")
 
     @property
     def longest_lever(self) -> float:

@@ -125,7 +125,7 @@ class MeteredArms(MeteredArmsValves):
     def given(self, u):
         """Inputs of the mechanism: arm by arm the command and the opening of regeneration, then the forces at the tips."""
         n = len(self.arms)
-        more = iter(u[n : len(u) - n])
+        more = iter(u[n:])
         found = []
         for a, u_c in zip(self.arms, u):
             found += [u_c, next(more)] if a.regeneration == "input" else [u_c]

@@ -68,8 +68,8 @@ class MeteredArmsValves(MeteredArmsNames, OnValves):
     @property
     def pressure_limits(self):
         """(least, greatest) pressure that chambers should have, Pa: somewhat beyond suction checks and reliefs."""
-        own = [bounds(a.section.P_hM, a.section.P_rM) for a in self.arms]
-        return min(low for low, _ in own), max(high for _, high in own)
+        sections = [arm.section for arm in self.arms]
+        return bounds(max(s.P_hM for s in sections), max(s.P_rM for s in sections))
 
     def machine_limits(self):
         """Angles at which a cylinder points through its joint, suction, reliefs, commands."""

@@ -36,7 +36,6 @@ from plants.multibody.mechanism import Mechanism
 from plants.supplies.shared_pump import SharedPump, idle
 from plants.valve_circuits.circuit import Pump
 from workbench.cases.shorthand import Shorthand
-from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds, fraction, positive, unchecked
 from workbench.contract.system import names
 
@@ -78,10 +77,6 @@ class MeteredCrane(MeteredCraneValves):
 
     def __post_init__(self):
         check_bounds(self)
-        if not isinstance(self.crane, Manipulator):
-            raise InputError(
-                f"crane: a {type(self.crane).__name__} is no Manipulator, whose cylinders these valves could drive"
-            )
 
     loop_rate = MeteredSection.loop_rate
     integral_rate = MeteredSection.integral_rate
@@ -115,7 +110,7 @@ class MeteredCrane(MeteredCraneValves):
         m, n = self.crane, self.n
         spools = sum(len(c.valve.spool_states("")) for c in self.cylinders)
         weight = list(m.defaults().values())
-        given = [*[0.0] * n, *weight, *[0.0] * 12, *u[n : n + 3], *[0.0] * 3]
+        given = [*[0.0] * n, *weight, *[0.0] * 12, *u[n:], *[0.0] * 3]
         return [*x[: 2 * n], *[0.0] * (2 * n + spools), *x[3 * n + 1 :]], given
 
     def rods(self, x, u) -> tuple[list, list]:
@@ -165,4 +160,4 @@ class MeteredCrane(MeteredCraneValves):
     def given(self, u):
         """Commands, and the tip's force in the axes of the payload's body."""
         R = self.axes[crane_bodies.PAYLOAD]
-        return [*u[: self.n], *turn(R, u[self.n : self.n + 3]), 0.0, 0.0, 0.0]
+        return [*u[: self.n], *turn(R, u[self.n :]), 0.0, 0.0, 0.0]

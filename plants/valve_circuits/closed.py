@@ -90,18 +90,14 @@ def Φ_B(b, c, a_0, a_1, x_1):
     h = x_1 * x_1 + a_0 * (b * x_1 + c)
     B = a_0 * b + 2.0 * x_1
     r = np.sqrt(a_1)
-    short = x_1 * x_1 - a_1 * c
     below = a_0 * (a_0 * a_1 * b * b + 4.0 * (h - a_1 * c))
     beyond = a_1 * B * B - 4.0 * (a_0 + a_1) * h
     below = np.where(below > 0.0, below, 0.0)
     beyond = np.where(beyond > 0.0, beyond, 0.0)
     root = np.sqrt(np.where(h > 0.0, below, beyond))
     x = x_1 - 2.0 * h * r / (B * r + root + _TINY)
-    before = np.where(short > 0.0, 1.0, 0.0)
-    is_open = np.where(a_0 > 0.0, 1.0, 0.0)
-    admitted = np.where(h > 0.0, before, 1.0) * is_open
     positive = np.where(x > 0.0, x, 0.0)
-    return np.where(admitted > 0.0, positive, 0.0)
+    return np.where(a_0 > 0.0, positive, 0.0)
 
 
 def ratio(x, y):

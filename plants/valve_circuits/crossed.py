@@ -143,6 +143,7 @@ def passed(row, β, f, P, found):
     """v and Q_p of a section at the pressure P; found: x, y [Pa], q_ph, q_pr, q_th, q_tr, q_a, q_ho, q_ro [m³/s].
 
     Flows keep their digits however small: they come from balances and roots of small drops, not from differences of pressures.
+    Of a rod that stands behind a shut check the force is known, and not its pressures: x and y are some of that force (`levels`).
     """
     x, v, y, q, q_pr = _solved(row, P, False, β, f)
     q_ph = _fed(row, P, x, v, q)

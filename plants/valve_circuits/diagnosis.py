@@ -86,8 +86,10 @@ def suspects(t, sections: dict, flows: dict, supply, P, held: bool) -> list[Susp
 
 
 def _worst(x) -> tuple[int, float]:
-    k = int(np.argmax(np.where(np.isfinite(x), x, np.inf)))
-    return k, float(x[k])
+    """Where x is largest, and how large; ∞ where it is no number."""
+    sizes = np.where(np.isfinite(x), x, np.inf)
+    k = int(np.argmax(sizes))
+    return k, float(sizes[k])
 
 
 def _limits(t, name, s) -> list[Suspect]:
@@ -267,7 +269,7 @@ def _explained(left: dict, pattern: dict) -> tuple[float, float]:
 
 
 def _moving(t, name, s, P) -> Suspect:
-    """Whether the section moves at v under f, at the pump's pressure."""
+    """Whether the section moves at v under f, at the pump's pressure; ∞ apart where a velocity is no number."""
     row = [np.broadcast_to(np.asarray(e, float), P.shape) for e in s.row]
     found = np.zeros(9)
     worst = 0.0
@@ -277,9 +279,10 @@ def _moving(t, name, s, P) -> Suspect:
         full = (own[4:].max() * np.sqrt(own[2]) + 1e-6) / own[0] + abs(s.v[k])
         β = (own[0] * own[2] + own[1] * own[3]) / full
         w, _ = passed(own, β, float(s.f[k] - β * s.v[k]), float(max(P[k], 0.0)), found)
-        off = abs(w - s.v[k]) / full
-        if not off <= worst:
-            worst = float(off)
+        apart = float(abs(w - s.v[k]) / full)
+        off = np.inf if np.isnan(apart) else apart
+        if off > worst:
+            worst = off
             when = k
     return Suspect(
         f"section {name}",

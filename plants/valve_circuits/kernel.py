@@ -109,7 +109,7 @@ def _head_pressure(row, P, v_0, w, y):
     fb = _head(row, P, v_0, w, b, y)
     if fb <= 0.0:
         return b
-    before = 2.0 * (b - a)
+    before = np.inf
     for step in range(3 * _HALVINGS):
         x = _next(a, fa, b, fb, before, step)
         if not a < x < b:
@@ -140,7 +140,7 @@ def section(row, P, v_0, w):
     fb = _rod(row, P, v_0, w, xb, b)
     if fb <= 0.0:
         return xb, b
-    before = 2.0 * (b - a)
+    before = np.inf
     for step in range(3 * _HALVINGS):
         y = _next(a, fa, b, fb, before, step)
         if not a < y < b:

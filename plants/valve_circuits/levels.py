@@ -177,11 +177,11 @@ def ranges(rows, supply, P: float, flows, forces=None) -> tuple[tuple[float, flo
     Q, P_M, k_b = supply
     largest = np.abs(flows[:, 2:]).max(initial=0.0)
     small = _OPEN * (Q + float(largest))
-    known = [None] * len(flows) if forces is None else map(float, forces)
-    parts = [level(row, q, small, f) for row, q, f in zip(rows, flows, known)]
+    each = [None] * len(flows) if forces is None else map(float, forces)
+    parts = [level(row, q, small, f) for row, q, f in zip(rows, flows, each)]
     taken = sum(max(q[2] + q[3], 0.0) for q in flows)
-    left = Q - k_b * np.sqrt(P) - taken
-    span = (P, P) if k_b > 0.0 or left > small else (0.0, float(P_M))
+    known = k_b > 0.0 or Q - taken > small  # by what passes the bleed, or the relief
+    span = (P, P) if known else (0.0, float(P_M))
     for s in parts:
         P_c = section(s, span).P_c
         span = _both(span, P_c if s.fed else (0.0, P_c[1]), P)

@@ -212,7 +212,8 @@ def loads(full, v_0, samples: int, rng) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _tried(circuit: Circuit, samples: int, seed: int, held: bool) -> tuple[float, str]:
-    """Largest (v − v')·(f − f') of pairs under common random openings over what rounding is measured by, and where."""
+    """Largest (v − v')·(f − f') of pairs under common random openings over what rounding is measured by, ∞ where it is no number;
+    and where."""
     rng = np.random.default_rng(seed)
     d = drawn(circuit, samples, rng, held)
     ends = []
@@ -224,7 +225,9 @@ def _tried(circuit: Circuit, samples: int, seed: int, held: bool) -> tuple[float
     (v, f, a), (w, g, b) = ends
     size = ((np.abs(v) + np.abs(w) + d.v_0) * (a + b)).sum(1)
     share = ((v - w) * (f - g)).sum(1) / size
-    i = int(np.argmax(np.where(np.isfinite(share), share, np.inf)))
-    return float(
-        share[i]
-    ), f"v = {v[i].tolist()}, f = {f[i].tolist()} and v' = {w[i].tolist()}, f' = {g[i].tolist()}"
+    share = np.where(np.isfinite(share), share, np.inf)
+    i = int(np.argmax(share))
+    where = (
+        f"v = {v[i].tolist()}, f = {f[i].tolist()} and v' = {w[i].tolist()}, f' = {g[i].tolist()}"
+    )
+    return float(share[i]), where

@@ -132,8 +132,6 @@ def _regenerate(A_i, A_o, P_iM, P_oM, k_i, k_o, k_a, β, f, P, v, q):
 @jit
 def _supplied(A_i, P_iM, k_i, v, P, stiff):
     """Pump flow Q_p of a section, and dQ_p/dP; its fed side takes A_i v, and stiff + dP_i/dv A_i is the slope of its force."""
-    if k_i == 0.0:
-        return 0.0, 0.0
     x = A_i * v
     P_i, h = _held(x, P, P_iM, k_i)
     if h == 0.0:

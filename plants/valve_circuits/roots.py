@@ -55,7 +55,7 @@ def resolve(rows, supply, β, f, v, q):
         if slope < 0.0 and abs(s_new - s) <= 1e-15 * top:
             break
         if not a < s_new < b or step % 4 == 3 and b - a > 0.25 * before:
-            s_new = _next(a, -fa, b, -fb, 2.0 * (b - a), step)
+            s_new = _next(a, -fa, b, -fb, np.inf, step)
             if not a < s_new < b:
                 break
         if step % 4 == 3:
@@ -96,7 +96,7 @@ def moving(row, v, P, found):
         return Q_p
     fa = fa - v
     fb = fb - v
-    before = 2.0 * (b - a)
+    before = np.inf
     for step in range(_MOST):
         f = _next(a, -fa, b, -fb, before, step)
         if not a < f < b:
@@ -132,7 +132,7 @@ def given(rows, supply, v, found):
     if fb >= 0.0:
         return b
     fa = _demand(rows, supply, v, a, found)
-    before = 2.0 * (b - a)
+    before = np.inf
     for step in range(_MOST):
         P = _next(a, -fa, b, -fb, before, step)
         if not a < P < b:

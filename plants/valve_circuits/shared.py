@@ -33,15 +33,12 @@ def resolved(rows, supply, β, f) -> Shared:
     high = np.sqrt(P_M)
     s = best = high
     before = least = np.inf
-    for step in range(STEPS[0] + STEPS[1] * len(ways)):
+    for _ in range(STEPS[0] + STEPS[1] * len(ways)):
         each = [moved(*part, s * s) for part in parts]
         r = Q - k_b * s - sum(e[1] for e in each)
         rate = k_b + 2.0 * s * sum(e[2] for e in each)
         low = np.where(r > 0.0, s, low)
         high = np.where(r > 0.0, high, s)
-        if step == 0:  # at its relief already
-            low = np.where(r >= 0.0, high, low)
-            least = np.where(r >= 0.0, 0.0, least)
         to = s + closed.ratio(r, rate)
         middle = 0.5 * (low + high)
         size = np.abs(r)

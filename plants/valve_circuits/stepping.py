@@ -113,7 +113,7 @@ def _advance(geometry, rows, supply, g, h, f_ey, θ, dθ, x, v, f):
     lever = np.zeros(N)
     for k in range(n):
         for j in range(N):
-            K, B, L_m, α, r_x, r_y, i = geometry[j, 4:11]
+            K, B, L_m, α, r_x, r_y, i = geometry[j, 4:]
             length = i * θ[k, j]
             lever[j] = i
             if i == 0.0:

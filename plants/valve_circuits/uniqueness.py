@@ -152,7 +152,7 @@ def nested(rows, supply, β, f):
     if r_high >= 0.0:
         return found(high, p)
     r_low = supply[0]
-    before = 2.0 * (high - low)
+    before = np.inf
     for step in range(400):
         P = _next(low, -r_low, high, -r_high, before, step)
         if not low < P < high:

@@ -87,7 +87,7 @@ def _filled(k: str, drive, P, called: dict, log, rates: dict) -> _Filled:
     sides = drive.pressures(k)
     h, r = pressures = [log.array(called.get(name, name)) for name in sides]
     v, rate_h, rate_r = (rates[name] for name in (f"rod_{k}", *sides))
-    into = (o * smooth_root(np.maximum(P - p, 0.0), drive.w) for o, p in zip(row[4:6], pressures))
+    into = (o * smooth_root(np.maximum(P - p, 0.0), drive.w) for o, p in zip(row[4:], pressures))
     return _Filled(
         law=_losses(row, P, h, r, drive.w, drive.G),
         work=(row[0] * h - row[1] * r) * v,
