@@ -73,7 +73,15 @@ def test_the_slope_of_coulomb_friction_falls_from_rest(v):
     assert COULOMB.slope(1.0)[0] == 43.0
 
 
-@pytest.mark.parametrize("v, least", [(0.007, 43 + 2 * 770 / 0.021 * 2 / 3), (-0.0105, 43 + 770 / 0.021), (0.021, 43 - 55 * 460), (0.5, 43 - 55 * 460)])  # fmt: skip
+@pytest.mark.parametrize(
+    "v, least",
+    [
+        (0.007, 43 + 2 * 770 / 0.021 * 2 / 3),
+        (-0.0105, 43 + 770 / 0.021),
+        (0.021, 43 - 55 * 460),
+        (0.5, 43 - 55 * 460),
+    ],
+)
 def test_the_slope_of_a_parabola_and_what_follows(v, least):
     low, high = PARABOLA.slope(v)
     assert low == pytest.approx(least, rel=1e-9) and low < least
