@@ -31,12 +31,12 @@ Z[1:5] = list(np.array(Z[1:5]) / np.linalg.norm(Z[1:5]))
 
 
 # ---- the same by hand -----------------------------------------------------------------------------------------------------
-def poses(z):
+def posed(bodies, T, z):
     """Origin and rotation of every body."""
-    found = {"ground": (np.zeros(3), np.eye(3))}
-    for j in (2, 0, 1, 3, 4):
-        body, (at, many) = BODIES[j], T.z[j]
-        r_p, R_p = found[body.parent]
+    found = [None] * len(bodies)
+    for j in T.order:
+        body, p, (at, many) = bodies[j], T.parent[j], T.z[j]
+        r_p, R_p = found[p] if p >= 0 else (np.zeros(3), np.eye(3))
         r, R = r_p + R_p @ body.point, R_p
         own = np.array(body.axis) / np.linalg.norm(body.axis)
         if body.joint == "revolute":
@@ -46,8 +46,12 @@ def poses(z):
         elif body.joint == "spherical":
             a, b, c, d = z[at : at + many]
             R = R_p @ Rotation.from_quat([b, c, d, a]).as_matrix()
-        found[body.name] = r, R
-    return [found[body.name] for body in BODIES]
+        found[j] = r, R
+    return found
+
+
+def poses(z):
+    return posed(BODIES, T, z)
 
 
 def later(rates, t):

@@ -2,11 +2,11 @@
 
 from dataclasses import fields, replace
 from math import inf, pi
-from types import SimpleNamespace
 
 import pytest
 
 from plants.crane.manipulator import Manipulator
+from plants.drives.contract import Drive
 from plants.drives.laws import Force, SpringDamper
 from plants.four_bar.linkage import FourBar
 from plants.multibody import parts
@@ -95,13 +95,16 @@ def test_rates_are_written_in_units(joint, given, found):
     assert Body("b", joint=joint, rate=given).rate == pytest.approx(found)
 
 
+VECTOR = "expected a rotation vector, three numbers in"
+
+
 @pytest.mark.parametrize(
     "given, said",
     [
         ({"joint": "universal"}, "joint: there is no 'universal'; choose from revolute, prismatic, spherical, fixed"),
         ({"joint": 3}, "joint: there is no 3"),
-        ({"joint": "spherical", "start": (0.1, 0.2)}, "start: expected a rotation vector, three numbers in rad, for a spherical joint, got 2"),
-        ({"joint": "spherical", "rate": 0.3}, "rate: expected a rotation vector, three numbers in rad/s, for a spherical joint, got 1"),
+        ({"joint": "spherical", "start": (0.1, 0.2)}, f"start: {VECTOR} rad, for a spherical joint, got 2"),
+        ({"joint": "spherical", "rate": 0.3}, f"rate: {VECTOR} rad/s, for a spherical joint, got 1"),
         ({"start": (0.1, 0.2, 0.3)}, "start: expected one number"),
         ({"start": "20 cm"}, "start: "),
         ({"point": (1.0,)}, "point: expected a point, three numbers, got (1.0,)"),
@@ -225,15 +228,33 @@ def test_what_an_actuator_spans(given, span):
     assert Actuator("lift", Force(), joint="c", **given).span == span
 
 
+class Telescope(Drive):
+    """A drive of 0.8 to 1.6 m that notes who asks whether it fits between pins."""
+
+    range = (0.8, 1.6)
+
+    def __init__(self):
+        self.asked = []
+
+    def check_pins(self, owner):
+        self.asked.append(owner)
+
+    def force(self, x, s, sdot, u, line): ...
+
+    def power_names(self, label): ...
+
+    def powers(self, x, s, sdot, u, line): ...
+
+
 def test_a_drive_with_a_stroke_spans_no_more_than_it():
-    drive = SimpleNamespace(range=(0.8, 1.6))
     for given, span in (((0.5, 2.0), (0.8, 1.6)), ((0.9, 1.5), (0.9, 1.5))):
-        assert Actuator("lift", drive, None, None, "c", *given).span == span
+        assert Actuator("lift", Telescope(), None, None, "c", *given).span == span
 
 
-def test_a_cylinder_between_pins_is_asked_whether_it_fits():
-    asked = []
-    drive = SimpleNamespace(check_pins=asked.append)
-    for given in ({"a": P, "b": Q}, {"between": ("a.p", "b.q")}, {"joint": "c"}):
-        Actuator("lift", drive, **given)
-    assert asked == ["drive", "drive"]
+@pytest.mark.parametrize(
+    "ends, times", [({"a": P, "b": Q}, 1), ({"between": ("a.p", "b.q")}, 1), ({"joint": "c"}, 0)]
+)
+def test_a_cylinder_between_pins_is_asked_whether_it_fits(ends, times):
+    drive = Telescope()
+    Actuator("lift", drive, **ends)
+    assert drive.asked == ["drive"] * times
