@@ -45,9 +45,9 @@ def test_a_damped_step(damping):
     U = np.linalg.qr(np.array([[1.0, 2, 3], [2, -1, 1], [0, 4, -2]]))[0]
     V = np.linalg.qr(np.array([[2.0, 1, 0], [1, -3, 1], [2, 2, 5]]))[0]
     target = np.array([0.7, -1.1, 0.4])
-    for σ in ((5.0, 2.0, 0.5), (5.0, 2.0, 1e-9)):
+    for σ in ((5.0, 2.0, 0.5), (5.0, 2.0, 1e-9), (5e-4, 2e-4, 3e-11)):
         found = assembly._damped(U @ np.diag(σ) @ V.T, target, damping)
-        gains = [s / (s * s + damping * 25) if s > 1e-7 else 0.0 for s in σ]
+        gains = [s / (s * s + damping * σ[0] ** 2) if s > 2e-8 * σ[0] else 0.0 for s in σ]
         assert found == pytest.approx(V @ np.diag(gains) @ U.T @ target)
 
 
@@ -154,11 +154,15 @@ def test_rows_that_act_are_those_that_some_position_moves():
     doubled = machine(lambda z: [0.0] * 3, rows([1.0, 0.0], [2.0, 0.0], [0.0, 3e-9]))
     assert assembly._used(doubled, [0.1, 0.2], (1,)) == (0, 1)
     assert assembly._used(own, [0.1, 0.2], (0, 1, 2)) == (0, 1, 2)
+    small = machine(lambda z: [0.0] * 3, rows([1e-4, 0.0], [2e-4, 0.0], [0.0, 9e-9]))
+    assert assembly._used(small, [0.1, 0.2], (1,)) == (0, 1, 2)
 
 
 def test_singular_values_that_are_not_zero():
     own = machine(lambda z: [0.0] * 3, lambda z: [[3.0, 0.0], [0.0, 2e-8], [0.0, 0.0]])
     assert assembly.smallest(own, [0.0, 0.0]) == pytest.approx([3.0])
+    own = machine(lambda z: [0.0] * 3, lambda z: [[3e-3, 0.0], [0.0, 4e-10], [0.0, 0.0]])
+    assert assembly.smallest(own, [0.0, 0.0]) == pytest.approx([3e-3, 4e-10], abs=1e-15)
     own = machine(lambda z: [0.0] * 3, lambda z: [[3.0, 0.0], [0.0, 4e-8], [0.0, 0.0]])
     assert assembly.smallest(own, [0.0, 0.0]) == pytest.approx([3.0, 4e-8])
 

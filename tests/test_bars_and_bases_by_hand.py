@@ -9,10 +9,12 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from plants.base_motion import BaseMotion, rotation
+from plants.components.circuit import ThrottledCircuit
 from plants.components.cylinder import Cylinder
 from plants.crane.segments import Prismatic, Revolute, Structure
 from plants.four_bar import bodies, geometry
 from plants.four_bar.abilities import FourBarAbilities
+from plants.four_bar.linkage import cylinder_work, drift
 from plants.linear_actuator import LinearActuator
 from workbench.contract.errors import InputError
 from workbench.numerics.adaptive import Fixed
@@ -216,3 +218,16 @@ def test_an_integrator_behind_three_lags():
     assert [s.name for s in own.outputs] == ["Y", "dY"] and own.initial() == [0.0] * 5
     assert own.limits() == {"X": (-6e-4, 6e-4)} and own.velocity_gain == 110.0
     assert own.adaptive.errors == (1e-8, 1e-8, 1e-8, 1e-8, 1e-11)
+
+
+def test_work_of_the_cylinder_and_what_the_bars_gain():
+    """Powers less what oil keeps more; potential and kinetic energy less that work."""
+    names = ThrottledCircuit().power_names()
+    columns = {f"E_{name}": np.array([0.0, 2.0 + k, 5.0 * k]) for k, name in enumerate(names)}
+    columns |= {"E_oil": np.array([7.0, 9.5, 4.0]), "E_pot": np.array([3.0, 1.0, 8.0])}
+    columns["E_kin"] = np.array([0.5, 6.0, 2.0])
+    log = SimpleNamespace(array=columns.get)
+    brought = np.array([0.0, 12.0 + 15.0, 75.0])
+    work = brought - [0.0, 2.5, -3.0]
+    assert cylinder_work(log) == pytest.approx(work)
+    assert drift(log) == pytest.approx(np.array([0.0, 3.5, 6.5]) - work)

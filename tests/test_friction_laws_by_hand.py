@@ -263,3 +263,29 @@ def test_a_range_ends_where_too_many_parts_are_left():
     noisy = lambda l, h: (np.where(l < h, -1.0, 0.0) + 0 * within(l, h)[0], np.ones(len(l)))
     assert _lowest(noisy, np.linspace(0, 1, 20001), 1.0, 2) == -1.0
     assert asked == [20000, 20000, 80000, 80000]
+
+
+def test_parts_of_a_range_are_looked_at_whole_and_in_their_middle():
+    """Those that may hold less than what is attained are quartered."""
+    asked = []
+
+    def within(l, h):
+        asked.append((l.tolist(), h.tolist()))
+        return 3 - h, 3 - l
+
+    assert _lowest(within, np.array([0.0, 1.0, 3.0]), 1.0, 2) == 0.0
+    assert asked == [
+        ([0.0, 1.0], [1.0, 3.0]),
+        ([0.5, 2.0], [0.5, 2.0]),
+        ([1.0, 1.5, 2.0, 2.5], [1.5, 2.0, 2.5, 3.0]),
+        ([1.25, 1.75, 2.25, 2.75],) * 2,
+        ([2.5, 2.625, 2.75, 2.875], [2.625, 2.75, 2.875, 3.0]),
+    ]
+
+
+@pytest.mark.parametrize("rounds", [60, 1])
+def test_a_part_that_is_done_keeps_its_least(rounds):
+    """1 in the first part; in the second 0.5 at a rough look and 5 at a finer one."""
+    within = lambda l, h: (np.where(h <= 1, 1.0, np.where(h - l > 1, 0.5, 5.0)),) * 2
+    exact = lambda l, h: within(l, h) if (h > l).any() else (np.where(h <= 1, 1.0, 2.0),) * 2
+    assert _lowest(exact, np.array([0.0, 1.0, 3.0]), 1.0, rounds) == 1.0
