@@ -1,0 +1,270 @@
+"""Edges and books of machines: wrenches at cuts in equilibrium, inertia, projections, what a drive alone or many ask for."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import mechanisms as made
+import numpy as np
+import pytest
+
+from plants import scales
+from plants.components.circuit_checks import check_pins
+from plants.components.friction import BengisuAkay, CoulombViscous
+from plants.components.friction.enclosure import ROUNDING, _lowest
+from plants.drives.laws import Force, SpringDamper
+from plants.machine_files import machine_sections
+from plants.multibody import (
+    acting,
+    assembly,
+    cuts,
+    drive_forces,
+    dynamics,
+    linear,
+    required,
+    signals,
+    static,
+    strokes,
+)
+from plants.multibody.abilities import Abilities
+from plants.multibody.mechanism import Mechanism
+from plants.multibody.parts import Actuator, Body, Pin
+from plants.multibody.urdf_tree import _axis
+from plants.shipped import read_sources
+from workbench.contract.errors import InputError
+from workbench.numerics.adaptive import Fixed
+
+PUSH = Actuator("push", Force(), Pin("ground", (-1.0, 0.4, 0.0)), Pin("crank", (1.0, 0.1, 0.0)))
+TIE = Actuator("tie", SpringDamper(900.0, 3.0, 40.0), Pin("crank", (0.7, 0.3, 0.0)), Pin("rocker", (1.2, 0.1, 0.0)))  # fmt: skip
+
+
+def bars(method, **options):
+    own = made.four_bar(actuators=(PUSH, TIE), method=method, **options)
+    damped = zip(own.bodies, (7.0, 3.0, 5.0))
+    return replace(own, bodies=tuple(replace(b, damping=d) for b, d in damped))
+
+
+def at_rest(method):
+    """(mechanism, the whole of it at its start, lines of its actuators)."""
+    rig = bars(method)
+    z = list(rig.assembly.z)
+    q = [z[i] for i in rig.own[0]]
+    at = required.whole(rig, q, [0.0] * len(rig.own[1]))
+    return rig, at, required.lines(rig, at)
+
+
+# ---- cuts -----------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("method", ["projected", "minimal"])
+def test_every_body_is_in_equilibrium_between_its_cuts(method):
+    """Net wrench = joint − joints it carries + actuators + loop; a joint's own force along its axis is what is passive there."""
+    rig, at, own = at_rest(method)
+    planar = ((3.0, -2.0, 5.0), (1.0, 4.0, -7.0), (-6.0, 2.0, 2.0))
+    nets = [((x, y, 0.0), (0.0, 0.0, m)) for x, y, m in planar]
+    passive = [0.7, -0.4, 0.9]
+    net = [np.ravel(w) for w in nets]
+    lever = np.array(own.by_coordinate, float)[:, 0]
+    B = np.array(at.B, float)[0]
+    asked = np.array(required.joint_forces(rig, at.motion, nets)) - passive
+    forces = [(B @ asked - lever[1] * 11.0) / lever[0], 11.0]
+    found = cuts.cuts(rig, at, own, nets, forces, passive)
+    joint, loop = [np.ravel(w) for w in found.joint], np.ravel(found.loop[0])
+    push, tie = (f * np.ravel(w) for f, w in zip(forces, own.wrench))
+    assert net[0] == pytest.approx(joint[0] - joint[1] + push - tie, abs=1e-9)
+    assert net[1] == pytest.approx(joint[1] - joint[2], abs=1e-9)
+    assert net[2] == pytest.approx(joint[2] + tie - loop, abs=1e-9)
+    for b, w, p in zip(at.motion.b, joint, passive):
+        assert np.ravel(b) @ w == pytest.approx(p, abs=1e-9)
+    sizes = [np.ravel(w) for w in found.sizes]
+    assert sizes[2] == pytest.approx(abs(net[2]) + abs(tie) + abs(loop))
+    assert sizes[0] == pytest.approx(sum(map(abs, net)) + abs(push) + 2 * abs(tie) + abs(loop))
+
+
+@pytest.mark.parametrize("method", ["projected", "minimal"])
+def test_inertia_of_the_coordinates(method):
+    """Bᵀ M B, and rows of J_s of the driven actuators alone."""
+    rig = made.four_bar(actuators=(TIE, PUSH), method=method)
+    z = list(rig.assembly.z)
+    at = required.whole(rig, [z[i] for i in rig.own[0]], [0.0] * len(rig.own[1]))
+    M, B = np.array(rig.mass_matrix(z), float), np.array(at.B, float)
+    q = [z[i] for i in rig.own[0]]
+    assert np.array(drive_forces.inertia(rig, q)) == pytest.approx(B @ M @ B.T)
+    lines = required.lines(rig, at)
+    assert drive_forces.rows_at(rig, q) == [pytest.approx(lines.by_coordinate[1])]
+    tree = made.random_tree(2, 4)
+    z, _ = made.random_positions(np.random.default_rng(1), tree)
+    M = np.array(tree.mass_matrix(z), float)
+    assert np.array(drive_forces.inertia(tree, z)) == pytest.approx(M, abs=1e-12)
+
+
+def test_rates_are_put_on_the_loops_in_the_metric_of_the_mass():
+    rig = made.four_bar()
+    z = list(rig.assembly.z)
+    M, G = np.array(rig.mass_matrix(z), float), np.array(rig.constraints(z)[1], float)[:2]
+    given = np.array([0.3, -0.5, 0.8])
+    back, rates = dynamics.projected(rig, z, list(given))
+    W = np.linalg.inv(M)
+    wanted = given - W @ G.T @ np.linalg.solve(G @ W @ G.T, G @ given)
+    assert back == pytest.approx(z, abs=1e-12) and rates == pytest.approx(wanted)
+    off, _ = dynamics.projected(rig, [z[0] + 1e-4, z[1], z[2]], list(given))
+    assert np.abs(rig.constraints(off)[0]).max() < 1e-10
+    assert [dynamics.damping(SimpleNamespace(used=(0, 1)[:n], kept=(0,))) for n in (1, 2)] == [0.0, 1e-4]  # fmt: skip
+
+
+def test_leading_rates_are_found_where_loops_have_no_closed_form():
+    assert made.four_bar().leads == (0,) == made.four_bar().lead
+    closed = made.four_bar(method="minimal")
+    assert closed.leads == () and closed.lead == (0,) and made.cart_pole().leads == ()
+
+
+def test_rows_that_are_independent_are_solved_once():
+    M = SimpleNamespace(b=[0] * 3, solve=lambda row: [v * 0.3 for v in row])
+    own = linear.held(M, [[1.0, 0.7, -0.4], [0.2, -0.9, 1.3]])
+    b = [0.7, -1.9]
+    assert own.multipliers(b) == linear.solve(own.S, b)
+
+
+# ---- drives, one or many --------------------------------------------------------------------------------------------------
+def drives(*each):
+    return SimpleNamespace(
+        actuators=[SimpleNamespace(name=f"n{k}", drive=SimpleNamespace(**one)) for k, one in enumerate(each)]
+    )  # fmt: skip
+
+
+def test_equal_steps_are_asked_for_by_one_drive():
+    for asks, wanted in (((True, False), Fixed()), ((False, False), None), ((), None)):
+        machine = drives(*({"equal_steps": a} for a in asks))
+        machine.adaptive = None
+        assert Abilities.fixed.fget(machine) == wanted
+    machine = drives({"equal_steps": True})
+    machine.adaptive = "own"
+    assert Abilities.fixed.fget(machine) is None
+
+
+def test_commands_that_just_shut_valves_are_the_first_of_their_drives():
+    signal = lambda name: SimpleNamespace(name=name)
+    each = lambda shut: {"inputs": lambda label: (signal(f"u_{label}"),), "just_shut": shut}
+    assert Abilities.just_shut.fget(drives(each(0.2), each(None), each(0.0))) == {"u_n0": 0.2, "u_n2": 0.0}  # fmt: skip
+
+
+def test_gains_are_told_one_by_one_where_their_units_differ(monkeypatch):
+    monkeypatch.setattr(acting, "velocity_gains", lambda machine: (0.3, 0.5))
+    each = lambda unit, turns: {"inputs": lambda label: (SimpleNamespace(unit=unit),), "turns": turns}  # fmt: skip
+    ask = Abilities.velocity_gains.fget
+    assert ask(drives(each("V", False), each("V", False))) == ()
+    assert ask(drives(each("V", False), each("V", True))) == (0.3, 0.5)
+    assert ask(drives(each("V", False), each("1", False))) == (0.3, 0.5)
+    assert Abilities.velocity_gain.fget(drives()) == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize("p_r, told", [(0.5, True), (0.0, False)])
+def test_a_highest_pressure_is_told_where_pressures_count_from_nothing(p_r, told):
+    machine = drives(
+        {"pressures": lambda name: ("p",), "needs_supply": True, "pressure_limits": ()}
+    )
+    machine.supply = SimpleNamespace(most=SimpleNamespace(p_r=p_r))
+    assert acting.highest_line(machine) is (machine.supply.most if told else None)
+
+
+def test_a_damper_at_rest_gives_nothing():
+    """Of virtual work: weight and what the spring holds."""
+    spring = SpringDamper(k=900.0, s_0=0.2, d=5e4)
+    load = Body("load", "ground", "prismatic", axis=(0.0, 1.0, 0.0), mass=10.0, start=0.5)
+    rig = Mechanism((load,), actuators=(Actuator("s", spring, joint="load"),))
+    known, shares, G = static._virtual_work(rig, [0.5], 1)
+    assert known == pytest.approx([-98.1 - 270.0]) and shares[0] == pytest.approx([1.0])
+    assert G.shape == (0, 1)
+
+
+@pytest.mark.parametrize(
+    "kept, used, many", [((0, 1), (0, 1), 1), ((0,), (0, 1), 0), ((), (), 0), ((), (0,), 0)]
+)
+def test_a_bend_is_told_where_the_rows_that_act_are_independent(kept, used, many):
+    own = SimpleNamespace(closings=(), kept=kept, used=used, loops=())
+    assert [s.name for s in signals.bends(own)] == ["bend"] * many
+
+
+# ---- a ground that moves --------------------------------------------------------------------------------------------------
+def test_the_power_of_the_base_goes_with_its_twist_all_the_way():
+    """Linear along any twist: that of all ones is the mean of those to both sides of it."""
+    rig = Mechanism(
+        (made.bar("a", "ground", 2.0, 16.0, start=0.4), made.bar("b", "a", 1.5, 9.0, point=(2.0, 0.0, 0.0))),
+        moving_ground=True,
+    )  # fmt: skip
+    names = [s.name for s in rig.inputs]
+
+    def power(twist):
+        u = dict.fromkeys(names, 0.0) | {"g_y": 9.81}
+        for name in names:
+            if name.startswith(("V_b", "ω_b")):
+                u[name] = twist
+        return float(rig.powers(0.0, [0.4, -0.7, 0.2, 0.5], list(u.values()))[-1])
+
+    assert rig.power_names[-1] == "base" and power(0.0) == 0.0
+    assert power(1.0) == pytest.approx((power(0.999) + power(1.001)) / 2, rel=1e-4) and abs(power(1.0)) > 1  # fmt: skip
+
+
+# ---- edges ----------------------------------------------------------------------------------------------------------------
+def test_pins_may_come_as_near_as_the_stroke():
+    check_pins(SimpleNamespace(range=(0.9, 1.8), stroke=0.9, l_20=0.4), "drive")
+
+
+def test_slopes_are_rounded_outwards():
+    """Where tanh is 1 to rounding nothing is left of Coulomb friction; a viscous friction counts in what is rounded."""
+    law = CoulombViscous(F_c=310.0, b=43.0, width=0.004)
+    assert law.slope(18.5 * 0.004)[0] == 43.0
+    heavy = BengisuAkay(F_c=310.0, F_s=770.0, v_s=0.021, b=1e8, ξ=55.0)
+    low, _ = heavy.slope(0.5)
+    assert 1e8 - 55 * 460 - low == pytest.approx(ROUNDING * 1e8, rel=0.01)
+
+
+@pytest.mark.parametrize("size, slack, looks", [(1e4, 5e-7, 1), (1e4, 5e-6, 2), (1e-4, 5e-7, 1), (1e-4, 5e-6, 2)])  # fmt: skip
+def test_a_range_is_found_to_a_millionth_of_its_size(size, slack, looks):
+    asked = []
+
+    def within(l, h):
+        asked.append(len(l))
+        low = size * (1 - slack * (h > l) * (len(asked) < 3))
+        return low, low
+
+    assert _lowest(within, np.array([0.0, 1.0]), 1.0, 60) == pytest.approx(size, rel=1e-5)
+    assert len(asked) == 2 * looks
+
+
+def test_a_start_without_loops_is_looked_at_no_further():
+    assert assembly.check_regular(SimpleNamespace(loops=()), [0.1], np.eye(1)) is None
+    assert assembly.check_regular(SimpleNamespace(loops=("k",)), [], np.eye(0)) is None
+
+
+@pytest.mark.parametrize("size, closes", [(0.9e-9, True), (1.1e-9, False)])
+def test_a_loop_is_closed_in_eight_steps_or_to_a_nanometre(monkeypatch, size, closes):
+    looked = []
+    monkeypatch.setattr(strokes, "_closing", lambda m, z: (looked.append(z), (np.array([size]), np.array([[1.0]])))[1])  # fmt: skip
+    rig = SimpleNamespace(tree=SimpleNamespace(n_v=1), moved=lambda z, δ: [z[0] + δ[0]])
+    there = strokes._stepped(rig, [1.0], [0.5])
+    assert len(looked) == 8
+    assert there == (pytest.approx([1.5 - 8 * size]) if closes else None)
+
+
+def test_an_axis_that_is_not_said_is_x():
+    element = lambda numbers: SimpleNamespace(one=lambda tag: numbers)
+    silent = SimpleNamespace(numbers=lambda name, default: default)
+    for said in (None, silent):
+        assert _axis(element(said)).tolist() == [1.0, 0.0, 0.0]
+
+
+def test_scales_of_a_four_bar():
+    """Rate of the crank: speed of the cylinder by the range of one and the stroke of the other."""
+    sizes = SimpleNamespace(source="pump", energy=5.0, pressure=7.0, force=11.0, stroke=0.4, speed=0.3)  # fmt: skip
+    plant = SimpleNamespace(circuit=SimpleNamespace(sizes=lambda: sizes), joint_range=lambda: ((0.2, 1.7),))  # fmt: skip
+    found = scales.of_four_bar(plant)
+    assert found["angle"].value == pytest.approx(1.5)
+    assert found["rate"].value == pytest.approx(0.3 * 1.5 / 0.4)
+
+
+def test_files_of_machines(tmp_path):
+    for text in ("[1, 2]", "crane: {}", "7"):
+        path = tmp_path / "m.yaml"
+        path.write_text(text, "utf-8")
+        with pytest.raises(InputError, match="a machine's file needs a plant: section"):
+            machine_sections(path)
+    assert read_sources(None) == {} == read_sources(SimpleNamespace(value=None))
+    assert read_sources(SimpleNamespace(value={"A": SimpleNamespace(value="a title")})) == {"A": "a title"}  # fmt: skip
