@@ -235,3 +235,31 @@ def test_an_extension_frozen_into_the_arm():
         CRANE.locked(boom=0.1)
     assert refused.value.mend == "choose from extension0"
     assert isinstance(FIRST.prismatic, Prismatic)
+
+
+def test_a_pose_may_be_written_in_units():
+    stroke = FIRST.prismatic.cylinder.stroke
+    degrees = [float(np.degrees(CRANE.pose[i])) for i in (0, 2)]
+    written = (f"{degrees[0]} deg", f"{500 * stroke} mm", f"{degrees[1]} deg")
+    wanted = (CRANE.pose[0], stroke / 2, CRANE.pose[2])
+    assert replace(CRANE, pose=written).pose == pytest.approx(wanted)
+    for pose, said in (
+        (("10 mm", 0.1, 0.2), "pose: q_1: "),
+        ((0.1, "10 deg", 0.2), "pose: x_t1: "),
+    ):
+        with pytest.raises(InputError, match=said):
+            replace(CRANE, pose=pose)
+    with pytest.raises(InputError, match="pose: expected 3 joint positions .* got 2"):
+        replace(CRANE, pose=wanted[:2])
+
+
+@pytest.mark.parametrize("p, fits", [(185e5, True), (185.1e5, False), (0.0, True), (-1.0, False)])
+def test_pressures_at_the_start_are_pairs_that_the_supply_can_give(p, fits):
+    pairs = ((p, 50e5), (40e5, 60e5), (30e5, 20e5))
+    if fits:
+        assert replace(CRANE, pressures=pairs).initial()[6:12] == [p, 50e5, 40e5, 60e5, 30e5, 20e5]
+    else:
+        with pytest.raises(InputError, match="pressures: p_a1 = .* bar is outside 0 … 185 bar"):
+            replace(CRANE, pressures=pairs)
+    with pytest.raises(InputError, match="expected 3 pairs"):
+        replace(CRANE, pressures=pairs[1:])

@@ -7,10 +7,10 @@ import mechanisms as made
 import numpy as np
 import pytest
 
-from plants.drives.laws import Force, SpringDamper
+from plants.drives.laws import Force, SpringDamper, Torque
 from plants.drives.metered_section import MeteredSection
 from plants.machine_files import file_of
-from plants.multibody import assembly, coordinates, fit, held, leading, signals
+from plants.multibody import assembly, coordinates, fit, held, leading, signals, static
 from plants.multibody.abilities import Abilities
 from plants.multibody.built import Built
 from plants.multibody.mechanism import Mechanism
@@ -218,3 +218,40 @@ def test_two_machines_of_like_names_are_told_and_no_more():
     with pytest.raises(InputError, match="no machine called 'zzzz' is shipped") as refused:
         file_of("zzzz")
     assert refused.value.mend.startswith("choose from ")
+
+
+# ---- two of everything ----------------------------------------------------------------------------------------------------
+def test_energy_of_two_drives_and_their_pump():
+    """Two loads on slides, each lifted by a section of its own."""
+    pump, drive, bodies, actuators = SharedPump(), MeteredSection(made.CYLINDER, 0.0), [], []
+    for k, mass in enumerate((310.0, 170.0)):
+        own = {"point": (1.0 * k, 0.0, 0.0), "axis": (0.0, 1.0, 0.0), "start": 0.3}
+        bodies.append(Body(f"load{k}", joint="prismatic", mass=mass, **own))
+        actuators.append(Actuator(f"c{k}", drive, joint=f"load{k}"))
+    rig = Mechanism(tuple(bodies), actuators=tuple(actuators), supply=pump)
+    x = rig.initial()
+    x[-1] = 9e6
+    n = len(drive.states("c"))
+    drives = sum(float(drive.stored(x[at : at + n], 0.3)) for at in (4, 4 + n))
+    height = 9.81 * (310 * x[0] + 170 * x[1])
+    whole = float(rig.stored(0.0, x, [0.0, 0.0]))
+    assert whole == pytest.approx(height + drives + float(pump.stored(x[-1:])))
+
+
+def test_lengths_have_the_units_of_what_they_are_on():
+    turn = Actuator("turn", Torque(), joint="b")
+    rig = Mechanism(CHAIN, actuators=(LIFT, PUSH, turn))
+    units = [s.unit for s in signals.lengths(rig)]
+    assert units == ["m", "m", "rad", "m/s", "m/s", "rad/s"]
+    assert [s.unit for s in signals.forces(rig)] == ["N", "N", "N m"]
+    assert [static._unit(rig, a) for a in rig.actuators] == ["N", "N", "N m"]
+
+
+def test_a_fault_says_once_where_to_start(monkeypatch):
+    monkeypatch.setattr(fit, "_fitting", lambda m, k: "a between 1 and 2 m")
+    machine = SimpleNamespace(actuators=[SimpleNamespace(name="lift")])
+    fault = InputError(
+        "actuators.lift: short", mend="start elsewhere, do not start elsewhere twice"
+    )
+    found = fit._advised(machine, fault).mend
+    assert found == "start a between 1 and 2 m (the other joints as they are), do not start elsewhere twice"  # fmt: skip
