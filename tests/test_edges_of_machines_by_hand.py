@@ -14,24 +14,19 @@ from plants.components.friction.enclosure import ROUNDING, _lowest
 from plants.drives.laws import Force, SpringDamper
 from plants.machine_files import machine_sections
 from plants.multibody import (
-    acting,
     assembly,
     cuts,
     drive_forces,
     dynamics,
     linear,
     required,
-    signals,
-    static,
     strokes,
 )
-from plants.multibody.abilities import Abilities
 from plants.multibody.mechanism import Mechanism
-from plants.multibody.parts import Actuator, Body, Pin
+from plants.multibody.parts import Actuator, Pin
 from plants.multibody.urdf_tree import _axis
 from plants.shipped import read_sources
 from workbench.contract.errors import InputError
-from workbench.numerics.adaptive import Fixed
 
 PUSH = Actuator("push", Force(), Pin("ground", (-1.0, 0.4, 0.0)), Pin("crank", (1.0, 0.1, 0.0)))
 TIE = Actuator("tie", SpringDamper(900.0, 3.0, 40.0), Pin("crank", (0.7, 0.3, 0.0)), Pin("rocker", (1.2, 0.1, 0.0)))  # fmt: skip
@@ -122,66 +117,6 @@ def test_rows_that_are_independent_are_solved_once():
     assert own.multipliers(b) == linear.solve(own.S, b)
 
 
-# ---- drives, one or many --------------------------------------------------------------------------------------------------
-def drives(*each):
-    return SimpleNamespace(
-        actuators=[SimpleNamespace(name=f"n{k}", drive=SimpleNamespace(**one)) for k, one in enumerate(each)]
-    )  # fmt: skip
-
-
-def test_equal_steps_are_asked_for_by_one_drive():
-    for asks, wanted in (((True, False), Fixed()), ((False, False), None), ((), None)):
-        machine = drives(*({"equal_steps": a} for a in asks))
-        machine.adaptive = None
-        assert Abilities.fixed.fget(machine) == wanted
-    machine = drives({"equal_steps": True})
-    machine.adaptive = "own"
-    assert Abilities.fixed.fget(machine) is None
-
-
-def test_commands_that_just_shut_valves_are_the_first_of_their_drives():
-    signal = lambda name: SimpleNamespace(name=name)
-    each = lambda shut: {"inputs": lambda label: (signal(f"u_{label}"),), "just_shut": shut}
-    assert Abilities.just_shut.fget(drives(each(0.2), each(None), each(0.0))) == {"u_n0": 0.2, "u_n2": 0.0}  # fmt: skip
-
-
-def test_gains_are_told_one_by_one_where_their_units_differ(monkeypatch):
-    monkeypatch.setattr(acting, "velocity_gains", lambda machine: (0.3, 0.5))
-    each = lambda unit, turns: {"inputs": lambda label: (SimpleNamespace(unit=unit),), "turns": turns}  # fmt: skip
-    ask = Abilities.velocity_gains.fget
-    assert ask(drives(each("V", False), each("V", False))) == ()
-    assert ask(drives(each("V", False), each("V", True))) == (0.3, 0.5)
-    assert ask(drives(each("V", False), each("1", False))) == (0.3, 0.5)
-    assert Abilities.velocity_gain.fget(drives()) == pytest.approx(0.4)
-
-
-@pytest.mark.parametrize("p_r, told", [(0.5, True), (0.0, False)])
-def test_a_highest_pressure_is_told_where_pressures_count_from_nothing(p_r, told):
-    machine = drives(
-        {"pressures": lambda name: ("p",), "needs_supply": True, "pressure_limits": ()}
-    )
-    machine.supply = SimpleNamespace(most=SimpleNamespace(p_r=p_r))
-    assert acting.highest_line(machine) is (machine.supply.most if told else None)
-
-
-def test_a_damper_at_rest_gives_nothing():
-    """Of virtual work: weight and what the spring holds."""
-    spring = SpringDamper(k=900.0, s_0=0.2, d=5e4)
-    load = Body("load", "ground", "prismatic", axis=(0.0, 1.0, 0.0), mass=10.0, start=0.5)
-    rig = Mechanism((load,), actuators=(Actuator("s", spring, joint="load"),))
-    known, shares, G = static._virtual_work(rig, [0.5], 1)
-    assert known == pytest.approx([-98.1 - 270.0]) and shares[0] == pytest.approx([1.0])
-    assert G.shape == (0, 1)
-
-
-@pytest.mark.parametrize(
-    "kept, used, many", [((0, 1), (0, 1), 1), ((0,), (0, 1), 0), ((), (), 0), ((), (0,), 0)]
-)
-def test_a_bend_is_told_where_the_rows_that_act_are_independent(kept, used, many):
-    own = SimpleNamespace(closings=(), kept=kept, used=used, loops=())
-    assert [s.name for s in signals.bends(own)] == ["bend"] * many
-
-
 # ---- a ground that moves --------------------------------------------------------------------------------------------------
 def test_the_power_of_the_base_goes_with_its_twist_all_the_way():
     """Linear along any twist: that of all ones is the mean of those to both sides of it."""
@@ -268,3 +203,12 @@ def test_files_of_machines(tmp_path):
             machine_sections(path)
     assert read_sources(None) == {} == read_sources(SimpleNamespace(value=None))
     assert read_sources(SimpleNamespace(value={"A": SimpleNamespace(value="a title")})) == {"A": "a title"}  # fmt: skip
+
+
+def test_a_projection_takes_two_chord_steps_for_positions_and_two_for_rates(monkeypatch):
+    """Rows are read where it begins and at each of them."""
+    looked, rows = [], dynamics.kept
+    monkeypatch.setattr(dynamics, "kept", lambda m, motion: looked.append(1) or rows(m, motion))
+    rig = made.four_bar()
+    dynamics.projected(rig, list(rig.assembly.z), [0.1, 0.2, 0.3])
+    assert len(looked) == 1 + 2 + 2

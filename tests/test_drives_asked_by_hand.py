@@ -1,0 +1,115 @@
+"""What drives ask of their machine, one or many of them: steps, gains, pressures, errors, circuits that are drawn."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from plants.drives.laws import SpringDamper
+from plants.multibody import acting, metering, signals, static
+from plants.multibody.abilities import Abilities
+from plants.multibody.mechanism import Mechanism
+from plants.multibody.parts import Actuator, Body
+from plants.supplies.shared_pump import SharedPump
+from workbench.numerics.adaptive import Fixed
+
+
+def drives(*each):
+    return SimpleNamespace(
+        actuators=[SimpleNamespace(name=f"n{k}", drive=SimpleNamespace(**one)) for k, one in enumerate(each)]
+    )  # fmt: skip
+
+
+def test_equal_steps_are_asked_for_by_one_drive():
+    for asks, wanted in (((True, False), Fixed()), ((False, False), None), ((), None)):
+        machine = drives(*({"equal_steps": a} for a in asks))
+        machine.adaptive = None
+        assert Abilities.fixed.fget(machine) == wanted
+    machine = drives({"equal_steps": True})
+    machine.adaptive = "own"
+    assert Abilities.fixed.fget(machine) is None
+
+
+def test_commands_that_just_shut_valves_are_the_first_of_their_drives():
+    signal = lambda name: SimpleNamespace(name=name)
+    each = lambda shut: {"inputs": lambda label: (signal(f"u_{label}"),), "just_shut": shut}
+    assert Abilities.just_shut.fget(drives(each(0.2), each(None), each(0.0))) == {"u_n0": 0.2, "u_n2": 0.0}  # fmt: skip
+
+
+def test_gains_are_told_one_by_one_where_their_units_differ(monkeypatch):
+    monkeypatch.setattr(acting, "velocity_gains", lambda machine: (0.3, 0.5))
+    each = lambda unit, turns: {"inputs": lambda label: (SimpleNamespace(unit=unit),), "turns": turns}  # fmt: skip
+    ask = Abilities.velocity_gains.fget
+    assert ask(drives(each("V", False), each("V", False))) == ()
+    assert ask(drives(each("V", False), each("V", True))) == (0.3, 0.5)
+    assert ask(drives(each("V", False), each("1", False))) == (0.3, 0.5)
+    assert Abilities.velocity_gain.fget(drives()) == pytest.approx(0.4)
+
+
+@pytest.mark.parametrize("p_r, told", [(0.5, True), (0.0, False)])
+def test_a_highest_pressure_is_told_where_pressures_count_from_nothing(p_r, told):
+    machine = drives(
+        {"pressures": lambda name: ("p",), "needs_supply": True, "pressure_limits": ()}
+    )
+    machine.supply = SimpleNamespace(most=SimpleNamespace(p_r=p_r))
+    assert acting.highest_line(machine) is (machine.supply.most if told else None)
+
+
+def test_a_damper_at_rest_gives_nothing():
+    """Of virtual work: weight and what the spring holds."""
+    spring = SpringDamper(k=900.0, s_0=0.2, d=5e4)
+    load = Body("load", "ground", "prismatic", axis=(0.0, 1.0, 0.0), mass=10.0, start=0.5)
+    rig = Mechanism((load,), actuators=(Actuator("s", spring, joint="load"),))
+    known, shares, G = static._virtual_work(rig, [0.5], 1)
+    assert known == pytest.approx([-98.1 - 270.0]) and shares[0] == pytest.approx([1.0])
+    assert G.shape == (0, 1)
+
+
+@pytest.mark.parametrize(
+    "kept, used, many", [((0, 1), (0, 1), 1), ((0,), (0, 1), 0), ((), (), 0), ((), (0,), 0)]
+)
+def test_a_bend_is_told_where_the_rows_that_act_are_independent(kept, used, many):
+    own = SimpleNamespace(closings=(), kept=kept, used=used, loops=())
+    assert [s.name for s in signals.bends(own)] == ["bend"] * many
+
+
+def test_errors_of_steps_by_unit():
+    """A nanometre, and a nanoradian; twenty times as much a second; a tenth of a pascal, a ten millionth of full voltage."""
+    signal = lambda name, unit: SimpleNamespace(name=name, unit=unit)
+    units = ("m", "rad", "m/s", "rad/s", "Pa", "V", "V/s", "K")
+    own = {
+        "states": lambda label: (signal("own", "Pa"),),
+        "step_errors": lambda label: (7.0,),
+        "edges": lambda label: ("", ()),
+        "pulse": 0.0,
+    }
+    machine = drives(own)
+    machine.states = (signal("own", "Pa"), *(signal(f"x_{u}", u) for u in units))
+    found = acting.adaptive(machine).errors
+    assert found == (7.0, 1e-9, 1e-9, 2e-8, 2e-8, 0.1, 1e-7, 1e-4, 1e-9)
+
+
+def test_how_many_circuits_are_drawn(monkeypatch):
+    """Three hundred for passivity, a hundred for one velocity, both from the seed 0."""
+    pump = SimpleNamespace(settles=False, circuit_pump="pump")
+    machine = SimpleNamespace(no_passivity="", supply=pump, actuators=())
+    monkeypatch.setattr(metering, "Circuit", lambda sections, pump: "circuit")
+    for name in ("check_passive", "check_unique"):
+        monkeypatch.setattr(metering, name, lambda *given, held: (*given, held))
+    valves = metering.MeteringValves(machine)
+    assert valves.passivity() == ("circuit", 300, 0, True)
+    assert valves.uniqueness() == ("circuit", {}, 100, 0, True)
+    machine.supply.settles = True
+    assert valves.passivity(5, 6) == ("circuit", 5, 6, False)
+
+
+@pytest.mark.parametrize("regenerates, told", [((False, False), True), ((True, False), False), ((True, True), False)])  # fmt: skip
+def test_sections_are_told_where_none_regenerates(monkeypatch, regenerates, told):
+    monkeypatch.setattr(metering, "Circuit", lambda sections, pump: SimpleNamespace(sections=sections))  # fmt: skip
+    monkeypatch.setattr(metering, "with_oil", lambda valves, circuit, u_b, names: (u_b, names))
+    section = lambda name: SimpleNamespace(name=name)
+    ways = ["by hand" if r else "none" for r in regenerates]
+    each = [{"regeneration": way, "metering": section} for way in ways]
+    machine = drives(*each)
+    machine.supply = SharedPump(u_b=0.3)
+    found = metering.MeteringValves(machine).valve_sections
+    assert found == ((0.3, ["n0", "n1"]) if told else None)

@@ -1,0 +1,185 @@
+"""Places over many poses, motion asked and given, logs of the penalty method, matrices of bodies: each against its law."""
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import mechanisms as made
+import numpy as np
+import pytest
+from test_articulated_tree_by_hand import BODIES, T, Z, later, posed
+from test_four_bar import ODD
+
+from plants.components.spatial import Body as Solid
+from plants.crane.planar import planar_crane, planar_cranes, read_planar
+from plants.drives.laws import Force
+from plants.multibody import drive_forces, dynamics, reach, required, surroundings
+from plants.multibody.mechanism import Mechanism
+from plants.multibody.parts import Actuator, Pin
+from plants.multibody.penalty import Penalty
+from plants.multibody.penalty_run import simulate
+from workbench import Scenario
+from workbench.contract.errors import InputError
+from workbench.contract.system import names
+
+PUSH = Actuator("push", Force(), Pin("ground", (-1.0, 0.4, 0.0)), Pin("crank", (1.0, 0.1, 0.0)))
+
+
+# ---- many poses at once ---------------------------------------------------------------------------------------------------
+def test_a_pin_is_placed_in_every_pose():
+    poses = np.array([Z, later([0.9, -0.4, 0.7, 1.1, 0.6, -0.8], 0.7), later([0.2] * 6, -1.1)])
+    own = SimpleNamespace(bodies=BODIES, tree=T, number={"e": 4, "a": 0}.get)
+    for name, j in (("e", 4), ("a", 0)):
+        found = reach.placed(own, poses, SimpleNamespace(body=name, point=(0.3, -0.2, 0.5)))
+        wanted = [r + R @ (0.3, -0.2, 0.5) for r, R in (posed(BODIES, T, z)[j] for z in poses)]
+        assert found == pytest.approx(np.array(wanted))
+
+
+def test_a_stroke_is_thinned_to_four_hundred_even_steps():
+    stroke = SimpleNamespace(positions=((1.0, 2.0), (1.5, 2.1), (3.0, 1.0)))
+    found = reach._thinned(stroke, np.array([1.0, 2.0]))
+    assert found.shape == (400, 2) and found[0] == pytest.approx([0, 0])
+    assert found[-1] == pytest.approx([2.0, -1.0])
+    assert np.abs(np.diff(found, axis=0)).max(axis=1) == pytest.approx(2.0 / 399)
+
+
+# ---- motion asked and given -----------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("method", ["projected", "minimal"])
+def test_what_a_motion_asks_gives_that_motion(method):
+    """Forces of q̇, q̈ by inverse dynamics; accelerations of these forces by forward dynamics, and the ground bears the sum."""
+    rig = made.four_bar(actuators=(PUSH,), method=method)
+    z = list(rig.assembly.z)
+    q = [z[i] for i in rig.own[0]]
+    qd = required.rates_at(rig, q, [0.8])
+    G = np.array(rig.constraints(z)[1], float)
+    if method == "projected":
+        assert qd[0] == 0.8 and G @ qd == pytest.approx(np.zeros(5), abs=1e-12)
+        more = required.accelerations_at(rig, q, qd, [-1.7])
+        step = lambda t: np.array(rig.constraints(list(np.array(z) + t * np.array(qd)))[1], float) @ qd  # fmt: skip
+        bias = (step(1e-6) - step(-1e-6)) / 2e-6
+        assert more[0] == -1.7 and G @ more + bias == pytest.approx(np.zeros(5), abs=1e-6)
+        assert required.rates_at(rig, q, [1.0, 2.0, 3.0]) == [1.0, 2.0, 3.0]
+        assert required.accelerations_at(rig, q, qd, [1.0, 2.0, 3.0]) == [1.0, 2.0, 3.0]
+    else:
+        assert qd == [0.8] and required.accelerations_at(rig, q, qd, [-1.7]) == [-1.7]
+    forces = drive_forces.asked(rig, q, qd, [-1.7])
+    found = drive_forces.motion(rig, q, qd, forces)
+    assert found[0] == pytest.approx(-1.7)
+    at = required.whole(rig, q, qd)
+    assert drive_forces.accelerations(rig, at, forces)[0] == pytest.approx(-1.7)
+    true = required.required(rig, at, qd, [-1.7])[1]
+    nets = [np.ravel(w) for w in required.net_wrenches(rig, at.motion, true)]
+    assert np.ravel(drive_forces.borne(rig, q, qd, [-1.7])) == pytest.approx(sum(nets), abs=1e-9)
+
+
+def test_a_tool_that_pushes_is_borne_by_drives_and_ground():
+    rig = made.four_bar(actuators=(PUSH,), method="minimal", tcp=Pin("crank", (1.5, 0.2, 0.0)), tool_wrench=True)  # fmt: skip
+    q = [rig.assembly.z[0]]
+    idle, at_work = surroundings.at_rest(rig), surroundings.at_rest(rig)
+    at_work = at_work._replace(wrench=((30.0, -20.0, 0.0), (0.0, 0.0, 7.0)))
+    free, loaded = (drive_forces.asked(rig, q, [0.0], [0.0], around)[0] for around in (idle, at_work))  # fmt: skip
+    c, s = np.cos(q[0]), np.sin(q[0])
+    f = np.array([30 * c + 20 * s, 30 * s - 20 * c])
+    place = np.array([1.5 * c - 0.2 * s, 1.5 * s + 0.2 * c])
+    moment = 7.0 + place[0] * f[1] - place[1] * f[0]
+    (arm,) = required.lines(rig, required.whole(rig, q, [0.0])).by_coordinate[0]
+    assert loaded - free == pytest.approx(moment / arm)
+    bears = [np.ravel(drive_forces.borne(rig, q, [0.0], [0.0], a)) for a in (idle, at_work)]
+    assert bears[1] - bears[0] == pytest.approx([*f, 0, 0, 0, moment], abs=1e-9)
+
+
+def test_accelerations_of_joints_that_follow():
+    rig = made.four_bar(actuators=(PUSH,), method="minimal")
+    at = required.whole(rig, [rig.assembly.z[0]], [0.8])
+    found = dynamics.all_accelerations(rig, at.motion, at.rates, [-1.7])
+    step = lambda t: np.array(rig.constraints(list(np.array(at.z) + t * np.array(at.rates)))[1], float) @ at.rates  # fmt: skip
+    bias = (step(1e-6) - step(-1e-6)) / 2e-6
+    G = np.array(rig.constraints(at.z)[1], float)
+    assert found[0] == -1.7 and G @ found + bias == pytest.approx(np.zeros(5), abs=1e-5)
+    free = made.cart_pole()
+    assert dynamics.all_accelerations(free, None, [0.0, 0.0], [3.0, 4.0]) == [3.0, 4.0]
+
+
+# ---- logs of the penalty method -------------------------------------------------------------------------------------------
+def logged(every=1, **settings):
+    rig = made.four_bar(actuators=(PUSH,), method="penalty")
+    scenario = Scenario(0.012, max_step=2e-3, log_period=every * 2e-3)
+    return rig, simulate(rig, scenario, Penalty(**settings), compiled=False)
+
+
+def test_a_log_has_states_powers_what_is_shown_and_iterations():
+    rig, log = logged()
+    assert log.time == pytest.approx(2e-3 * np.arange(7)) and log.status.completed
+    assert log.status.t_end == pytest.approx(0.012)
+    x = np.column_stack([log[s.name].values for s in rig.states])
+    powers = np.array([[float(v) for v in rig.powers(t, list(row), [0.0])] for t, row in zip(log.time, x)])  # fmt: skip
+    work = np.vstack([np.zeros(powers.shape[1]), np.cumsum((powers[1:] + powers[:-1]) * 1e-3, axis=0)])  # fmt: skip
+    for k, name in enumerate(rig.power_names):
+        assert log[f"E_{name}"].values == pytest.approx(work[:, k], abs=1e-12)
+    shown = [float(v) for v in rig.monitor(0.0, list(x[4]), [0.0])]
+    assert [log[s.name].values[4] for s in rig.monitors] == pytest.approx(shown, abs=1e-9)
+    assert log["iterations"].values[0] == 0 and (log["iterations"].values[1:] >= 1).all()
+    assert log["u_push"].values.tolist() == [0.0] * 7
+    assert names(rig.states) == ["q_crank", "q_coupler", "q_rocker", "dq_crank", "dq_coupler", "dq_rocker"]  # fmt: skip
+    assert x[-1, 3] < x[0, 3] - 1e-3
+
+
+def test_a_log_keeps_every_so_many_steps():
+    _, whole = logged()
+    _, some = logged(3)
+    assert some.time == pytest.approx([0.0, 0.006, 0.012])
+    assert some["q_crank"].values == pytest.approx(whole["q_crank"].values[::3], rel=1e-12)
+    assert some["iterations"].values.tolist() == whole["iterations"].values[::3].tolist()
+
+
+def test_a_run_whose_iterations_do_not_end_says_when():
+    _, log = logged(most=0)
+    assert not log.status.completed and log.status.t_end == 0.0 and len(log.time) == 1
+    assert log.status.message == "no step from t = 0 s: Newton's method does not converge"
+
+
+def test_a_run_without_inputs():
+    rig = made.four_bar(actuators=(), method="penalty")
+    log = simulate(rig, Scenario(0.004, max_step=2e-3), compiled=False)
+    assert log.status.completed and len(log.time) == 3
+
+
+# ---- bodies and files -----------------------------------------------------------------------------------------------------
+def test_the_matrix_of_a_body_is_that_of_its_energy():
+    """Of unit twists: m |v + ω × c|² + ωᵀ J ω, and between two of them."""
+    own = Solid(3.0, (0.4, -0.2, 0.5), (0.6, 0.7, 0.8, 0.05, -0.04, 0.03))
+    J = np.array([[0.6, 0.05, -0.04], [0.05, 0.7, 0.03], [-0.04, 0.03, 0.8]])
+    unit = np.eye(6)
+    wanted = np.zeros((6, 6))
+    for i in range(6):
+        for k in range(6):
+            (v, ω), (w, ψ) = (unit[n].reshape(2, 3) for n in (i, k))
+            wanted[i, k] = 3 * (v + np.cross(ω, own.com)) @ (w + np.cross(ψ, own.com)) + ω @ J @ ψ
+    assert own.matrix() == pytest.approx(wanted)
+
+
+def test_files_of_planar_cranes(tmp_path):
+    path = tmp_path / "c.yaml"
+    for text, said in (
+        ("[1, 2]", "a planar crane's file needs a crane: section"),
+        ("plant: {}", "a planar crane's file needs a crane: section"),
+        ("crane: {}\nother: 1", "other"),
+    ):
+        path.write_text(text, "utf-8")
+        with pytest.raises(InputError, match=said):
+            read_planar(path)
+    assert "hiab-reduced" in planar_cranes() and planar_crane() == planar_crane("hiab-reduced")
+    with pytest.raises(InputError, match="no planar crane called 'q' is shipped"):
+        planar_crane("q")
+
+
+def test_spaces_of_a_four_bar():
+    assert ODD.task_names("joint") == ("z_1",) and ODD.task_names("piston") == ("s",)
+    assert ODD.task("joint", [0.9]) == [0.9] and ODD.task("piston", [0.9]) == [ODD.length(0.9)]
+    with pytest.raises(InputError, match="has no cartesian space"):
+        ODD.task("cartesian", [0.9])
+    assert (ODD.n, ODD.spaces, ODD.joint_names) == (1, ("joint", "piston"), ("z_1",))
+    rest = ODD.rest([0.95])
+    assert rest[:2] == [0.95, 0.0] and rest == replace(ODD, z_10=0.95, F_0=None).initial()
+    with pytest.raises(InputError, match="start: "):
+        ODD.check_pose([1e-9], "start")
+    assert isinstance(ODD.mechanism, Mechanism)
