@@ -4,11 +4,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from plants.drives.laws import SpringDamper
-from plants.multibody import acting, metering, signals, static
+from plants.drives.laws import Force, SpringDamper, Torque
+from plants.multibody import acting, metering, signals, starting, static
 from plants.multibody.abilities import Abilities
 from plants.multibody.mechanism import Mechanism
-from plants.multibody.parts import Actuator, Body
+from plants.multibody.parts import Actuator, Body, Pin
 from plants.supplies.shared_pump import SharedPump
 from workbench.numerics.adaptive import Fixed
 
@@ -113,3 +113,38 @@ def test_sections_are_told_where_none_regenerates(monkeypatch, regenerates, told
     machine.supply = SharedPump(u_b=0.3)
     found = metering.MeteringValves(machine).valve_sections
     assert found == ((0.3, ["n0", "n1"]) if told else None)
+
+
+# ---- forces at rest -------------------------------------------------------------------------------------------------------
+def crane(**limits):
+    """A boom of 100 kg on a joint that a cylinder lifts with 0.4 m of lever, and a torque beside it."""
+    boom = Body("boom", mass=100.0, com=(1.2, 0.0, 0.0), inertia=(1.0, 1.0, 1.0, 0.0, 0.0, 0.0))
+    rod = Actuator("rod", Force(limit=limits["rod"]), Pin("ground", (0.4, -1.0, 0.0)), Pin("boom", (0.4, 0.0, 0.0)))  # fmt: skip
+    turn = Actuator("turn", Torque(limit=limits["turn"]), joint="boom")
+    return Mechanism((boom,), actuators=(rod, turn))
+
+
+@pytest.mark.parametrize(
+    "rod, turn, force, torque",
+    [
+        (2500.0, 900.0, None, None),
+        (1000.0, 900.0, None, None),
+        (4000.0, 200.0, None, None),
+        (1000.0, 100.0, 0.4 * 1177.2 / 1.16, 1177.2 / 1.16),
+    ],
+)
+def test_drives_hold_a_weight_within_their_limits(rod, turn, force, torque):
+    """0.4 F + M = 1177.2 N m by the least squares that limits allow; where they do not, by those without any."""
+    one, other = static.holding(crane(rod=rod, turn=turn), [0.0, 0.0])
+    assert 0.4 * one.needs + other.needs == pytest.approx(1177.2, rel=1e-9)
+    assert (one.unit, other.unit) == ("N", "N m")
+    assert (one.low, one.high, other.high) == (-rod, rod, turn)
+    if force is not None:
+        assert (one.needs, other.needs) == pytest.approx((force, torque), rel=1e-6)
+    else:
+        assert abs(one.needs) <= rod * (1 + 1e-9) and abs(other.needs) <= turn * (1 + 1e-9)
+
+
+def test_a_drive_that_is_a_law_gives_nothing_without_a_command():
+    rig = crane(rod=2500.0, turn=900.0)
+    assert starting.holding_forces(rig, [0.3]) == [0.0, 0.0]

@@ -42,6 +42,23 @@ def test_a_stroke_is_thinned_to_four_hundred_even_steps():
     assert np.abs(np.diff(found, axis=0)).max(axis=1) == pytest.approx(2.0 / 399)
 
 
+def test_a_demonstration_goes_from_where_the_machine_starts(monkeypatch):
+    """From 0.5 between −1 and 3: by a fifth of the range to the farther end, by half of 1.5 to the nearer; a motor by its turn."""
+    monkeypatch.setattr(reach.coordinates, "independent", lambda m: True)
+    monkeypatch.setattr(reach, "ranges", lambda m: {"q_a": (-1.0, 3.0)})
+    own = SimpleNamespace(
+        actuators=[SimpleNamespace(joint="b"), SimpleNamespace(joint="")],
+        own=((0, 1), ()),
+        assembly=SimpleNamespace(z=(0.5, -0.2)),
+        coordinates=[SimpleNamespace(name=f"q_{n}") for n in "ab"],
+    )
+    farther, nearer = reach.demo(own)
+    assert farther[0] == pytest.approx(1.3) and nearer[0] == pytest.approx(-0.25)
+    assert sorted((farther[1], nearer[1])) == pytest.approx([-0.5, 0.1])
+    own.actuators = []
+    assert reach.demo(own) is None
+
+
 # ---- motion asked and given -----------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("method", ["projected", "minimal"])
 def test_what_a_motion_asks_gives_that_motion(method):

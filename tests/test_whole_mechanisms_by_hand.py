@@ -10,7 +10,7 @@ import pytest
 from plants.drives.laws import Force, SpringDamper, Torque
 from plants.drives.metered_section import MeteredSection
 from plants.machine_files import file_of
-from plants.multibody import assembly, coordinates, fit, held, leading, signals, static
+from plants.multibody import assembly, coordinates, fit, held, leading, signals, static, strokes
 from plants.multibody.abilities import Abilities
 from plants.multibody.built import Built
 from plants.multibody.mechanism import Mechanism
@@ -151,6 +151,25 @@ def test_quaternions_keep_their_length_where_loops_have_a_closed_form():
     assert made.hydraulic("minimal").project(0.0, [0.7, 0.1, 3.0]) == [0.7, 0.1, 3.0]
 
 
+def test_joints_that_depend_on_each_other_are_named_but_for_quaternions():
+    for method in ("minimal", "projected"):
+        assert carried(method).joint_names == ("q_crank", "q_coupler", "q_rocker")
+    assert made.four_bar(method="minimal").joint_names == ("q_crank",)
+
+
+def test_motions_that_a_loop_allows_are_found_in_any_plane(monkeypatch):
+    """Two of the five rows of a loop in its plane are independent, whatever rounding leaves of the others."""
+    rig = carried("projected")
+    lengths = np.array([2.0]), np.arange(6.0)[None, :]
+    monkeypatch.setattr(strokes, "_lengths", lambda m, z: lengths)
+    z = np.array(rig.assembly.z)
+    z[:4] = np.array([0.9, 0.3, -0.2, 0.4]) / np.linalg.norm([0.9, 0.3, -0.2, 0.4])
+    s, N, L = strokes._arms(rig, list(z))
+    G = np.array(rig.constraints(list(z))[1], float)
+    assert N.shape == (6, 4) and G @ N == pytest.approx(np.zeros((5, 4)), abs=1e-9)
+    assert s.tolist() == [2.0] and L == pytest.approx(np.arange(6.0)[None, :] @ N)
+
+
 def test_rates_of_a_quaternion_beside_a_loop():
     """ė = ½ e ⊗ ω, and the crank's own rate; joints that follow are none of the states."""
     rig = carried()
@@ -236,6 +255,10 @@ def test_energy_of_two_drives_and_their_pump():
     height = 9.81 * (310 * x[0] + 170 * x[1])
     whole = float(rig.stored(0.0, x, [0.0, 0.0]))
     assert whole == pytest.approx(height + drives + float(pump.stored(x[-1:])))
+    z, rates, own = rig.split(x)
+    at_work = rig.pulls(rig.moving(z, rates), z, rates, own, [0.2, -0.3])
+    assert [pull.line.p_s for pull in at_work] == [9e6, 9e6]
+    assert [pull.u for pull in at_work] == [[0.2], [-0.3]]
 
 
 def test_lengths_have_the_units_of_what_they_are_on():
