@@ -110,6 +110,7 @@ def test_how_loops_are_closed():
     held = {b.name for b in CRANE.mechanism.bodies if b.hold}
     assert held == {"s0.B1", "s0.B5", "s1.B1"}
     assert [b.name for b in CRANE.mechanism.bodies if b.carried] == ["payload"]
+    assert CRANE.mechanism.moving_ground is True and CRANE.mechanism.tool_wrench is True
     assert bodies._kept(CRANE) == (0, 1, 5, 6) == CRANE.mechanism.kept == CRANE.mechanism.used
 
 

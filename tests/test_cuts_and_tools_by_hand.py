@@ -105,6 +105,17 @@ def test_required_twists_and_their_rates_along_the_true_motion():
         assert near(found.rate[j], rate, 1e-5)
 
 
+@pytest.mark.parametrize("κ", [None, 0.0, 3.0])
+def test_a_required_motion_is_drawn_to_the_true_one_by_as_much_as_is_said(κ):
+    """z̈_r + κ (ż_r − ż); without κ by nothing."""
+    own = SimpleNamespace(**vars(PLAIN), lead=tuple(range(6)))
+    at = required.Whole(Z, RATES, MOTION, [], [])
+    rates, found = required.required(own, at, WANTED, GAINED, **({} if κ is None else {"κ": κ}))
+    gained = np.array(GAINED) + (κ or 0.0) * (np.array(WANTED) - RATES)
+    swept = required.swept(PLAIN, MOTION, WANTED, list(gained))
+    assert rates == WANTED and near(found.Z, swept.Z, 0) and near(found.rate, swept.rate, 1e-12)
+
+
 def newton_euler(j, gravity):
     """The net wrench about the origin that a body's own motion takes, weight included."""
     Z_j, rate = twists(RATES)

@@ -212,3 +212,35 @@ def test_a_projection_takes_two_chord_steps_for_positions_and_two_for_rates(monk
     rig = made.four_bar()
     dynamics.projected(rig, list(rig.assembly.z), [0.1, 0.2, 0.3])
     assert len(looked) == 1 + 2 + 2
+
+
+# ---- strokes --------------------------------------------------------------------------------------------------------------
+def followed(monkeypatch, arm=lambda z: 1.0, span=(-1e9, 1e9)):
+    """A cylinder of length z with this lever arm, on a joint that turns as far as it likes."""
+    monkeypatch.setattr(strokes, "_arms", lambda m, z: (np.array([z[0]]), np.eye(1), np.array([[arm(z[0])]])))  # fmt: skip
+    monkeypatch.setattr(strokes, "_lengths", lambda m, z: (np.array([z[0]]), None))
+    monkeypatch.setattr(strokes, "_stepped", lambda m, z, move: [z[0] + move[0]])
+    rig = SimpleNamespace(actuators=[SimpleNamespace(span=span)])
+    return strokes._followed(rig, 0, 1.0, [0.0])
+
+
+def test_a_stroke_is_followed_for_four_hundred_steps(monkeypatch):
+    """Of 0.05 in the joint that moves most."""
+    path, dead = followed(monkeypatch)
+    assert len(path) == 401 and path[-1][0] == pytest.approx(20.0) and dead == ()
+    assert np.diff([s for s, _ in path]) == pytest.approx(0.05)
+
+
+@pytest.mark.parametrize("least, ends", [(1.1e-2, False), (0.9e-2, True)])
+def test_a_dead_point_has_a_hundredth_of_the_largest_arm(monkeypatch, least, ends):
+    _, dead = followed(monkeypatch, lambda z: 3.0 if z < 0.12 else 3.0 * least)
+    assert dead == ((pytest.approx(0.15),) if ends else ())
+
+
+@pytest.mark.parametrize("back, closes", [(0.49, True), (0.51, False)])
+def test_a_loop_is_closed_by_less_than_half_a_unit_or_not_at_all(monkeypatch, back, closes):
+    gaps = iter([back, 0.0])
+    monkeypatch.setattr(strokes, "_closing", lambda m, z: (np.array([next(gaps)]), np.array([[1.0]])))  # fmt: skip
+    rig = SimpleNamespace(tree=SimpleNamespace(n_v=1), moved=lambda z, δ: [z[0] + δ[0]])
+    found = strokes._stepped(rig, [1.0], [0.5])
+    assert found == ([pytest.approx(1.5 - back)] if closes else None)
