@@ -267,3 +267,18 @@ def test_pressures_at_the_start_are_pairs_that_the_supply_can_give(p, fits):
             replace(CRANE, pressures=pairs)
     with pytest.raises(InputError, match="expected 3 pairs"):
         replace(CRANE, pressures=pairs[1:])
+
+
+def test_what_surrounds_a_crane(crane):
+    """The wrench of the tool in the axes of its body; none is given as nothing."""
+    f, m = (3.0, -2.0, 5.0), (1.0, 4.0, -7.0)
+    R = np.reshape(crane.axes["payload"], (3, 3))
+    around = crane.around(None, (f, m))
+    assert np.array(around.wrench) == pytest.approx(np.array([R @ f, R @ m]))
+    assert np.array(crane.around(None, None).wrench) == pytest.approx(np.zeros((2, 3)))
+    up = np.reshape(crane.base.R, (3, 3)).T @ [0.0, crane.g, 0.0]
+    assert around.gravity == pytest.approx(-up)
+    u = [float(v) for v in range(crane.n + 21)]
+    given = crane.given(u)
+    assert given[: crane.n + 15] == u[: crane.n + 15]
+    assert given[-6:-3] == pytest.approx(R @ u[-6:-3]) and given[-3:] == pytest.approx(R @ u[-3:])

@@ -169,18 +169,3 @@ def test_a_crank_in_line_with_its_cylinder_is_refused():
     for z_10 in (1e-9, -1e-9):
         with pytest.raises(InputError, match="z_10: at .* rad the cylinder points through the crank's joint"):  # fmt: skip
             replace(ODD, z_10=z_10, L_0=7.3)
-
-
-def test_what_surrounds_a_crane(crane):
-    """The wrench of the tool in the axes of its body; none is given as nothing."""
-    f, m = (3.0, -2.0, 5.0), (1.0, 4.0, -7.0)
-    R = np.reshape(crane.axes["payload"], (3, 3))
-    around = crane.around(None, (f, m))
-    assert np.array(around.wrench) == pytest.approx(np.array([R @ f, R @ m]))
-    assert np.array(crane.around(None, None).wrench) == pytest.approx(np.zeros((2, 3)))
-    up = np.reshape(crane.base.R, (3, 3)).T @ [0.0, crane.g, 0.0]
-    assert around.gravity == pytest.approx(-up)
-    u = [float(v) for v in range(crane.n + 21)]
-    given = crane.given(u)
-    assert given[: crane.n + 15] == u[: crane.n + 15]
-    assert given[-6:-3] == pytest.approx(R @ u[-6:-3]) and given[-3:] == pytest.approx(R @ u[-3:])
