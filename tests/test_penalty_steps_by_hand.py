@@ -1,5 +1,6 @@
 """Steps of the penalty method in NumPy on functions that are written down, its text by differences, and a run's books."""
 
+import ctypes
 from types import SimpleNamespace
 
 import mechanisms as made
@@ -230,3 +231,21 @@ def test_the_method_works_on_all_coordinates():
     for other in (made.four_bar(method="minimal"), "a crane"):
         with pytest.raises(InputError, match="works on a mechanism with all its coordinates"):
             penalty_run.simulate(other)
+
+
+def test_what_a_compiled_stepper_is_made_of(monkeypatch):
+    """The largest work of its functions and one more, sizes by their macros, and a call of two counts, two numbers, eight places."""
+    told = {}
+    monkeypatch.setattr(penalty, "renamed", lambda flow, which: SimpleNamespace(sz_w=lambda: flow))
+    monkeypatch.setattr(penalty, "generated", lambda functions, macros, text: told.update(macros=macros))  # fmt: skip
+    made_ = SimpleNamespace(penalise=SimpleNamespace())
+    monkeypatch.setattr(penalty, "library", lambda text: made_)
+    parts = {w: SimpleNamespace(flow=n) for w, n in (("residual", 7), ("metric", 31), ("bias", 5))}
+    sizes = {"z": 4, "dz": 3, "y": 2, "λ": 5, "u": 1}
+    lib, work = penalty._compiled(parts, sizes, None)
+    assert lib is made_ and work == 32
+    assert told["macros"] == {"NZ": 4, "NV": 3, "NY": 2, "NC": 5, "NU": 1}
+    l, d, p = ctypes.c_long, ctypes.c_double, ctypes.c_void_p
+    assert lib.penalise.argtypes == [l, l, d, d, *[p] * 8] and lib.penalise.restype is l
+    monkeypatch.setattr(penalty, "library", lambda text: None)
+    assert penalty._compiled(parts, sizes, True) == (None, 32)
