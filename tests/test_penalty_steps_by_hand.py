@@ -234,7 +234,7 @@ def test_the_method_works_on_all_coordinates():
 
 
 def test_what_a_compiled_stepper_is_made_of(monkeypatch):
-    """The largest work of its functions and one more, sizes by their macros, and a call of two counts, two numbers, eight places."""
+    """The largest work of its functions and one more, sizes by their macros, a call of two counts, two numbers, eight places."""
     told = {}
     monkeypatch.setattr(penalty, "renamed", lambda flow, which: SimpleNamespace(sz_w=lambda: flow))
     monkeypatch.setattr(penalty, "generated", lambda functions, macros, text: told.update(macros=macros))  # fmt: skip
