@@ -107,10 +107,10 @@ def test_how_loops_are_closed():
         assert k.across == int(np.argmin(np.abs(z)))
     bare = random_machine(np.random.default_rng(1), 2, (False, False))
     assert bare.closings[1].base == 4
-    held = {b.name for b in CRANE.mechanism.bodies if b.hold}
-    assert held == {"s0.B1", "s0.B5", "s1.B1"}
-    assert [b.name for b in CRANE.mechanism.bodies if b.carried] == ["payload"]
-    assert CRANE.mechanism.moving_ground is True and CRANE.mechanism.tool_wrench is True
+    made = bodies.mechanism(CRANE)
+    assert {b.name for b in made.bodies if b.hold} == {"s0.B1", "s0.B5", "s1.B1"}
+    assert [b.name for b in made.bodies if b.carried] == ["payload"]
+    assert made.moving_ground is True and made.tool_wrench is True
     assert bodies._kept(CRANE) == (0, 1, 5, 6) == CRANE.mechanism.kept == CRANE.mechanism.used
 
 

@@ -20,7 +20,7 @@ from test_articulated_tree_by_hand import (
     twists,
 )
 
-from plants.multibody import coordinates, cuts, drive_forces, required, tree
+from plants.multibody import coordinates, cuts, drive_forces, lumped, required, tree
 from plants.multibody.branching import tree as branched
 from plants.multibody.parts import GROUND, Body
 from plants.multibody.required import Lines, Required
@@ -224,3 +224,14 @@ def test_a_tool_has_a_place_and_the_sum_of_the_angles_above_it():
     turned = lambda φ, v: np.array([[np.cos(φ), -np.sin(φ)], [np.sin(φ), np.cos(φ)]]) @ v
     wanted = np.array([0.5, 0.5]) + turned(0.5, [1.35, -0.1]) + turned(-0.4, [0.7, 0.2])
     assert [x, y, z] == pytest.approx([*wanted, 0.0]) and angle == pytest.approx(-0.4)
+
+
+def test_nothing_fixed_to_nothing_is_nothing():
+    both = lumped.joined(lumped.NOTHING, lumped.NOTHING, (1.0, 2.0, 3.0))
+    assert both.mass == 0.0 and list(both.com) == [0.0, 0.0, 0.0] and not any(both.inertia)
+    one = lumped.joined(
+        lumped.Lump(0.25, (2.0, 0.0, 0.0), (0.0,) * 6),
+        lumped.Lump(0.75, (0.0, 4.0, 0.0), (0.0,) * 6),
+        (0.0, 0.0, 0.0),
+    )
+    assert one.com == pytest.approx((0.5, 3.0, 0.0)) and one.spread == pytest.approx(0.1875 * 20)

@@ -1,11 +1,12 @@
 """What drives ask of their machine, one or many of them: steps, gains, pressures, errors, circuits that are drawn."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
 from plants.drives.laws import Force, SpringDamper, Torque
-from plants.multibody import acting, metering, signals, starting, static
+from plants.multibody import acting, drive_forces, metering, signals, starting, static
 from plants.multibody.abilities import Abilities
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Actuator, Body, Pin
@@ -27,6 +28,21 @@ def test_equal_steps_are_asked_for_by_one_drive():
     machine = drives({"equal_steps": True})
     machine.adaptive = "own"
     assert Abilities.fixed.fget(machine) is None
+
+
+def test_a_position_loop_is_as_slow_as_the_slowest_drive():
+    machine = drives({"loop_rate": 6.0, "integral_rate": 0.5}, {"loop_rate": 2.5, "integral_rate": 0.8})  # fmt: skip
+    assert (Abilities.loop_rate.fget(machine), Abilities.integral_rate.fget(machine)) == (2.5, 0.5)
+    assert (Abilities.loop_rate.fget(drives()), Abilities.integral_rate.fget(drives())) == (4.0, 4 / 9)  # fmt: skip
+
+
+def test_springs_push_by_the_rates_of_all_joints(monkeypatch):
+    """The second of three actuators is one: s of its own, ṡ = ∂s/∂z ż."""
+    monkeypatch.setattr(drive_forces.coordinates, "driven", lambda m: [0, 2])
+    spring = {"force": lambda x, s, rate, u, line: -10 * s - 3 * rate}
+    lines = SimpleNamespace(s=[9.0, 0.4, 9.0], by_joint=[[9.0, 9.0], [0.5, -2.0], [9.0, 9.0]])
+    found = drive_forces.spring_forces(drives({}, spring, {}), lines, [0.3, 0.7])
+    assert found == {1: pytest.approx(-4.0 - 3 * (0.15 - 1.4))}
 
 
 def test_commands_that_just_shut_valves_are_the_first_of_their_drives():
@@ -143,6 +159,17 @@ def test_drives_hold_a_weight_within_their_limits(rod, turn, force, torque):
         assert (one.needs, other.needs) == pytest.approx((force, torque), rel=1e-6)
     else:
         assert abs(one.needs) <= rod * (1 + 1e-9) and abs(other.needs) <= turn * (1 + 1e-9)
+
+
+def test_what_nobody_holds_leaves_the_others_within_their_limits():
+    """A bob that hangs level from the boom turns freely: what is left over is its own, with bounds and without."""
+    rig = crane(rod=1000.0, turn=900.0)
+    bob = Body("bob", "boom", point=(1.0, 0.0, 0.0), mass=2.0, com=(0.5, 0.0, 0.0))
+    rig = replace(rig, bodies=(*rig.bodies, bob))
+    one, other = static.holding(rig, rig.initial())
+    asked = 1177.2 + 2.0 * 9.81 * 1.5
+    assert abs(one.needs) <= 1000.0 + 1e-6 and abs(other.needs) <= 900.0 + 1e-6
+    assert 0.4 * one.needs + other.needs == pytest.approx(asked, rel=0.02)
 
 
 def test_a_drive_that_is_a_law_gives_nothing_without_a_command():

@@ -133,6 +133,12 @@ def test_the_power_of_the_base_goes_with_its_twist_all_the_way():
                 u[name] = twist
         return float(rig.powers(0.0, [0.4, -0.7, 0.2, 0.5], list(u.values()))[-1])
 
+    def moved(*V):
+        u = dict.fromkeys(names, 0.0) | {"g_y": 9.81} | dict(zip(("V_bx", "V_by", "V_bz"), V))
+        return float(rig.powers(0.0, [0.4, -0.7, 0.2, 0.5], list(u.values()))[-1])
+
+    assert moved(0.5, -0.7, 0.0) == pytest.approx(moved(0.5, 0.0, 0.0) + moved(0.0, -0.7, 0.0))
+    assert abs(moved(0.5, 0.0, 0.0)) > 0.1
     assert rig.power_names[-1] == "base" and power(0.0) == 0.0
     assert power(1.0) == pytest.approx((power(0.999) + power(1.001)) / 2, rel=1e-4) and abs(power(1.0)) > 1  # fmt: skip
 

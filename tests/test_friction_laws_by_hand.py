@@ -184,6 +184,9 @@ def test_least_exponent_of_the_bell():
     fall = 460 * 1.7 / 0.021 * r**0.7 * exp(-(r**1.7))
     assert LUGRE.slope(0.3) == (pytest.approx(43 - fall), inf)
     assert 43 - fall - LUGRE.slope(0.3)[0] == pytest.approx(ROUNDING * (fall + 43), rel=0.3)
+    assert 1e8 - fall - replace(LUGRE, b=1e8).slope(0.3)[0] == pytest.approx(
+        1e8 * ROUNDING, rel=0.01
+    )
     r = 0.004 / 0.021
     fall = 460 * 1.7 / 0.021 * r**0.7 * exp(-(r**1.7))
     assert LUGRE.slope(-0.004)[0] == pytest.approx(43 - fall)

@@ -3,6 +3,7 @@
 from dataclasses import fields, replace
 from math import inf, pi
 
+import casadi as ca
 import pytest
 
 from plants.crane.manipulator import Manipulator
@@ -149,6 +150,10 @@ def test_a_unit_vector():
     found = parts.unit([0.0, 3, -4.0])
     assert found == pytest.approx([0.0, 0.6, -0.8]) and type(found[0]) is float
     assert parts.unit([1, 2, 2]) == pytest.approx([1 / 3, 2 / 3, 2 / 3])
+    b = ca.SX.sym("b")
+    none, one, _ = parts.unit([0.0, 1.0, b])
+    assert type(none) is float and none == 0.0
+    assert float(ca.Function("f", [b], [one])(2.0)) == pytest.approx(5**-0.5)
 
 
 # ---- loops ----------------------------------------------------------------------------------------------------------------

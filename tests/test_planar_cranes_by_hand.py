@@ -28,8 +28,10 @@ STANDS = [(0.0, (0.0, 0.0, 0.0)), (0.35, (0.7, -0.4, 1.3)), (-0.5, (-0.2, 0.9, -
 def test_cylinders_of_the_planar_crane_are_those_of_the_machine(crane, angle, at):
     own = WholeCrane.of(standing(crane, angle, at))
     plan, machine = own.planar, own.machine
-    for q in ([-1.2, -1.9, 0.3], [-0.9, -1.5, 0.8]):
+    for share in (0.2, 0.7):
+        q = [low + share * (high - low) for low, high in plan.joint_range()]
         joints = own.positions(q)
+        assert all(low < v < high for v, (low, high) in zip(joints, machine.joint_range()))
         pistons = [float(v) for v in plan.pistons(q)]
         assert machine.task("piston", joints) == pytest.approx(pistons)
         x, y, *_ = machine.tool(joints)

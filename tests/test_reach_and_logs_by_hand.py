@@ -42,6 +42,18 @@ def test_a_stroke_is_thinned_to_four_hundred_even_steps():
     assert np.abs(np.diff(found, axis=0)).max(axis=1) == pytest.approx(2.0 / 399)
 
 
+def test_ranges_are_of_cylinders_on_joints_whose_ends_are_known(monkeypatch):
+    """Not of a motor without ends on a joint, nor of a cylinder between pins, which is followed."""
+    monkeypatch.setattr(reach, "strokes", lambda m: [])
+    monkeypatch.setattr(reach.acting, "joint_at", lambda m, a: ({"b": 1}[a.joint], 0))
+    each = (("slide", "b", (0.2, 0.9)), ("motor", "a", (-np.inf, np.inf)), ("lift", "", (1.0, 2.0)))
+    own = SimpleNamespace(
+        actuators=[SimpleNamespace(name=n, joint=j, span=s) for n, j, s in each],
+        coordinates=[SimpleNamespace(name=f"q_{n}") for n in "ab"],
+    )
+    assert reach.ranges(own) == {"q_b": (0.2, 0.9)}
+
+
 def test_a_demonstration_goes_from_where_the_machine_starts(monkeypatch):
     """From 0.5 between −1 and 3: by a fifth of the range to the farther end, by half of 1.5 to the nearer; a motor by its turn."""
     monkeypatch.setattr(reach.coordinates, "independent", lambda m: True)

@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from plants.multibody import urdf
-from plants.multibody.urdf import _Points
+from plants.multibody.urdf import _Points, section_of
 from plants.multibody.urdf_file import imported
 from plants.multibody.urdf_tree import Limb, Robot
 from workbench.cases.yaml_input import parse
@@ -220,5 +220,6 @@ def test_a_case_file_has_lines_of_at_most_120_characters(tmp_path):
     joint = f'<joint name="{"swing" * 5}" type="continuous"><parent link="base"/><child link="{"arm" * 7}"/></joint>'
     path = tmp_path / "r.urdf"
     path.write_text(f'<robot name="r">{links}{joint}</robot>', "utf-8")
+    assert section_of(path, None, ()).line == 1
     text = imported(str(path))
     assert max(map(len, text.splitlines())) <= 120 and "# From r.urdf." in text

@@ -278,3 +278,17 @@ def test_a_fault_says_once_where_to_start(monkeypatch):
     )
     found = fit._advised(machine, fault).mend
     assert found == "start a between 1 and 2 m (the other joints as they are), do not start elsewhere twice"  # fmt: skip
+
+
+def test_a_cylinder_without_a_shortest_length_fits_where_it_likes():
+    own = SimpleNamespace(actuators=[SimpleNamespace(span=(-np.inf, 2.0), joint="", name="lift")])
+    assert fit._fitting(own, 0) is None
+
+
+def test_a_rest_takes_as_many_positions_as_there_are():
+    assert Mechanism(CHAIN).rest([0.1, 0.2, 0.3]) == [0.1, 0.2, 0.3, 0.0, 0.0, 0.0]
+    with pytest.raises(InputError, match="expected up to 3 positions"):
+        Mechanism(CHAIN).rest([0.1, 0.2, 0.3, 0.4])
+    ball = Mechanism((CHAIN[0], replace(CARRIER, parent="a")))
+    with pytest.raises(InputError, match="slide: q_a, e_carrier_0, e_carrier_1, e_carrier_2, e_carrier_3"):  # fmt: skip
+        ball.rest([0.1, 0.2])
