@@ -208,6 +208,12 @@ def test_a_start_is_looked_at_from_three_places_beside_it(monkeypatch):
         assert z == pytest.approx(np.array([0.3, 0.4]) + 0.01 * way)
 
 
+def test_rows_of_any_size_are_as_many_as_the_rank():
+    small = np.array([[1e-4, 0.0], [2e-4, 0.0], [0.0, 1e-6]])
+    assert assembly.independent(small) == (1, 2)
+    assert assembly.independent(np.zeros((0, 2))) == () == assembly.independent(np.zeros((2, 2)))
+
+
 def test_rows_are_told_by_loop_and_place_in_it():
     own = SimpleNamespace(loops=(Loop("k", A, B), Loop("m", A, B, "spherical")))
     assert assembly._row_names(own) == [("k", i) for i in range(5)] + [("m", i) for i in range(3)]

@@ -126,6 +126,9 @@ def test_a_linkage_closes_over_the_whole_stroke(x0, stroke, said):
     with pytest.raises(InputError) as refused:
         replace(SEGMENT, x0=x0)
     assert refused.value.message.startswith(said)
+    for edge in (0.75, 1.75):
+        with pytest.raises(InputError, match=r"is outside \(0.75, 1.75\) m"):
+            replace(SEGMENT, L=1.25, L1=0.5, x0=edge)
     for fine in (0.8501, 1.2499):
         assert replace(SEGMENT, x0=fine).x0 == fine
 

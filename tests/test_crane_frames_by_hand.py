@@ -110,6 +110,11 @@ def test_how_loops_are_closed():
     made = bodies.mechanism(CRANE)
     assert {b.name for b in made.bodies if b.hold} == {"s0.B1", "s0.B5", "s1.B1"}
     assert [b.name for b in made.bodies if b.carried] == ["payload"]
+    for structure, loop in zip(CRANE.structures, made.loops):
+        R = np.reshape(CRANE.axes[f"{structure.name}.B0"], (3, 3))
+        for place in (loop.a, loop.b):
+            assert place.axis == pytest.approx(R[:, 2]) and place.normal == pytest.approx(R[:, 0])
+    assert bodies.servo(CRANE, FIRST.revolute).closed == 0.0
     assert made.moving_ground is True and made.tool_wrench is True
     assert bodies._kept(CRANE) == (0, 1, 5, 6) == CRANE.mechanism.kept == CRANE.mechanism.used
 
@@ -180,6 +185,7 @@ def test_a_state_by_meaning():
     assert len(crane.states) == len(x)
     assert (parts.q, parts.qd) == ([100, 101, 102], [103, 104, 105])
     assert parts.p == [(106, 107), (108, 109), (110, 111)]
+    assert crane.initial()[12:] == [0.0] * 4
     assert parts.spool == [[1.0, 2.0], [], []] and parts.rub == [[3.0], [4.0], []]
     assert crane.stiff == ("dq_1", "dx_t1", "dq_2", "u_s_1", "du_s_1", "z_1", "z_t1")
 
@@ -198,7 +204,10 @@ def test_joints_between_the_ends_of_their_strokes():
     assert free.initial()[:3] == pytest.approx(middle)
 
 
-@pytest.mark.parametrize("share, fits", [(1e-6, True), (-1e-6, False), (1 - 1e-6, True), (1 + 1e-6, False)])  # fmt: skip
+INSIDE = [(1e-6, True), (-1e-6, False), (1 - 1e-6, True), (1 + 1e-6, False), (0, False), (1, False)]
+
+
+@pytest.mark.parametrize("share, fits", INSIDE)
 def test_a_start_is_within_the_strokes(share, fits):
     stroke = FIRST.prismatic.cylinder.stroke
     pose = (CRANE.pose[0], share * stroke, CRANE.pose[2])
@@ -230,6 +239,10 @@ def test_an_extension_frozen_into_the_arm():
     mass = FIRST.revolute.arm.mass + s.tube.mass + s.rod.mass + s.object.mass
     assert rigid.structures[0].revolute.arm.mass == pytest.approx(mass)
     assert rigid.tool([Q[0], Q[2]]) == pytest.approx(CRANE.tool([Q[0], at, Q[2]]))
+    still = [0.0, 0.0, 0.0]
+    whole, _ = CRANE.inverse_dynamics([Q[0], at, Q[2]], still, still)
+    lumped, _ = rigid.inverse_dynamics([Q[0], Q[2]], still[:2], still[:2])
+    assert lumped == pytest.approx([whole[0], whole[2]], rel=1e-9)
     for edge in (0.0, s.cylinder.stroke):
         assert CRANE.locked(extension0=edge).n == 2
     for off in (-1e-6, s.cylinder.stroke + 1e-6):
@@ -255,6 +268,8 @@ def test_a_pose_may_be_written_in_units():
             replace(CRANE, pose=pose)
     with pytest.raises(InputError, match="pose: expected 3 joint positions .* got 2"):
         replace(CRANE, pose=wanted[:2])
+    with pytest.raises(InputError, match="pose: expected 3 joint positions .* got 4"):
+        replace(CRANE, pose=(*wanted, 0.1))
 
 
 @pytest.mark.parametrize("p, fits", [(185e5, True), (185.1e5, False), (0.0, True), (-1.0, False)])

@@ -202,8 +202,8 @@ def test_damping_and_springs_act_on_the_joints():
 
 # ---- tools ------------------------------------------------------------------------------------------------------------------
 ARM = (
-    Body("base", joint="fixed", point=(0.2, 0.1, 0.0)),
     Body("boom", "base", "revolute", (0.3, 0.4, 0.0)),
+    Body("base", joint="fixed", point=(0.2, 0.1, 0.0)),
     Body("slide", "boom", "prismatic", (0.5, 0.0, 0.0), (1.0, 0.0, 0.0)),
     Body("hand", "slide", "revolute", (0.6, -0.1, 0.0), (0.0, 0.0, -1.0)),
 )

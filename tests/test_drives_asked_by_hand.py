@@ -3,9 +3,11 @@
 from dataclasses import replace
 from types import SimpleNamespace
 
+import mechanisms as made
 import pytest
 
 from plants.drives.laws import Force, SpringDamper, Torque
+from plants.drives.metered_section import MeteredSection
 from plants.multibody import acting, drive_forces, metering, signals, starting, static
 from plants.multibody.abilities import Abilities
 from plants.multibody.mechanism import Mechanism
@@ -68,6 +70,26 @@ def test_a_highest_pressure_is_told_where_pressures_count_from_nothing(p_r, told
     )
     machine.supply = SimpleNamespace(most=SimpleNamespace(p_r=p_r))
     assert acting.highest_line(machine) is (machine.supply.most if told else None)
+
+
+def test_a_line_is_told_where_all_chambers_are_fed_and_none_states_its_own():
+    one = {"pressures": lambda name: ("p",), "needs_supply": True, "pressure_limits": ()}
+    for other, told in (({}, True), ({"needs_supply": False}, False), ({"pressure_limits": (0.0, 9e6)}, None)):  # fmt: skip
+        machine = drives(one, one | other)
+        most = SimpleNamespace(p_r=1e5)
+        machine.supply = SimpleNamespace(most=most, states=tuple, settles=False)
+        assert acting.highest_line(machine) is (most if told else None)
+        assert acting.constant_line(machine) is (most if told in (True, None) else None)
+
+
+def test_a_supply_is_given_its_states_its_takers_and_its_own_inputs():
+    """Inputs of drives come first, then those of the supply, then what the surroundings do."""
+    machine = drives({"needs_supply": True}, {"needs_supply": False}, {"needs_supply": True})
+    machine.supply = SimpleNamespace(inputs=lambda: ("a", "b"))
+    pulls = [SimpleNamespace(u=[1.0]), SimpleNamespace(u=[2.0, 3.0]), SimpleNamespace(u=[])]
+    own, takers, u = acting.on_supply(machine, pulls, [[0], [1], [2], [7, 8]], [1, 2, 3, 4, 5, 6])
+    assert own == [7, 8] and u == [4, 5]
+    assert [(d, p) for d, p in takers] == [(machine.actuators[k].drive, pulls[k]) for k in (0, 2)]
 
 
 def test_a_damper_at_rest_gives_nothing():
@@ -175,3 +197,19 @@ def test_what_nobody_holds_leaves_the_others_within_their_limits():
 def test_a_drive_that_is_a_law_gives_nothing_without_a_command():
     rig = crane(rod=2500.0, turn=900.0)
     assert starting.holding_forces(rig, [0.3]) == [0.0, 0.0]
+    damped = Actuator("s", SpringDamper(k=50.0, s_0=0.1, d=4e3), joint="boom")
+    sprung = replace(rig, actuators=(*rig.actuators, damped))
+    assert starting.holding_forces(sprung, [0.3]) == pytest.approx([0.0, 0.0, -10.0])
+
+
+def test_two_cylinders_hold_their_own_loads():
+    """On slides that slant towards z: m g cos, each its own."""
+    bodies, actuators, drive = [], [], MeteredSection(made.CYLINDER, 0.0)
+    for k, mass in enumerate((310.0, 170.0)):
+        own = {"point": (1.0 * k, 0.0, 0.0), "axis": (0.0, 0.8, 0.6), "start": 0.3}
+        bodies.append(Body(f"load{k}", joint="prismatic", mass=mass, **own))
+        actuators.append(Actuator(f"c{k}", drive, joint=f"load{k}"))
+    rig = Mechanism(tuple(bodies), actuators=tuple(actuators), supply=SharedPump())
+    found = starting.holding_forces(rig, [0.3, 0.3])
+    assert found == pytest.approx([310 * 9.81 * 0.8, 170 * 9.81 * 0.8])
+    assert rig.upward == (0.0, 9.81, 0.0) == tuple(-v for v in rig.gravity)

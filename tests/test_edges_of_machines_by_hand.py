@@ -98,6 +98,9 @@ def test_rates_are_put_on_the_loops_in_the_metric_of_the_mass():
     back, rates = dynamics.projected(rig, z, list(given))
     W = np.linalg.inv(M)
     wanted = given - W @ G.T @ np.linalg.solve(G @ W @ G.T, G @ given)
+    closed = made.four_bar(method="minimal")
+    same, given_back = dynamics.projected(closed, z, given)
+    assert same is z and given_back is given
     assert back == pytest.approx(z, abs=1e-12) and rates == pytest.approx(wanted)
     off, _ = dynamics.projected(rig, [z[0] + 1e-4, z[1], z[2]], list(given))
     assert np.abs(rig.constraints(off)[0]).max() < 1e-10
@@ -190,6 +193,8 @@ def test_an_axis_that_is_not_said_is_x():
     silent = SimpleNamespace(numbers=lambda name, default: default)
     for said in (None, silent):
         assert _axis(element(said)).tolist() == [1.0, 0.0, 0.0]
+    short = SimpleNamespace(numbers=lambda name, default: (0.0, 0.3, 0.4))
+    assert _axis(element(short)) == pytest.approx([0.0, 0.6, 0.8])
 
 
 def test_scales_of_a_four_bar():

@@ -68,6 +68,12 @@ def test_rows_of_the_log_are_every_so_many_samples(every, instants):
     assert rows[:, 0] == pytest.approx(instants, nan_ok=True)
 
 
+def test_samples_are_counted_from_the_first_of_the_run():
+    rows = np.full((3, 3), np.nan)
+    run(Told(), every=3, rows=rows, n=3, first=4)
+    assert rows[:, 0] == pytest.approx([3.0, np.nan, np.nan], nan_ok=True)
+
+
 def test_rows_of_every_step_are_those_that_were_reached():
     """Sample after sample, so many steps each; what was not reached is not a number."""
     rows = np.zeros(5 * 3 * 3)

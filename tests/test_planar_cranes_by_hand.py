@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from math import pi
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from test_four_bar import ODD
 
 from plants.components.spatial import Frame
 from plants.crane.planar import Actuator, Link, PlanarCrane, Triangle
-from plants.crane.planar_whole import WholeCrane, _folded, _seen, reduced, whole_crane
+from plants.crane.planar_whole import WholeCrane, _check_build, _folded, _seen, reduced, whole_crane
 from workbench.contract.errors import InputError
 
 
@@ -88,6 +89,14 @@ def test_machines_that_are_no_planar_crane(crane):
     R = Rotation.from_rotvec([1e-6, 0.0, 0.0]).as_matrix() @ np.reshape(crane.base.R, (3, 3))
     with pytest.raises(InputError, match="its extension leaves the plane of its links"):
         reduced(replace(tilted, base=Frame((0.0, 0.0, 0.0), tuple(map(float, R.ravel())))))
+    kinds = [SimpleNamespace(prismatic=None), SimpleNamespace(prismatic="out")]
+    for lows, fits in (((0.5, -1.0), False), ((-1.0, 0.5), False), ((-1.0, -2.0), True)):
+        build = SimpleNamespace(name="rig", structures=kinds, joint_range=[(v, 3.0) for v in lows].copy)  # fmt: skip
+        if fits:
+            _check_build(build)
+            continue
+        with pytest.raises(InputError, match="rig: a joint has its cylinder on the other side"):
+            _check_build(build)
     other = random_machine(np.random.default_rng(4), 2, (False, True))
     up = replace(other, pose=None)
     with pytest.raises(InputError, match="leaves the plane|on the other side"):

@@ -29,7 +29,7 @@ ROBOT = Robot(
         limb("arm", "lift", "base", low=0.2, high=1.4, most=50.0),
         limb("plate", "weld", "arm", "fixed"),
         limb("hand", "reach", "plate", "prismatic", low=-0.5, high=-0.1, R=TURN @ TURN),
-        limb("disc", "spin", "hand"),
+        limb("disc", "spin", "hand", most=0.5),
     ),
     "r.urdf",
 )
@@ -176,7 +176,7 @@ def test_joints_have_a_torque_or_a_force_of_their_own():
     assert found == {
         "lift": {"joint": "arm", "drive": {"type": "Torque", "limit": 50.0}, "shortest": 0.2, "longest": 1.4},
         "reach": {"joint": "hand", "drive": {"type": "Force"}, "shortest": -0.5, "longest": -0.1},
-        "spin": {"joint": "disc", "drive": {"type": "Torque"}},
+        "spin": {"joint": "disc", "drive": {"type": "Torque", "limit": 0.5}},
     }  # fmt: skip
 
 
@@ -220,6 +220,13 @@ def test_a_case_file_has_lines_of_at_most_120_characters(tmp_path):
     joint = f'<joint name="{"swing" * 5}" type="continuous"><parent link="base"/><child link="{"arm" * 7}"/></joint>'
     path = tmp_path / "r.urdf"
     path.write_text(f'<robot name="r">{links}{joint}</robot>', "utf-8")
-    assert section_of(path, None, ()).line == 1
+    section = section_of(path, None, ())
+    assert section.line == 1 and section.value["method"].value == "minimal"
+    beside = tmp_path / "beside.yaml"
+    pins = f"pins: {{base: {{p: [0, 0, 1]}}, {'arm' * 7}: {{q: [0, 0, 1]}}}}"
+    loops = f"loops: {{k: {{between: [base.p, {'arm' * 7}.q], axis: [0, 0, 1]}}}}"
+    beside.write_text(f"{pins}\n{loops}\n", "utf-8")
+    looped = section_of(path, beside, ())
+    assert looped.value["method"].value == "projected"
     text = imported(str(path))
     assert max(map(len, text.splitlines())) <= 120 and "# From r.urdf." in text

@@ -131,6 +131,7 @@ def test_a_rating_gives_the_coefficients_less_the_overlap():
     assert (made.u_max, made.damping) == (5.0, 0.4)
     plain = Valve.from_nominal(6e-4, 36e4)
     assert plain.c_p1 == plain.c_n1 == plain.c_p2 == plain.c_n2 == 6e-4 / (600 * 10.0)
+    assert nominal(6e-4, 0.25, 0.5) == pytest.approx(6e-4 / 0.25)
     assert nominal(6e-4, 36e4) == pytest.approx(1e-7) and plain.u_max == 10.0
 
 

@@ -1,4 +1,4 @@
-"""Places over many poses, motion asked and given, logs of the penalty method, matrices of bodies: each against its law."""
+"""Places over many poses, motion asked and given, matrices of bodies, files of planar cranes: each against its law."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -15,11 +15,7 @@ from plants.drives.laws import Force
 from plants.multibody import drive_forces, dynamics, reach, required, surroundings
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Actuator, Pin
-from plants.multibody.penalty import Penalty
-from plants.multibody.penalty_run import simulate
-from workbench import Scenario
 from workbench.contract.errors import InputError
-from workbench.contract.system import names
 
 PUSH = Actuator("push", Force(), Pin("ground", (-1.0, 0.4, 0.0)), Pin("crank", (1.0, 0.1, 0.0)))
 
@@ -46,12 +42,20 @@ def test_ranges_are_of_cylinders_on_joints_whose_ends_are_known(monkeypatch):
     """Not of a motor without ends on a joint, nor of a cylinder between pins, which is followed."""
     monkeypatch.setattr(reach, "strokes", lambda m: [])
     monkeypatch.setattr(reach.acting, "joint_at", lambda m, a: ({"b": 1}[a.joint], 0))
-    each = (("slide", "b", (0.2, 0.9)), ("motor", "a", (-np.inf, np.inf)), ("lift", "", (1.0, 2.0)))
+    each = (
+        ("slide", "b", (0.2, 0.9)),
+        ("half", "a", (0.1, np.inf)),
+        ("motor", "a", (-np.inf, np.inf)),
+        ("lift", "", (1.0, 2.0)),
+    )
     own = SimpleNamespace(
         actuators=[SimpleNamespace(name=n, joint=j, span=s) for n, j, s in each],
         coordinates=[SimpleNamespace(name=f"q_{n}") for n in "ab"],
     )
     assert reach.ranges(own) == {"q_b": (0.2, 0.9)}
+    lift = SimpleNamespace(name="lift", positions=((-2.0, 0.5), (-1.5, 0.5), (-1.0, 0.5)))
+    monkeypatch.setattr(reach, "strokes", lambda m: [lift])
+    assert reach.ranges(own) == {"q_b": (0.2, 0.9), "q_a": (-2.0, -1.0)}
 
 
 def test_a_demonstration_goes_from_where_the_machine_starts(monkeypatch):
@@ -126,50 +130,6 @@ def test_accelerations_of_joints_that_follow():
     assert found[0] == -1.7 and G @ found + bias == pytest.approx(np.zeros(5), abs=1e-5)
     free = made.cart_pole()
     assert dynamics.all_accelerations(free, None, [0.0, 0.0], [3.0, 4.0]) == [3.0, 4.0]
-
-
-# ---- logs of the penalty method -------------------------------------------------------------------------------------------
-def logged(every=1, **settings):
-    rig = made.four_bar(actuators=(PUSH,), method="penalty")
-    scenario = Scenario(0.012, max_step=2e-3, log_period=every * 2e-3)
-    return rig, simulate(rig, scenario, Penalty(**settings), compiled=False)
-
-
-def test_a_log_has_states_powers_what_is_shown_and_iterations():
-    rig, log = logged()
-    assert log.time == pytest.approx(2e-3 * np.arange(7)) and log.status.completed
-    assert log.status.t_end == pytest.approx(0.012)
-    x = np.column_stack([log[s.name].values for s in rig.states])
-    powers = np.array([[float(v) for v in rig.powers(t, list(row), [0.0])] for t, row in zip(log.time, x)])  # fmt: skip
-    work = np.vstack([np.zeros(powers.shape[1]), np.cumsum((powers[1:] + powers[:-1]) * 1e-3, axis=0)])  # fmt: skip
-    for k, name in enumerate(rig.power_names):
-        assert log[f"E_{name}"].values == pytest.approx(work[:, k], abs=1e-12)
-    shown = [float(v) for v in rig.monitor(0.0, list(x[4]), [0.0])]
-    assert [log[s.name].values[4] for s in rig.monitors] == pytest.approx(shown, abs=1e-9)
-    assert log["iterations"].values[0] == 0 and (log["iterations"].values[1:] >= 1).all()
-    assert log["u_push"].values.tolist() == [0.0] * 7
-    assert names(rig.states) == ["q_crank", "q_coupler", "q_rocker", "dq_crank", "dq_coupler", "dq_rocker"]  # fmt: skip
-    assert x[-1, 3] < x[0, 3] - 1e-3
-
-
-def test_a_log_keeps_every_so_many_steps():
-    _, whole = logged()
-    _, some = logged(3)
-    assert some.time == pytest.approx([0.0, 0.006, 0.012])
-    assert some["q_crank"].values == pytest.approx(whole["q_crank"].values[::3], rel=1e-12)
-    assert some["iterations"].values.tolist() == whole["iterations"].values[::3].tolist()
-
-
-def test_a_run_whose_iterations_do_not_end_says_when():
-    _, log = logged(most=0)
-    assert not log.status.completed and log.status.t_end == 0.0 and len(log.time) == 1
-    assert log.status.message == "no step from t = 0 s: Newton's method does not converge"
-
-
-def test_a_run_without_inputs():
-    rig = made.four_bar(actuators=(), method="penalty")
-    log = simulate(rig, Scenario(0.004, max_step=2e-3), compiled=False)
-    assert log.status.completed and len(log.time) == 3
 
 
 # ---- bodies and files -----------------------------------------------------------------------------------------------------
