@@ -209,6 +209,14 @@ def test_bases_have_three_components_and_values_only():
 
 
 # ---- an identified actuator -----------------------------------------------------------------------------------------------
+def test_an_actuator_without_numbers_is_the_identified_one():
+    """[Alfayad16] (27), (28): lags in ms, the compliance in µm/s a newton behind 0.43 µs."""
+    own = LinearActuator()
+    assert (own.K, own.X_max) == (115.4, 0.5e-3)
+    assert [1e3 * v for v in (own.λ_1, own.λ_2, own.λ_3)] == pytest.approx([1.14, 1.14, 1.11])
+    assert (1e6 * own.K_F, 1e6 * own.λ_F) == pytest.approx((-6.3, 0.43))
+
+
 def test_an_integrator_behind_three_lags():
     own = LinearActuator(K=110.0, λ_1=2e-3, λ_2=3e-3, λ_3=5e-3, K_F=-7e-6, λ_F=4e-4, X_max=6e-4)
     x, u = [0.3, -0.2, 0.5, -0.1, 0.04], [2e-3, 900.0]

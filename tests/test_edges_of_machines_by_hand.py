@@ -9,7 +9,7 @@ import pytest
 
 from plants import scales
 from plants.components.circuit_checks import check_pins
-from plants.components.friction import BengisuAkay, CoulombViscous
+from plants.components.friction import BengisuAkay, BrownMcPhee, CoulombViscous, Stribeck
 from plants.components.friction.enclosure import ROUNDING, _lowest
 from plants.drives.laws import Force, SpringDamper
 from plants.machine_files import machine_sections
@@ -158,6 +158,19 @@ def test_slopes_are_rounded_outwards():
     heavy = BengisuAkay(F_c=310.0, F_s=770.0, v_s=0.021, b=1e8, ξ=55.0)
     low, _ = heavy.slope(0.5)
     assert 1e8 - 55 * 460 - low == pytest.approx(ROUNDING * 1e8, rel=0.01)
+
+
+def test_slopes_that_lose_digits_are_enclosed_by_what_they_lose():
+    """Far beyond w nothing of the smoothed sign is left but its rounding; at v_s the bump of Brown–McPhee is zero."""
+    law = Stribeck(F_c=310.0, F_s=770.0, v_s=0.5, b=0.0, width=7e-3)
+    v = np.array([30 * 7e-3])
+    low, high = law._slope_within(v, v)
+    falling = -2 * 460 / 0.25 * v * np.exp(-((v / 0.5) ** 2))
+    loose = ROUNDING * 1080 / 7e-3
+    assert high - falling == pytest.approx(loose, rel=0.2) and low < falling
+    smooth = BrownMcPhee(F_c=0.0, F_s=770.0, v_s=0.02, b=0.0)
+    low, high = smooth._slope_within(np.array([0.02]), np.array([0.02]))
+    assert (low[0], high[0]) == pytest.approx((-ROUNDING * 38500, ROUNDING * 38500), rel=1e-2)
 
 
 @pytest.mark.parametrize("size, slack, looks", [(1e4, 5e-7, 1), (1e4, 5e-6, 2), (1e-4, 5e-7, 1), (1e-4, 5e-6, 2)])  # fmt: skip

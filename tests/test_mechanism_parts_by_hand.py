@@ -186,6 +186,14 @@ def test_loops_that_cannot_be(given, said):
     assert refused.value.message.startswith(said)
 
 
+@pytest.mark.parametrize("normal", [(0.0, 0.0, 0.0), (1.0, 0.0)])
+def test_a_normal_is_a_direction(normal):
+    with pytest.raises(
+        InputError, match="normal: expected a direction, three numbers that are not"
+    ):
+        Place("a", normal=normal)
+
+
 def test_ends_by_name_are_looked_up_later():
     assert check_ends(Loop("k", between=("a.p", "b.q")), "x") is True
     assert check_ends(Loop("k", Place("a"), Place("b")), "x") is False

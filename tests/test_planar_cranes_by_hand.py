@@ -180,3 +180,5 @@ def test_a_crank_in_line_with_its_cylinder_is_refused():
     for z_10 in (1e-9, -1e-9):
         with pytest.raises(InputError, match="z_10: at .* rad the cylinder points through the crank's joint"):  # fmt: skip
             replace(ODD, z_10=z_10, L_0=7.3)
+    with pytest.raises(InputError, match="at the start, the cylinder reaches from"):
+        replace(ODD, z_10=1e-4, x_F=0.01)  # in line is less than a millionth of x_F

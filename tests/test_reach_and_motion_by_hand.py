@@ -58,6 +58,18 @@ def test_ranges_are_of_cylinders_on_joints_whose_ends_are_known(monkeypatch):
     assert reach.ranges(own) == {"q_b": (0.2, 0.9), "q_a": (-2.0, -1.0)}
 
 
+def test_poses_of_all_strokes_together_are_as_many_as_are_tried(monkeypatch):
+    """A thousand: 31 along each of two cylinders, 10 of three."""
+    monkeypatch.setattr(reach, "MOST", 1000)
+    monkeypatch.setattr(reach, "_thinned", lambda stroke, start: stroke)
+    monkeypatch.setattr(reach, "placed", lambda m, poses, pin: poses)
+    way = lambda i: np.outer(np.linspace(0, 1, 400), np.eye(3)[i])
+    own = SimpleNamespace(assembly=SimpleNamespace(z=(0.1, 0.2, 0.3)), tcp=None)
+    for many, found in ((2, 31**2), (3, 9**3), (1, 400)):
+        monkeypatch.setattr(reach, "strokes", lambda m, n=many: [way(i) for i in range(n)])
+        assert len(reach.tool_points(own)) == found
+
+
 def test_a_demonstration_goes_from_where_the_machine_starts(monkeypatch):
     """From 0.5 between −1 and 3: by a fifth of the range to the farther end, by half of 1.5 to the nearer; a motor by its turn."""
     monkeypatch.setattr(reach.coordinates, "independent", lambda m: True)

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 from plants.multibody import urdf
 from plants.multibody.urdf import _Points, section_of
 from plants.multibody.urdf_file import imported
-from plants.multibody.urdf_tree import Limb, Robot
+from plants.multibody.urdf_tree import Limb, Robot, read_robot
 from workbench.cases.yaml_input import parse
 from workbench.contract.errors import InputError
 
@@ -210,6 +210,22 @@ def test_plain_data_as_nodes_at_one_place():
     assert made.plain() == {"a": [1, {"b": 2}], "c": 7}
     assert (made.value["a"].line, made.value["a"].column) == (4, 2)
     assert made.value["c"].line == 1
+
+
+@pytest.mark.parametrize("mass, fits", [(0.4, True), (0.0, True), (-0.1, False)])
+def test_a_mass_is_not_negative(tmp_path, mass, fits):
+    own = f'<inertial><mass value="{mass}"/><inertia ixx="0" iyy="0" izz="0"/></inertial>'
+    path = tmp_path / "r.urdf"
+    path.write_text(
+        f'<robot name="r"><link name="base">{own}</link><link name="arm">{own}</link>'
+        '<joint name="j" type="continuous"><parent link="base"/><child link="arm"/></joint></robot>',
+        "utf-8",
+    )
+    if fits:
+        assert read_robot(path).limbs[0].mass == mass
+        return
+    with pytest.raises(InputError, match="a mass is not negative"):
+        read_robot(path)
 
 
 # ---- a case file ----------------------------------------------------------------------------------------------------------

@@ -223,6 +223,13 @@ def test_spaces_that_a_mechanism_does_not_have(rig, space, why):
     assert f"mechanism has no {space} space: {why}" in refused.value.message
 
 
+def test_a_tool_in_the_plane_has_two_places_and_an_angle(monkeypatch):
+    monkeypatch.setattr(coordinates, "place", lambda m, q: ([1.0, 2.0, 3.0], 0.7))
+    monkeypatch.setattr(coordinates, "check", lambda m, space: None)
+    assert coordinates.task(None, "cartesian", [0, 0, 0]) == [1.0, 2.0, 0.7]
+    assert coordinates.task(None, "cartesian", [0, 0]) == [1.0, 2.0]
+
+
 def test_a_spring_is_no_drive_that_holds():
     braced = Mechanism(CHAIN, actuators=(replace(LIFT, drive=SpringDamper(k=9.0)), PUSH))
     assert held.driven(braced, None) == (1,)
