@@ -12,7 +12,7 @@ from plants.components.circuit_checks import check_pins
 from plants.components.friction import BengisuAkay, BrownMcPhee, CoulombViscous, Stribeck
 from plants.components.friction.enclosure import ROUNDING, _lowest
 from plants.drives.laws import Force, SpringDamper
-from plants.machine_files import machine_sections
+from plants.machine_files import file_of, machine_sections
 from plants.multibody import (
     assembly,
     cuts,
@@ -268,3 +268,13 @@ def test_a_loop_is_closed_by_less_than_half_a_unit_or_not_at_all(monkeypatch, ba
     rig = SimpleNamespace(tree=SimpleNamespace(n_v=1), moved=lambda z, δ: [z[0] + δ[0]])
     found = strokes._stepped(rig, [1.0], [0.5])
     assert found == ([pytest.approx(1.5 - back)] if closes else None)
+
+
+# ---- files ----------------------------------------------------------------------------------------------------------------
+def test_two_machines_of_like_names_are_told_and_no_more():
+    with pytest.raises(InputError) as refused:
+        file_of("four-ba")
+    assert refused.value.mend == "did you mean four-bar or four-bar-printed?"
+    with pytest.raises(InputError, match="no machine called 'zzzz' is shipped") as refused:
+        file_of("zzzz")
+    assert refused.value.mend.startswith("choose from ")

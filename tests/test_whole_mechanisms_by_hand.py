@@ -9,7 +9,6 @@ import pytest
 
 from plants.drives.laws import Force, SpringDamper, Torque
 from plants.drives.metered_section import MeteredSection
-from plants.machine_files import file_of
 from plants.multibody import assembly, coordinates, fit, held, leading, signals, static, strokes
 from plants.multibody.abilities import Abilities
 from plants.multibody.built import Built
@@ -235,15 +234,6 @@ def test_a_spring_is_no_drive_that_holds():
     assert held.driven(braced, None) == (1,)
     assert [j.name for j in held.free_joints(braced)] == ["a", "b"]
     assert [j.unit for j in held.free_joints(braced, ())] == ["rad", "rad", "m"]
-
-
-def test_two_machines_of_like_names_are_told_and_no_more():
-    with pytest.raises(InputError) as refused:
-        file_of("four-ba")
-    assert refused.value.mend == "did you mean four-bar or four-bar-printed?"
-    with pytest.raises(InputError, match="no machine called 'zzzz' is shipped") as refused:
-        file_of("zzzz")
-    assert refused.value.mend.startswith("choose from ")
 
 
 # ---- two of everything ----------------------------------------------------------------------------------------------------
