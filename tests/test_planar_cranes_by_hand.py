@@ -140,6 +140,8 @@ def test_a_cylinder_stays_within_its_sides(d_0, stroke, fits):
 
 def test_a_planar_crane_without_numbers():
     own = planar()
+    moments = [body.inertia for body in own.mechanism.bodies[:3]]
+    assert moments == [(0.0, 0.0, J, 0.0, 0.0, 0.0) for J in (90.0, 30.0, 12.0)]
     assert (own.h, own.load, own.g) == (0.0, 0.0, 9.81) and Link(1.0, 2.0, 3.0).s == 0.0
 
 

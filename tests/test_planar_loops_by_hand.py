@@ -231,3 +231,17 @@ def test_loops_that_have_no_closed_form(case, change, said):
     with pytest.raises(InputError) as refused:
         closings._closing(own, 0, base, chains, list(own.closings[0].unknown))
     assert refused.value.message == f"method: minimal cannot close ring: {said}"
+
+
+@every
+@branches
+@pytest.mark.parametrize("turns", [(0, 0), (4, 0), (-3, 5)])
+def test_a_loop_starts_with_the_branch_and_the_turns_of_its_start(case, branch, turns):
+    """From the positions alone the same closing is found."""
+    own = machine(case)
+    k, z, room = closed(own, branch, turns)
+    bare = planar.Closing(k.loop, k.base, k.chains, k.unknown, k.signs, k.across)
+    found = closings._started(own, bare, z)
+    values, _ = planar.closed(own, found, z)
+    assert found.branch == branch and room > 1e-6
+    assert values == pytest.approx([z[own.tree.z[j][0]] for j in k.unknown])
