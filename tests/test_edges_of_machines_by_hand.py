@@ -22,6 +22,7 @@ from plants.multibody import (
     required,
     strokes,
 )
+from plants.multibody.checks import check_masses
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Actuator, Pin
 from plants.multibody.urdf_tree import _axis
@@ -278,3 +279,15 @@ def test_two_machines_of_like_names_are_told_and_no_more():
     with pytest.raises(InputError, match="no machine called 'zzzz' is shipped") as refused:
         file_of("zzzz")
     assert refused.value.mend.startswith("choose from ")
+
+
+def test_the_body_that_moves_most_without_moving_mass_is_named():
+    """Rows of unit length in a plane: (0.6, 0.8) is what both others are together, and counts most."""
+    rows = np.array([[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]])
+    own = SimpleNamespace(
+        tree=SimpleNamespace(body_of=(0, 1, 2)),
+        bodies=[SimpleNamespace(name=n) for n in ("boom", "link", "arm")],
+    )
+    with pytest.raises(InputError, match="bodies.link: its joint and others can move together"):
+        check_masses(own, rows @ rows.T)
+    assert check_masses(own, rows @ rows.T + 1e-9 * np.eye(3)) is None

@@ -206,6 +206,17 @@ def test_wrenches_of_a_closing_have_its_power(case):
     assert powers == pytest.approx(list(G @ RATES), abs=1e-9)
 
 
+@every
+def test_a_start_that_does_not_close_in_one_of_both_joints_is_refused(case):
+    own = machine(case)
+    k, z, _ = closed(own)
+    for j in k.unknown:
+        off = list(z)
+        off[own.tree.z[j][0]] += 0.1
+        with pytest.raises(InputError, match="it starts at a dead centre of"):
+            closings._started(own, k, off)
+
+
 def test_independent_coordinates_have_the_inertia_and_forces_of_all():
     """(Bᵀ M B) ÿ = Bᵀ (Q − M ζ)."""
     M = np.array([[4.0, 1.0, 0.3], [1.0, 5.0, -0.7], [0.3, -0.7, 6.0]])

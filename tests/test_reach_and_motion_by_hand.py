@@ -70,6 +70,21 @@ def test_poses_of_all_strokes_together_are_as_many_as_are_tried(monkeypatch):
         assert len(reach.tool_points(own)) == found
 
 
+def test_a_cylinder_that_moves_what_another_one_moves_is_followed_beside_it(monkeypatch):
+    """From places along the first one's motion; both together move what either does."""
+    asked = []
+    ways = [np.outer(np.linspace(0, 1, 5), v) for v in ([1.0, 0.5, 0.0], [0.0, 1.0, 0.3])]
+    monkeypatch.setattr(reach, "strokes", lambda m: [SimpleNamespace(name=n, way=w) for n, w in zip("ab", ways)])  # fmt: skip
+    monkeypatch.setattr(reach, "_thinned", lambda stroke, start: stroke.way)
+    monkeypatch.setattr(reach, "placed", lambda m, poses, pin: poses)
+    monkeypatch.setattr(reach, "_both", lambda m, name, motion, start: asked.append((name, motion)) or motion[:3])  # fmt: skip
+    own = SimpleNamespace(assembly=SimpleNamespace(z=(0.1, 0.2, 0.3)), tcp=None)
+    found = reach.tool_points(own)
+    ((name, motion),) = asked
+    assert name == "b" and motion is ways[0] and len(found) == 3
+    assert found[0] == pytest.approx([0.1, 0.2, 0.3])
+
+
 def test_a_demonstration_goes_from_where_the_machine_starts(monkeypatch):
     """From 0.5 between −1 and 3: by a fifth of the range to the farther end, by half of 1.5 to the nearer; a motor by its turn."""
     monkeypatch.setattr(reach.coordinates, "independent", lambda m: True)

@@ -140,3 +140,14 @@ def test_a_step_that_stays_within_or_begins_at_its_end(monkeypatch):
     assert (z, s.tolist(), ended, looked) == ([0.0], [0.0], True, [1.0])
     (z, _, ended), looked = onward(monkeypatch, lambda q: 3.0, (-9.0, 4.0))
     assert ended is False and looked == [1.0]
+
+
+def test_a_motion_that_turns_by_less_than_a_right_angle_goes_on(monkeypatch):
+    """First the one joint, then more of the other: 0.3 of the way is still the same."""
+    ways = lambda z: np.array([[1.0, 0.0], [0.0, 1.0]] if z < 0.12 else [[0.3, 0.0], [1.0, 1.0]])
+    monkeypatch.setattr(strokes, "_arms", lambda m, z: (np.array(z), ways(z[0]), np.eye(2)))
+    monkeypatch.setattr(strokes, "_lengths", lambda m, z: (np.array(z), None))
+    monkeypatch.setattr(strokes, "_stepped", lambda m, z, move: [a + b for a, b in zip(z, move)])
+    own = SimpleNamespace(actuators=[SimpleNamespace(span=(-9.0, 0.19)), SimpleNamespace(span=(-9.0, 9.0))])  # fmt: skip
+    path, dead = strokes._followed(own, 0, 1.0, [0.0, 0.0])
+    assert dead == () and path[-1][0] == pytest.approx(0.19)

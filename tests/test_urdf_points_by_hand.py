@@ -237,6 +237,7 @@ def test_a_case_file_has_lines_of_at_most_120_characters(tmp_path):
     path = tmp_path / "r.urdf"
     path.write_text(f'<robot name="r">{links}{joint}</robot>', "utf-8")
     section = section_of(path, None, ())
+    assert {section.value[key].line for key in ("name", "gravity", "method", "bodies")} == {1}
     assert section.line == 1 and section.value["method"].value == "minimal"
     beside = tmp_path / "beside.yaml"
     pins = f"pins: {{base: {{p: [0, 0, 1]}}, {'arm' * 7}: {{q: [0, 0, 1]}}}}"
