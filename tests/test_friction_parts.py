@@ -119,6 +119,7 @@ def test_means_of_decays_and_films():
     for a in (0.0, 1e-12, 1e-9, 3e-8, 1e-3, 0.7, 30.0):
         exact = 1.0 if a == 0 else -np.expm1(-a) / a
         assert float(_mean(np.array(a))) == pytest.approx(exact, rel=3e-8)
+    assert float(_mean(np.array(8e-9))) == pytest.approx(1 - 4e-9, rel=1e-12)
     law = replace(FILMS[1], τ_hp=0.4, τ_hn=0.15, τ_h0=7.0)
     for τ_hp, τ_hn, τ_h0 in ((0.4, 0.15, 7.0), (0.1, 0.3, 0.2)):
         law = replace(law, τ_hp=τ_hp, τ_hn=τ_hn, τ_h0=τ_h0)

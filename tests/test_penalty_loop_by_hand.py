@@ -7,6 +7,7 @@ import pytest
 
 from plants.multibody import penalty_loop
 from plants.multibody.penalty_loop import PenaltyLoop
+from workbench.contract.errors import InputError
 
 
 class Told(PenaltyLoop):
@@ -66,6 +67,12 @@ def test_rows_of_the_log_are_every_so_many_samples(every, instants):
     rows = np.full((3, 3), np.nan)
     run(Told(), every=every, rows=rows, n=3)
     assert rows[:, 0] == pytest.approx(instants, nan_ok=True)
+
+
+def test_samples_are_counted_from_the_first_of_the_run():
+    rows = np.full((3, 3), np.nan)
+    run(Told(), every=3, rows=rows, n=3, first=4)
+    assert rows[:, 0] == pytest.approx([3.0, np.nan, np.nan], nan_ok=True)
 
 
 def test_rows_of_every_step_are_those_that_were_reached():
@@ -148,3 +155,45 @@ def test_steps_go_on_from_where_the_last_ones_ended(loop, u, start):
 def test_steps_that_are_not_all_made_end_the_run(loop, made, done):
     loop.made = made
     assert advance(loop)[0] is done
+
+
+def test_steps_take_all_their_inputs():
+    """Of two inputs a step each: rows of both, where only the first is told here."""
+    own = Told()
+    W2 = np.column_stack([W, W + 1])
+    F = np.arange(12.0).reshape(6, 2)
+    state = np.array([1.0, 2.0, 0.0])
+    own.run(3, 2, 0, False, 0.5, 0, 0.1, 3, 0.2, state, W2, F, None, None)
+    assert [asked[3] for asked in own.asked] == [[0.0, 2.0, 4.0], [6.0, 8.0, 10.0]]
+
+
+@pytest.mark.parametrize(
+    "moving, alone, period, fits",
+    [
+        (5, True, None, True),
+        (6, True, None, False),
+        (4, True, None, True),
+        (5, False, 0.01, True),
+        (5, False, None, False),
+    ],
+)
+def test_commands_are_held_or_the_method_refuses(monkeypatch, moving, alone, period, fits):
+    """Nothing moves but the plant's five states; a law around it is sampled."""
+    monkeypatch.setattr(penalty_loop, "stepper", lambda m, compiled: ("stepper", "numbers"))
+    monkeypatch.setattr(
+        penalty_loop,
+        "trace",
+        lambda text, live: SimpleNamespace(flow="flow", constants=lambda t: "c"),
+    )
+    plant = SimpleNamespace(states=tuple("abcde"), period=None)
+    plant.plant = plant
+    system = plant if alone else SimpleNamespace(plant=plant, period=period)
+    log = SimpleNamespace(size1_out=lambda k: 7)
+    traced = SimpleNamespace(n_moving=moving, n_states=6, n_powers=3, log=log, live=())
+    if not fits:
+        with pytest.raises(InputError, match="the penalty method takes commands that are held"):
+            PenaltyLoop(system, traced)
+        return
+    own = PenaltyLoop(system, traced)
+    assert (own.n, own.row, own.stepper, own.constants) == (5, 16, "stepper", "numbers")
+    assert (own.command, own.command_numbers) == ("flow", "c")

@@ -103,6 +103,8 @@ def test_scales_of_a_mechanism_without_oil_are_what_its_drives_state():
     assert found == pytest.approx(
         {"force": 300.0, "length": 0.5, "energy": 150.0, "torque": 30.0, "angle": 3.0}
     )
+    half = Actuator("half", Force(limit=300.0), joint="car", longest=0.75)
+    assert values(scales.of_mechanism(mechanism(half))) == {"force": 300.0}
     assert scales.of_mechanism(mechanism(Actuator("any", Force(), joint="car"))) == {}
 
 

@@ -172,9 +172,8 @@ class PlanarCrane:
         c = self.stretch(r, q_3)
         s = -np.sqrt(np.maximum(1.0 - c * c, 1e-12))
         q_1 = np.arctan2(Y, X) - np.arctan2(ρ * s, self.L_1 + ρ * c)
-        # Folded at most once, so that a traced text needs no loop: q_1 lies within a turn of (−π, π].
-        q_1 = np.where(q_1 > np.pi, q_1 - 2 * np.pi, q_1)
-        return [np.where(q_1 <= -np.pi, q_1 + 2 * np.pi, q_1), np.arctan2(s, c) - ε, q_3]
+        # s < 0, so that q_1 is above −π, and below 2π.
+        return [np.where(q_1 > np.pi, q_1 - 2 * np.pi, q_1), np.arctan2(s, c) - ε, q_3]
 
     def motion(self, r, rd, rdd, q_3, u, w):
         """(q, q̇, q̈) along a path of the tip with q̇_3 = u, q̈_3 = w (25), (26)."""

@@ -199,7 +199,7 @@ def check_faces(mechanism, z) -> None:
     """Axes of a closed cut point the same way."""
     motion = mechanism.moving(z, None)
     for loop, (a, b) in zip(mechanism.loops, mechanism.cuts):
-        if min(map(float, facing(loop, motion, a, b)), default=1.0) < 0:
+        if any(float(product) < 0 for product in facing(loop, motion, a, b)):
             raise InputError(
                 f"loops.{loop.name}: closes with its two axes or normals opposite to each other",
                 mend="turn one of them round, or start nearer to what is meant",

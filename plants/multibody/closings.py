@@ -17,13 +17,12 @@ def closings_of(mechanism, z) -> tuple[Closing, ...]:
 
     Joints that are held are independent first, then those with a drive on them, then those nearest to the ground.
     """
-    known = {j for j, b in enumerate(mechanism.bodies) if b.joint != "fixed"}
+    known: set[int] = set()
     chains = [_chains(mechanism, cut) for cut in mechanism.cuts]
     inside = [
         [j for chain in pair for j in chain if mechanism.bodies[j].joint != "fixed"]
         for _, pair in chains
     ]
-    known -= {j for joints in inside for j in joints}
     driven = [mechanism.number(a.joint) for a in mechanism.actuators if a.joint]
     left, found = list(range(len(chains))), []
     while left:
