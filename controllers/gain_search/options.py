@@ -32,7 +32,8 @@ class ByRuns:
              "reserve"   the longest delay among gains with at most `error` (rms), by default that of the first gains
              "balanced"  the least rms error divided by the delay borne: a percent of one is worth a percent of the other
     margin   "delay" between sample and command, or "sample-time": which of the two the loop must bear
-    bears    s; None: as `trade` says. error: in the error's unit, likewise
+    bears    s; None: as `trade` says
+    error    in the error's unit; None: as `trade` says
     free     fields of the law that are turned; () all that it offers (`searched`)
     each     a factor for every entry of a gain, not one for all of them
     most     runs at most; None: 600 of compiled loops, 40 of laws that are called from Python

@@ -11,8 +11,10 @@ from workbench.contract.system import names
 from workbench.verification.cause.edits import Edit, same, scaled, shifted
 
 FACTORS = 41  # tried between a hundredth and a hundred, before the best is refined
-CLOSE = np.linspace(0.8, 1.25, 46)  # likewise: a sensor that is nearly right
-SHIFTS = np.logspace(-4.0, 1.0, 26)  # likewise, of the largest value that a wire carries, both ways
+CLOSE = np.linspace(0.8, 1.25, 46)  # factors that are tried of a sensor that is nearly right
+SHIFTS = np.logspace(
+    -4.0, 1.0, 26
+)  # tried both ways, shares of the largest value that a wire carries
 FINE = 1e-6  # of the way between two of them: how near the best is sought
 
 

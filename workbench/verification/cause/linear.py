@@ -34,9 +34,9 @@ EDGE = 1e-2  # growth over the run below which a loop does not grow
 SLOW = 1.0  # lengths of the run: a mode that takes longer to decay is not waited for
 LESS = (0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.35, 0.2, 0.1, 0.03, 0.01, 1e-3)  # times a number
 MORE = (1.05, 1.1, 1.4, 2.0, 5.0, 10.0, 100.0)
-TURNED = 0.3  # what a wire that is turned or crossed counts, in decades of a number
-LEAD = 0.6  # likewise, derivative action where there is none
-BELIEVED = 0.1  # likewise, a number of the model that is not the machine's, or a horizon
+# What other changes count, in decades of a number: a wire that is turned or crossed, derivative action where there is none, and a
+# number of the model that is not the machine's, or a horizon.
+TURNED, LEAD, BELIEVED = 0.3, 0.6, 0.1
 NEARLY = 0.15  # decades: changes as small as the smallest are told, too
 WITHIN = 1.0  # decades: a loop that only a larger change holds has another fault
 ALL = "all gains of the law"

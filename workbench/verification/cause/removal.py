@@ -28,11 +28,11 @@ HOSTED = 6  # trials of a loop whose law is called from Python, where a run take
 LONGEST = 6.0  # s of a trial's run
 HOSTED_SAMPLES = 1500  # of a trial's run, for a law called from Python
 SOUND = 0.35  # badness below which a run shows no fault
-FAINT = 0.02  # likewise, where a removal takes CLEARLY all of it away: a claim may ask for less than is small
+# Badness below which a run shows no fault even where a removal takes CLEARLY all of it away: a claim may ask for less than is small.
+FAINT = 0.02
 CLEARLY = 0.9  # share of the badness
 HELPS = 0.25  # least share of the badness that a removal must take away
-# The same, for a removal that is told where nothing else is found: the error is a third then.
-PARTLY = 0.15
+PARTLY = 0.15  # least share of it where nothing else is found; the removal is told then as a part of the cause
 ALIKE = 0.95  # of the best removal's share: others among numbers tried in turn are told with it
 KICKS = 4  # other starts that are tried where the run itself shows nothing
 MOST_ROWS = 200  # of a run, at which the ledger of a corrected model is worked out

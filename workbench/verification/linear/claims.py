@@ -40,7 +40,7 @@ def place_asked(claim: Any, loop: Any) -> None:
 
 
 def box_asked(claim: Any, loop: Any) -> None:
-    """InputError likewise, and for numbers that the plant has not."""
+    """Raises InputError as `place_asked` does, and for numbers that the plant has not."""
     place_asked(claim, loop)
     boxed(loop, claim)
 

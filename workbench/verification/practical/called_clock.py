@@ -50,7 +50,7 @@ from workbench.verification.run import Run
 CLOCKS = ("time", "datetime")
 CHANCE = ("random", "secrets", "numpy.random")  # modules whose numbers are no two times the same
 FILES = ("open", "input")  # Python's own functions that read what others write
-# Likewise, of a path, of NumPy and of pandas.
+# Functions of a path, of NumPy and of pandas that read what others write.
 READS = ("read_text", "read_bytes", "loadtxt", "genfromtxt", "fromfile", "read_csv")
 
 

@@ -11,9 +11,9 @@ from typing import Any
 
 from workbench.contract.own_text import home, own
 
-FUNCTIONS = 60  # of a law, that are looked at
-OBJECTS = 1000  # that it keeps, likewise
-ENTRIES = 100_000  # of what has no attributes
+FUNCTIONS = 60  # of a law that are looked at, at most
+OBJECTS = 1000  # that a law keeps and that are looked at, at most
+ENTRIES = 100_000  # of something without attributes that are looked at, at most
 METHODS = ("step", "command", "__call__")
 GROUPS = list | tuple | deque | set | frozenset
 

@@ -26,7 +26,7 @@ from workbench.verification.run import run as simulated
 from workbench.verification.verdict import Assumption
 
 GROWTHS = 5.0  # time constants of a mode that grows, for which the loop is held at rest
-LEAST = 2.0  # s, likewise: a few samples say of nothing that it stands still
+LEAST = 2.0  # s for which it is held at least: a few samples say of nothing that it stands still
 SOURCE = "eigenvalues of the linearised loop, held against runs"
 
 
