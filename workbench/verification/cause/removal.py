@@ -28,7 +28,7 @@ HOSTED = 6  # trials of a loop whose law is called from Python, where a run take
 LONGEST = 6.0  # s of a trial's run
 HOSTED_SAMPLES = 1500  # of a trial's run, for a law called from Python
 SOUND = 0.35  # badness below which a run shows no fault
-# Badness below which a run shows no fault even where a removal takes CLEARLY all of it away: a claim may ask for less than is small.
+# Badness below which a run shows no fault even where a removal takes CLEARLY all of it away: claims may ask for less than is small.
 FAINT = 0.02
 CLEARLY = 0.9  # share of the badness
 HELPS = 0.25  # least share of the badness that a removal must take away

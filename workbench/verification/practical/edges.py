@@ -29,9 +29,8 @@ from workbench.verification.run import Run
 
 PAIR = 2  # other starts along which edges are looked for
 ROWS = (0.0, 0.3, 0.65, 1.0)  # shares of a run: from these rows edges are looked for
-MOST_WISHES = (
-    8  # further rows: those at which what is asked of a user's own law is largest or smallest
-)
+# Further rows: those at which what is asked of a user's own law is largest or smallest.
+MOST_WISHES = 8
 
 
 def outwards(run: Run, spread: float, law: Switching, seen: Extent) -> Iterator[Edge]:

@@ -32,7 +32,7 @@ from workbench.verification.run import run as simulated
 
 # Times the way to an edge: where the loop comes back, if it is the edge that keeps it away.
 BEFORE = (0.9, 0.5)
-# Times the way to an edge at which runs begin, one after the other until one has seen what is beyond; what is remembered may add up.
+# Times the way to an edge at which runs begin, one after the other, until one has seen what is beyond; what is kept may add up.
 BEYOND = (1.1, 1.7, 3.0)
 JUST = 1.01  # times the way, where the machine cannot be any further: at the end of a stroke
 WAY = tuple(k / 12 for k in range(1, 13))  # shares of a move at which the machine has to stand, too
