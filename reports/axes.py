@@ -128,7 +128,7 @@ def remark(ax, text, y=1.0, measure="axes fraction", size=7, color=NOTE):
 
 
 FAR = 4.0  # times its limit: a signal beyond leaves the axis, so that the limit can be seen
-AROUND = 0.4  # of the limit: what the axis then shows beyond it
+AROUND = 0.4  # share of the limit: what the axis then shows beyond it
 
 
 def beyond(seen: float, ends) -> bool:

@@ -16,7 +16,8 @@ from workbench.run.log import Log, column
 from . import segments
 
 MOST = 450  # instants at which valves are asked
-SHUT = 1e-9  # of the pump's flow: what compressible oil lets through a valve that counts as shut
+# Share of the pump's flow: what compressible oil lets through a valve that counts as shut.
+SHUT = 1e-9
 
 
 class Course(NamedTuple):

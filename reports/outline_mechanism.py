@@ -9,7 +9,7 @@ import numpy as np
 from plants.multibody.mechanism import Mechanism
 from reports.picture import Label, Outline, Picture, Stroke
 
-MOUTH = 0.92  # of the retracted length, how long a cylinder's case is drawn
+MOUTH = 0.92  # share of the retracted length, how long a cylinder's case is drawn
 
 
 def _cylinder(a, b, retracted: float) -> list[Stroke]:

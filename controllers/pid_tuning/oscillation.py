@@ -11,7 +11,7 @@ CYCLES = 6  # that must be alike
 SHORTEST = 8  # samples in a period, below which it is the sampling that oscillates
 ALIKE = 0.02  # relative
 MANY = 300  # cycles after which it will not settle
-EVEN = 0.05  # of the period, between half periods
+EVEN = 0.05  # share of the period, between half periods
 
 
 @final

@@ -18,7 +18,7 @@ from plants.multibody.tree import ZERO6
 from workbench.verification.ledger.balance import Entry
 
 BASE, TIP = "base B_c1", "tip"
-COUNTED = 0.01  # of the terms of a moment about the origin, and of those that a joint's wrench is the difference of
+COUNTED = 0.01  # share of the terms of a moment about the origin, and of those that a joint's wrench is the difference of
 
 
 class BodyRows:

@@ -22,7 +22,7 @@ import numpy as np
 from workbench.contract.parameters import Unit, check_bounds, fraction, positive
 
 CAVITY = 1e4  # Pa, absolute
-_FLOOR = 1e-12  # of width², so that β(p) > 0 at any finite p
+_FLOOR = 1e-12  # share of width², so that β(p) > 0 at any finite p
 
 
 @final

@@ -9,7 +9,7 @@ from plants.multibody.lumped import lumped
 from plants.multibody.tree import Motion
 from workbench.contract.once import once
 
-DAMPED = 1e-4  # of the diagonal of Φ_z M⁻¹ Φ_zᵀ
+DAMPED = 1e-4  # share of the diagonal of Φ_z M⁻¹ Φ_zᵀ
 NEWTON = 2  # chord steps of a projection: an error ε of the size-1 mechanism becomes ε³
 
 

@@ -8,9 +8,9 @@ from plants.multibody import acting, coordinates
 from plants.multibody.strokes import Stroke, beside, strokes
 from plants.multibody.tree import move, point
 
-SHARE = 0.2  # of a joint's range, how far a demonstration goes to either side
+SHARE = 0.2  # share of a joint's range, how far a demonstration goes to either side
 TURN = 1.5  # rad: the range that is assumed of a joint that a motor turns, which has no stroke
-LEFT = 0.5  # of what is left of the range on that side, at most
+LEFT = 0.5  # share of what is left of the range on that side, at most
 AGAIN = 9  # places along one stroke from which another one is followed
 ALONG = 120  # motions along each of two strokes that act together
 MOST = 400_000  # poses that are tried for the reach of a tool

@@ -15,7 +15,7 @@ import numpy as np
 from plants.multibody import acting, tree
 from workbench.contract.machine_limits import Holding
 
-_LEFT = 1e-6  # of the weight: more left over than without bounds is not held
+_LEFT = 1e-6  # share of the weight: more left over than without bounds is not held
 
 
 def holding(mechanism, x) -> tuple[Holding, ...]:

@@ -28,7 +28,7 @@ from workbench.contract.errors import InputError, tried
 STEP = 0.05  # rad or m, of the joint that moves most
 MOST = 400  # steps to one side
 FARTHEST = 0.5  # rad or m, a loop is closed after a step by less than that, or not at all
-DEAD = 1e-2  # of the lever arm where it is largest: less is a dead point
+DEAD = 1e-2  # share of the lever arm where it is largest: less is a dead point
 
 
 class Stroke(NamedTuple):

@@ -23,7 +23,7 @@ from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds, fraction
 from workbench.contract.system import Signal
 
-AT = 1e-6  # of the relief's pressure: nearer than that counts as at it
+AT = 1e-6  # share of the relief's pressure: nearer than that counts as at it
 
 
 @final

@@ -20,7 +20,7 @@ from plants.valve_circuits.jit import jit
 from plants.valve_circuits.kernel import _root
 
 _MOST = 300
-_EDGE = 1e-13  # of a limit: a chamber as near to it is at it
+_EDGE = 1e-13  # share of a limit: a chamber as near to it is at it
 
 
 @jit

@@ -24,7 +24,7 @@ import numpy as np
 
 from plants.valve_circuits.crossed import passed
 
-_AT = 1e-6  # of a limit: nearer than that counts as at it
+_AT = 1e-6  # share of a limit: nearer than that counts as at it
 _ROUNDING = 1e-9
 _LEAKING = "leaks"
 _NAMED = 0.8  # share of what is left over that an element must explain to be named

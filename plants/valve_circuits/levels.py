@@ -21,7 +21,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-_OPEN = 1e-14  # of the flows around: with less a check, a relief or regeneration counts as shut
+# Share of the flows around: with less a check, a relief or regeneration counts as shut.
+_OPEN = 1e-14
 
 
 class Level(NamedTuple):

@@ -33,7 +33,7 @@ _TEXT = "incrementally passive from v to −f under common openings, {}"
 _SOURCE = (
     "convexity of the circuit's programme; Γ is the supergradient of a finite concave function"
 )
-_ROUNDING = 1e-7  # of (|v| + |v'| + v_0)·(|f| + |f'|): about 1e-8 m/s is what a root in steep orifices resolves
+_ROUNDING = 1e-7  # share of (|v| + |v'| + v_0)·(|f| + |f'|): about 1e-8 m/s is what a root in steep orifices resolves
 _AREAS = ("m^2", "m^3/rad")
 _KNOWN = (Section, Motor, Pump)  # others may mean something else by a unit
 

@@ -19,7 +19,7 @@ from plants.valve_circuits.roots import resolve
 from plants.valve_circuits.solve import Λ
 
 _LEAST = 1e-6  # Pa, a smaller drop counts as this: the conductance at none is infinite
-_EDGE = 1e-12  # of a limit
+_EDGE = 1e-12  # share of a limit
 
 
 def dΛ(circuit: Circuit, openings, u_b: float, β, f) -> np.ndarray:

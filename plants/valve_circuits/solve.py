@@ -20,8 +20,9 @@ from plants.valve_circuits.roots import given, loaded, resolve_all
 from plants.valve_circuits.states import segment
 from workbench.contract.errors import InputError
 
-_SHUT = 1e-12  # of Q: a check or relief with less flow counts as shut
-_AWAY = 1e-6  # of full speed: a force under which a section would move otherwise is not in Γ(v)
+_SHUT = 1e-12  # share of Q: a check or relief with less flow counts as shut
+# Share of full speed: a force under which a section would move otherwise is not in Γ(v).
+_AWAY = 1e-6
 
 
 class Interval(NamedTuple):

@@ -35,8 +35,8 @@ from workbench.verification.verdict import Assumption, Verdict
 
 _KEY = "unique-velocity"
 _SOURCE = "strict convexity in f of the circuit's programme"
-_SAME = 1e-7  # of |v| + v_0: how far the two ways may be apart
-_MET = 1e-6  # of the flow at that speed: how well relations must be met, orifices being steep at no drop
+_SAME = 1e-7  # share of |v| + v_0: how far the two ways may be apart
+_MET = 1e-6  # share of the flow at that speed: how well relations must be met, orifices being steep at no drop
 
 
 def check_unique(

@@ -12,7 +12,7 @@ from reports.style import BLUE, GREY, INK, figure, line, named, panels
 from workbench.run.log import Log
 
 SECTIONS, PHASES, MAPS = 3, 4, 5  # drawn: rows, columns, maps in one where the command moves
-SMALL = 0.2  # of the whole range of forces: a run with less is drawn larger
+SMALL = 0.2  # share of the whole range of forces: a run with less is drawn larger
 
 __all__ = ["COLOURS", "draw_map", "label", "legend", "operating_points", "phases", "valve_states"]
 

@@ -11,7 +11,7 @@ from reports.signals import unit_for
 from reports.style import BLUE, LIMIT, ORANGE, RED, grid
 
 MOST = 4  # signals drawn: the tool or what follows first, then what came back last
-LOWEST = 1e-4  # of a signal's largest distance: where its axis ends
+LOWEST = 1e-4  # share of a signal's largest distance: where its axis ends
 BEHIND = 1.3  # times the time after which nothing is left to see: where the axis of time ends
 COLOURS = {"back": BLUE, "returning": ORANGE, "staying": ORANGE, "growing": RED}
 

@@ -19,7 +19,7 @@ DEMO = Waypoints(
 LEG = 5.0
 DWELL = 1.0
 REST = 4.0
-SHARE = 0.7  # of what pump and valves give, that a path asks for which had to be slowed down
+SHARE = 0.7  # share of what pump and valves give, that a path asks for which had to be slowed down
 LOOKED_AT = 601  # instants of such a path
 
 

@@ -15,7 +15,7 @@ from workbench.identification.start import free, mirrored
 EVALUATIONS = 200
 
 
-SHORTEST = 0.01  # of the sample time: lags below it are not searched
+SHORTEST = 0.01  # share of the sample time: lags below it are not searched
 
 
 UNDAMPED = 1e-6  # damping ratio of a pole pair that was stopped on the imaginary axis

@@ -8,7 +8,7 @@ from workbench.identification.delays import widened
 from workbench.identification.descent import Task
 from workbench.identification.uncertainty import estimates, lag_estimates
 
-SLOW = 0.01  # of a turn of e over the whole record: a pole so slow looks like an integrator
+SLOW = 0.01  # share of a turn of e over the whole record: a pole so slow looks like an integrator
 
 
 def _derived(shapes, channels, C, freedom, delays):

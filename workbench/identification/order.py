@@ -18,7 +18,7 @@ from workbench.identification.fit import Fit, fit
 from workbench.identification.model import Shape
 from workbench.identification.records import Record
 
-NEAR = 0.05  # of a pole's size: a zero so near cancels it
+NEAR = 0.05  # share of a pole's size: a zero so near cancels it
 
 
 @dataclass(frozen=True, eq=False)

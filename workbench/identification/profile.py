@@ -24,9 +24,9 @@ from workbench.identification.descent import Task, optimised
 from workbench.identification.search import BRIEF
 from workbench.identification.uncertainty import half_width
 
-SHARP = 0.02  # of the largest of delay and lag: intervals narrower than this are of a valley that is a parabola
+SHARP = 0.02  # share of the largest of delay and lag: intervals narrower than this are of a valley that is a parabola
 STEPS = 10  # looks along the valley in one direction
-STRIDE = 0.5  # of the linearised half-width, the first step; each is half as long again as the one before
+STRIDE = 0.5  # share of the linearised half-width, the first step; each is half as long again as the one before
 
 
 @dataclass(frozen=True)

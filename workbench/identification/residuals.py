@@ -19,7 +19,7 @@ from workbench.identification.records import Record, same_units
 from workbench.identification.uncertainty import autocovariance
 
 LAGS = 25
-LEVEL = 0.01  # of all tests: one in a hundred good models is called bad
+LEVEL = 0.01  # share of all tests: one in a hundred good models is called bad
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from workbench.contract.system import Signal
 
 FEWEST = 16  # samples a record must have
 MOST_SAMPLES = 5_000_000  # that resampling makes
-UNEVEN = 0.02  # of a step, by which an instant may be off the even grid
+UNEVEN = 0.02  # share of a step, by which an instant may be off the even grid
 BRIDGED = 5  # steps of a gap that resampling may fill
 
 

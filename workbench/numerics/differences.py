@@ -15,7 +15,7 @@ from workbench.contract.errors import InputError
 from workbench.contract.system import System, names
 from workbench.numerics.linearisation import Linearisation
 
-STEP = 1e-4  # of a value, or of 1 in its SI unit where that is larger: what it is moved by
+STEP = 1e-4  # share of a value, or of 1 in its SI unit where that is larger: what it is moved by
 LATER = (0.377, 7.31)  # s, at which it is looked whether time changes anything
 # Two differences further apart, as a share of the largest in their row, are no derivative.
 TOLD = 1e-3

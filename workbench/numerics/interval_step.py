@@ -17,7 +17,7 @@ import numpy as np
 from workbench.numerics.interval_walk import Walk
 
 TRIES = 12  # inflations of B
-SHARE = 0.1  # of its rates, by which B is inflated at first; grows with every try
+SHARE = 0.1  # share of its rates, by which B is inflated at first; grows with every try
 
 
 class Stepped(NamedTuple):

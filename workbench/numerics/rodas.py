@@ -13,7 +13,7 @@ NODES = (0.0, 0.25, 0.5, 0.75, END)
 # Values at NODES → coefficients of the polynomial through them.
 POLY = np.linalg.inv(np.vander(np.linspace(0.0, 1.0, len(NODES)), increasing=True))
 GAMMA = 0.25
-LEAST = 1e-14  # of a state: smaller errors are rounding
+LEAST = 1e-14  # share of a state: smaller errors are rounding
 A = (
     (),
     (1.544,),

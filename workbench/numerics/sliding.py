@@ -24,7 +24,8 @@ from workbench.numerics.c_code import MOST_OPERATIONS, address, generated
 from workbench.numerics.compiler import library
 from workbench.numerics.expressions import column, symbols
 
-SETTLED = 1e-4  # of the largest force: change by twice as many parts at which these are enough
+# Share of the largest force: change by twice as many parts at which these are enough.
+SETTLED = 1e-4
 MOST_PARTS = 64
 CHUNK = 1000  # steps the virtual machine takes at once: what it needs for them stays in the processor's cache
 

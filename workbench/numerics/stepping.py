@@ -10,5 +10,6 @@ OFFSETS = (0.0, 0.5, 1.0)  # of a step, where its stages are: both methods of dr
 END = 1.0 - 1e-9
 KINKS = 4  # kinks that a step is ended on, at most, before the rest is taken as it comes
 LOOKS = 3  # steps tried to end on one
-HAIR = 1e-2  # of a step: how far from its ends a loop's variation takes derivatives of the flow
+# Share of a step: how far from its ends a loop's variation takes derivatives of the flow.
+HAIR = 1e-2
 PASSED = 1e-3  # a guard this near to zero, of its change over the step, is at its kink

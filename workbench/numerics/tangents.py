@@ -18,7 +18,7 @@ from workbench.contract.system import System
 from workbench.numerics.calculus import Traced, trace
 from workbench.numerics.mapped import Mapped
 
-HAIR = 1e-6  # of what a stroke moves
+HAIR = 1e-6  # share of what a stroke moves
 
 
 class Tangent(NamedTuple):

@@ -25,7 +25,7 @@ OPTIONS = {
     "print_time": False,
     "show_eval_warnings": False,
 }
-NEAR = 0.8  # of what a pressure holds: a load above this is kept sinking where it sinks
+NEAR = 0.8  # share of what a pressure holds: a load above this is kept sinking where it sinks
 # Width of the corner, and how far into it, where a cylinder may still choose its way.
 SOFT, TOUCH = (
     1e-3,

@@ -46,7 +46,7 @@ def _allowed(task: Task, top: float) -> Task:
 
 
 # ---- the shortest time ----------------------------------------------------------------------------------------------
-RESOLUTION = 0.01  # of the shortest time
+RESOLUTION = 0.01  # share of the shortest time
 
 
 def raised(seconds: float) -> float:

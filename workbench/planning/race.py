@@ -21,7 +21,7 @@ from workbench.planning.task import Task
 from workbench.planning.time_law import time_law
 
 HEAD = ("motion", "time", "over the least", "energy", "processor", "")
-FULL = 0.99  # of a limit: that it is used up
+FULL = 0.99  # share of a limit: that it is used up
 
 
 class Row(NamedTuple):

@@ -27,7 +27,7 @@ from workbench.planning.fastest_program import NEAR
 from workbench.planning.paths import Stretched
 from workbench.planning.task import BIG, INSIDE, Task
 
-SPARE = 1e-6  # of the time, for rounding
+SPARE = 1e-6  # share of the time, for rounding
 # By which the time grows where pressures do not hold, and how often (to four times).
 LONGER, MOST = 1.01, 140
 OPTIONS = {

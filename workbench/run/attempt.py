@@ -18,7 +18,7 @@ import numpy as np
 from workbench.run.pace import MOST_STEPS, Pace, needed
 
 EVENLY = (0.0, 0.25, 0.5, 0.75, 1.0)  # of a run: where its modes are looked at
-NEAR = 0.01  # of a run, from one such instant to the one beside it
+NEAR = 0.01  # share of a run, from one such instant to the one beside it
 TRIES = 4  # with steps a quarter as long each, of a run that diverges, at most
 SAME = 0.02  # share of its time by which a divergence may move under shorter steps
 FEW = 20  # samples before a divergence that say little about its time

@@ -30,11 +30,11 @@ from workbench.run.pace import Pace
 from workbench.run.scenario import Scenario
 from workbench.run.start import start_state
 
-SHARE = 0.02  # of a run's samples, in all windows
+SHARE = 0.02  # share of a run's samples, in all windows
 SHORTEST = 24  # samples of a window, where the run has as many
 EVENLY, BUSIEST = 3, 2  # windows
 GLANCES = 2000  # rows at which it is seen where states move most
-FLOOR = 1e-6  # of the largest state in a unit: one that stays below is measured by this
+FLOOR = 1e-6  # share of the largest state in a unit: one that stays below is measured by this
 RICHARDSON = 16 / 15  # 1/(1 − 2⁻⁴)
 
 

@@ -29,7 +29,7 @@ from workbench.run.pace import Pace
 from workbench.run.scenario import Scenario
 from workbench.run.start import start_state
 
-SAME = 1e-6  # of a signal's largest value: what the pair's own run may differ by from the run
+SAME = 1e-6  # share of a signal's largest value: what the pair's own run may differ by from the run
 
 
 def has_variation(loop: System, scenario: Scenario, log: Log) -> bool:

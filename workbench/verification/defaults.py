@@ -34,8 +34,8 @@ FEW = 2  # other starts of a predictive law: each of its samples solves a progra
 BRIEF = 10.0  # s: what each of them lasts, unless something is not back by then
 DRAWS = 8  # of the noise that a loop states: a few per cent of what the other claims cost
 SHORT = 3.0  # s: limits are not scanned on runs shorter than this
-ON_SCAN = 0.2  # of a path's size: error that scans of limits allow on a plant without a tool
-STILL = 1e-3  # of a path's size: oscillation below is of no interest
+ON_SCAN = 0.2  # share of a path's size: error that scans of limits allow on a plant without a tool
+STILL = 1e-3  # share of a path's size: oscillation below is of no interest
 OPEN = (
     "the loop is open: no command answers what is measured, and nothing brings the machine back to a path; to ask only for what"
     " the run must meet, state the claims, such as `claims: {energy-balance: true}`"

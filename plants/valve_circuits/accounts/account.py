@@ -12,7 +12,7 @@ from workbench.contract.errors import InputError
 from workbench.contract.system import names
 from workbench.run.log import column
 
-_COUNTED = 1e-3  # of the pump's energy: what an element's energy over a run may be off by
+_COUNTED = 1e-3  # share of the pump's energy: what an element's energy over a run may be off by
 # Share of the range of a power by which it does not change between two rows where they follow it.
 _JUMP = 0.1
 

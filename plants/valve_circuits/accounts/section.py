@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-_EDGE = 1e-6  # of a relief's pressure: nearer than that counts as at it
-_SHUT = 1e-12  # of Q: a rod that moves less oil stands
+_EDGE = 1e-6  # share of a relief's pressure: nearer than that counts as at it
+_SHUT = 1e-12  # share of Q: a rod that moves less oil stands
 
 
 class Section(NamedTuple):

@@ -9,7 +9,7 @@ import numpy as np
 from reports.page.machines.scene import Machine3, Posed, Ram, Solid
 from workbench.run.log import Log
 
-OUTER = 0.85  # of the retracted boom: how much of it the section around it covers
+OUTER = 0.85  # share of the retracted boom: how much of it the section around it covers
 INNER = 0.9  # as thick as that section
 
 

@@ -9,7 +9,7 @@ from reports.page.panels.panel import Curve, Level, Panel, Plot
 from reports.page.panels.tracking import ended
 from workbench.contract.declared import UNKNOWN
 
-NEAR = 0.15  # of the limit: from there on it is drawn
+NEAR = 0.15  # share of the limit: from there on it is drawn
 
 
 class Commands(Panel):

@@ -14,7 +14,7 @@ from workbench.interop.export.library import Library, replayed
 from workbench.interop.export.package import RUN
 from workbench.interop.export.replay import Replay
 
-NEAR = 1e-6  # of the largest command: what another compiler's rounding may make of the law
+NEAR = 1e-6  # share of the largest command: what another compiler's rounding may make of the law
 NO_NUMBER = "a command, or what it remembers, is not a number"
 HIDDEN = "it keeps memory of its own: started again, it gives other commands than the first time"
 

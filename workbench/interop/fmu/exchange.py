@@ -17,7 +17,7 @@ from workbench.interop.fmu.stepping import Running
 
 MOST_EVENTS = 1000  # in one step: a model that has more chatters, and time stands still
 MOST_UPDATES = 100  # of the discrete states at one event
-SHARE = 1e-12  # of a step: how closely an event is found
+SHARE = 1e-12  # share of a step: how closely an event is found
 DOUBLE = ctypes.POINTER(ctypes.c_double)
 
 

@@ -22,7 +22,7 @@ from workbench.numerics.samples import Samples
 if TYPE_CHECKING:
     from workbench.interop.fmu.plant import FMU
 
-CLOSE = 1e-6  # of the FMU's own step: a communication step is a multiple of it
+CLOSE = 1e-6  # share of the FMU's own step: a communication step is a multiple of it
 
 
 def begun(plant: FMU, link: Link, x0: np.ndarray | None, u: Vector) -> tuple[bool, np.ndarray]:

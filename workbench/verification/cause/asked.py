@@ -18,10 +18,10 @@ from workbench.verification.cause.trial import Cause, Trial
 from workbench.verification.run import run_many
 from workbench.verification.scales import scales
 
-MUCH = 0.7  # of the speed that a machine has, from which on a reference is fast
+MUCH = 0.7  # share of the speed that a machine has, from which on a reference is fast
 TURN = 2 * math.pi  # rad: no drive of a joint goes as far
 SLOWER = (4.0, 20.0)  # times as long: references that are walked more slowly
-LESS = 0.5  # of the error, that a slower path leaves where its speed may be the cause
+LESS = 0.5  # share of the error, that a slower path leaves where its speed may be the cause
 
 
 def scenario_trials(run) -> Iterator[Trial]:

@@ -13,9 +13,9 @@ from workbench.verification.scales import scales
 PRECISE = 1e-3  # error, a share of the machine's own scale, that does not matter
 SELDOM = 0.02  # share of the time at a limit that does not matter
 SMOOTH = 0.02  # roughness of a command, a share of its range, that does not matter
-ROOM = 0.25  # of the supply's pressure that a chamber may have above it
+ROOM = 0.25  # share of the supply's pressure that a chamber may have above it
 STRAY = 0.02  # pressure beyond that, a share of the supply's, that does not matter
-AT_LIMIT = 1e-6  # of a command's range: nearer to its end it is at its limit
+AT_LIMIT = 1e-6  # share of a command's range: nearer to its end it is at its limit
 
 
 def badness(run: Run, large: float = 0.0) -> float:

@@ -16,7 +16,8 @@ from workbench.verification.cause.trials import trials
 from workbench.verification.practical.disturbed import restless
 from workbench.verification.run import Run, run_many
 
-ODD = 0.4  # of a number, from which on it is unusual enough to be blamed for what it does alone
+# Share of a number, from which on it is unusual enough to be blamed for what it does alone.
+ODD = 0.4
 LONGEST = 20.0  # s of a trial's run
 MOST = 8  # trials of one loop
 TOLD = 3  # of them

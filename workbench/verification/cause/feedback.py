@@ -21,7 +21,7 @@ from workbench.verification.cause.wiring import instant, samples, traced
 
 HORIZON = 0.2  # s
 SEVERAL = 1.0  # time constants within a run, below which a loop gets nowhere
-PUSH = 0.1  # of a command's range
+PUSH = 0.1  # share of a command's range
 
 
 def response(run, commands: list[str], outputs: list[str]) -> np.ndarray | None:

@@ -15,7 +15,7 @@ CLOSE = np.linspace(0.8, 1.25, 46)  # factors that are tried of a sensor that is
 SHIFTS = np.logspace(
     -4.0, 1.0, 26
 )  # tried both ways, shares of the largest value that a wire carries
-FINE = 1e-6  # of the way between two of them: how near the best is sought
+FINE = 1e-6  # share of the way between two of them: how near the best is sought
 
 
 class Wires(NamedTuple):

@@ -33,7 +33,8 @@ FAINT = 0.02
 CLEARLY = 0.9  # share of the badness
 HELPS = 0.25  # least share of the badness that a removal must take away
 PARTLY = 0.15  # least share of it where nothing else is found; the removal is told then as a part of the cause
-ALIKE = 0.95  # of the best removal's share: others among numbers tried in turn are told with it
+# Share of the best removal's share: others among numbers tried in turn are told with it.
+ALIKE = 0.95
 KICKS = 4  # other starts that are tried where the run itself shows nothing
 MOST_ROWS = 200  # of a run, at which the ledger of a corrected model is worked out
 

@@ -39,10 +39,11 @@ from workbench.verification.run import Run
 AFTER = 20  # samples for which a law has to answer as before once its numbers are put back
 PROBES = 400  # samples with measurements off, in which all that the law remembers must move
 MOST = 200  # numbers that a law may remember
-OFF = 1e-3  # of what a measurement covered: by how much it is off
-SMALL = 1e-6  # of a number's size, and at least of 1: what it is off by where it covered less
+OFF = 1e-3  # share of what a measurement covered: by how much it is off
+SMALL = 1e-6  # share of a number's size, and at least of 1: what it is off by where it covered less
 SMOOTH = 1e-3  # share by which slopes to both sides may differ
-CURVED = 0.3  # of that difference, half as far off: a curve has a quarter, a corner half of it
+# Share of that difference, half as far off: a curve has a quarter, a corner half of it.
+CURVED = 0.3
 MEND = "verify it by runs"
 BENT = "give the law as equations (a Controller), or verify the one that exported code was made of"
 KEPT = "keep what the law remembers in floats, of a number that stays, in its memory z or in its attributes"

@@ -14,7 +14,7 @@ from workbench.verification.linear.modes import Modes, Place, least_growth
 from workbench.verification.run import Run
 
 SAME = 3  # looks that have the same modes, where time does not matter to them
-ALIKE = 1e-4  # of a mode: by how much those may differ
+ALIKE = 1e-4  # share of a mode: by how much those may differ
 
 
 def slowest_and_unstable(run: Run) -> Modes:

@@ -12,7 +12,7 @@ from workbench.verification.run import Run
 
 SLOW = 0.25  # s: what a cubic over this time follows (to about 5 Hz) is a command's work, the rest is chatter
 OVERTONES = 3  # of a sine that drives the loop, itself among them: a command follows these
-ROUNDING = 1e-9  # of its largest value: what a command counts as using at least
+ROUNDING = 1e-9  # share of its largest value: what a command counts as using at least
 BEYOND = 1e100  # what is more than any bound, as a number
 
 
@@ -75,7 +75,8 @@ def forced(time: np.ndarray, fast: np.ndarray, step: float, waves: Sequence[floa
     return basis @ np.linalg.lstsq(basis[settled], fast[settled], rcond=1e-9)[0]
 
 
-LEAST_USED = 0.1  # of half the range a command can have: what a command counts as using at least
+# Share of half the range a command can have: what a command counts as using at least.
+LEAST_USED = 0.1
 
 
 def ranges_of_commands(run: Run) -> dict[str, tuple[float, float]]:
@@ -92,7 +93,7 @@ def range_used(smooth: np.ndarray, low: float, high: float) -> float:
 
 WINDOW = 0.5  # s: in which what is fast must swing to and fro to count as chatter
 SWINGS = 5  # changes of side a window, at least; a jump, smoothed off, has fewer
-SIDE = 0.25  # of the window's largest value: what is nearer to zero is on neither side
+SIDE = 0.25  # share of the window's largest value: what is nearer to zero is on neither side
 
 
 def swinging(fast: np.ndarray, step: float) -> np.ndarray:

@@ -24,7 +24,7 @@ from workbench.contract.declared import Notched
 from workbench.contract.system import innermost
 from workbench.verification.verdict import Assumption
 
-RESTS = 1e-3  # of the interval of its aim: a supply pressure that stays as near to its end does not move
+RESTS = 1e-3  # share of the interval of its aim: a supply pressure that stays as near to its end does not move
 SEEN = "other loads or paths may ask more of it; run it there"
 OPEN = 0.1  # V: what a valve that waits for its pump opens fills nothing
 

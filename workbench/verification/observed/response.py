@@ -22,7 +22,7 @@ from workbench.verification.run import Run
 from workbench.verification.run import run as simulated
 
 INSTANTS = 24  # at which a plant that is called from Python is asked whether time matters
-ALIKE = 1e-12  # of the largest rate: what rounding may change
+ALIKE = 1e-12  # share of the largest rate: what rounding may change
 
 
 @dataclass(frozen=True, eq=False)

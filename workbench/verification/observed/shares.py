@@ -21,8 +21,8 @@ from workbench.verification.temporal import ready
 from workbench.verification.verdict import Verdict
 
 AT_LIMIT = "at_limit"
-NEAR = 1e-9  # of a command's range: what counts as at its limit
-ROUNDING = 1e-6  # of the size of a machine's limit: what rounding may pass it by
+NEAR = 1e-9  # share of a command's range: what counts as at its limit
+ROUNDING = 1e-6  # share of the size of a machine's limit: what rounding may pass it by
 
 
 def so_far(at: np.ndarray) -> np.ndarray:

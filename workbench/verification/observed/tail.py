@@ -25,7 +25,7 @@ from workbench.verification.scales import signal_floor
 DECAY = 0.95
 TURNS = 6  # passes through the middle: three periods
 SHORTEST = 16  # instants a quarter of a tail needs
-CREEP = 0.25  # of its width: what the mean of a signal that swings moves from one quarter to the next, at most
+CREEP = 0.25  # share of its width: what the mean of a signal that swings moves from one quarter to the next, at most
 
 
 @dataclass(frozen=True)

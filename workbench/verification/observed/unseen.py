@@ -19,7 +19,7 @@ from workbench.verification.run import Run
 from workbench.verification.verdict import STABILITY, Verdict
 
 FASTER = 1.2  # times the largest speed within the run
-BEYOND = 0.05  # of the range within the run
+BEYOND = 0.05  # share of the range within the run
 MANY = 2000  # instants that are looked at, within the run and after it
 MEND = "make the run longer (scenario: duration)"
 

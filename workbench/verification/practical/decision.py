@@ -23,8 +23,8 @@ from workbench.verification.practical.returned import (
 from workbench.verification.practical.returning import Return, severity
 from workbench.verification.verdict import Verdict
 
-SEEN = 0.1  # of what the slowest mode lets it fall by: what a signal must have fallen by, to be on its way
-WATCHED = 1 / 3  # of a run: from the end of its first half to its last sixth
+SEEN = 0.1  # share of what the slowest mode lets it fall by: what a signal must have fallen by, to be on its way
+WATCHED = 1 / 3  # share of a run: from the end of its first half to its last sixth
 
 
 def decided(

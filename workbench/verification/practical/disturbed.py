@@ -42,7 +42,7 @@ from workbench.verification.scales import scales, signal_floor
 
 # rad or m: oscillation smaller than this does not end a scan, on a machine of any size.
 FLOOR = 1e-3
-HARDLY = 0.01  # of `spread`: joints that move less than that while oil settles have shown no motion
+HARDLY = 0.01  # share of `spread`: joints that move less than that while oil settles have shown no motion
 CHATTER = 0.05  # share of the range used: commands that chatter less do not end a scan
 # Share of a path's size, and of the machine's own: the smallest oscillation that ends a scan on a plant without a tool.
 SMALL = 0.1 * ON_PATH

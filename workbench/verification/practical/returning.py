@@ -30,9 +30,9 @@ BACK = 0.1
 HALF = 0.5
 FALLING = 0.95
 GROWING = 1.5
-TOLERANCE = 0.25  # of the size of the disturbance: what a position may stay away by
+TOLERANCE = 0.25  # share of the size of the disturbance: what a position may stay away by
 FREE = 0.02  # rad, m or 1: size of the disturbance of a joint whose positions are no states of their own
-ROUNDING = 1e-9  # of the largest value of a signal: distances below are those of rounding
+ROUNDING = 1e-9  # share of the largest value of a signal: distances below are those of rounding
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,11 @@ import numpy as np
 
 RUNS_ON = "a number that the law remembers has run on, and the law"
 ASKED = 60  # instants within the run at which a law is asked, and after it
-LEAST = 0.05  # of a gain: by how much less it may change where a number runs on that depends on measurements
-OFF = 1e-3  # of what a measurement covered, or of its size: what it is off by, to see a gain
+LEAST = 0.05  # share of a gain: by how much less it may change where a number runs on that depends on measurements
+OFF = 1e-3  # share of what a measurement covered, or of its size: what it is off by, to see a gain
 LOOKS = 24  # values of a number that are looked at, equally spaced over the run
 SLOWER = 0.5
-ROUNDING = 1e-9  # of its largest value: a number that moves by less stands
+ROUNDING = 1e-9  # share of its largest value: a number that moves by less stands
 
 
 def within(time: np.ndarray, values: np.ndarray) -> float:

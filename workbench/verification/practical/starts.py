@@ -26,10 +26,10 @@ from workbench.run.scenario import Scenario
 from workbench.verification.scales import scales
 
 SPREAD = 0.02  # rad, m of a sliding joint: how far a start is that nobody states
-COVERED = 0.1  # of what a state covered on the nominal run
-LEAST = 1e-3  # of the plant's own scale: what a state is moved by that never moved
+COVERED = 0.1  # share of what a state covered on the nominal run
+LEAST = 1e-3  # share of the plant's own scale: what a state is moved by that never moved
 PUSH = 2.0  # 1/s: rates are off by so many sizes of their position a second
-UNBALANCED = 0.02  # of the pressure scale
+UNBALANCED = 0.02  # share of the pressure scale
 SMALLEST = (0.3, 1.0)  # share of its size by which a state is moved, at least and at most
 CLOSER = 0.9  # a start that does not fit is drawn again, so much closer
 # Sizes where neither run nor plant states any.

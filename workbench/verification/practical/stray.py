@@ -14,8 +14,8 @@ DAY = 86400.0  # s
 LENGTHS = 1e3  # of the run: as far as is looked, at least
 INSIDE = 400  # instants within the run
 LATER = 150  # instants after it
-SLACK = 0.05  # of the range within the run: by how much a value may leave it
-SAME = 1e-9  # of the largest value: what counts as no change
+SLACK = 0.05  # share of the range within the run: by how much a value may leave it
+SAME = 1e-9  # share of the largest value: what counts as no change
 STEADY = 1e-9  # share by which a clock may stray from a straight line
 
 

@@ -34,7 +34,7 @@ from workbench.verification.practical.running_on import (
 from workbench.verification.practical.stray import moved, stray
 from workbench.verification.run import Run
 
-NEAR = 1e-6  # of a number: how far apart steps are compared
+NEAR = 1e-6  # share of a number: how far apart steps are compared
 HARDLY = 1e-5  # 1/s: a leak that is less is rounding
 HALVINGS = 40  # of the time from a run's end to an instant at which a command is at its limit
 

@@ -22,7 +22,7 @@ from workbench.verification.run import Run
 
 KEPT = 0.8
 GROWN = 2.05
-SEEN = 1e-3  # of the largest command: below it nothing is commanded
+SEEN = 1e-3  # share of the largest command: below it nothing is commanded
 FIRST = 3  # values of U/s that say what it was at first
 MOST = 6  # turns that are told, the nearest
 # Rounds of looking between the last value as before and the first that is not, at PARTS points each.

@@ -21,17 +21,17 @@ from workbench.verification.run import Run
 STEPS = 25  # sizes of a move that are tried
 ROUNDS = 7  # of looking between the last point on one side and the first on the other, at PARTS points each
 PARTS = 15
-ASIDE = 1e-3  # of the way to an edge: over which slopes are taken
+ASIDE = 1e-3  # share of the way to an edge: over which slopes are taken
 STEEPER = 1.05
-ROUNDING = 1e-6  # of what a command, or a number remembered, is near an edge: no jump
+ROUNDING = 1e-6  # share of what a command, or a number remembered, is near an edge: no jump
 COMMANDS = "the law commands another value at once"
 MEMORY = "the law remembers another value"
 FLOW = "the plant moves otherwise at once"
 GAINS = "the law has other gains"
 AFTER_A_WHILE = "the law, held there, commands another value"
 FASTER = "the law remembers more"  # of a user's own law: what those of this library remember beyond a limit is known
-SMALL = 0.1  # of what f changes by near the edge: no jump, but a steep slope
-LARGE = 0.2  # of the largest command near the edge of a law that is held: what it remembers makes steps of its own
+SMALL = 0.1  # share of what f changes by near the edge: no jump, but a steep slope
+LARGE = 0.2  # share of the largest command near the edge of a law that is held: what it remembers makes steps of its own
 FAR = 100.0  # times what the law's memory covered: how far it may run on
 
 

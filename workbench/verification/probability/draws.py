@@ -21,7 +21,7 @@ from workbench.contract.numbers import numbers
 from workbench.contract.parameters import Leaf
 from workbench.contract.units import quantity
 
-NARROW = 1e-6  # of a number's size: a narrower range draws the same machine again and again
+NARROW = 1e-6  # share of a number's size: a narrower range draws the same machine again and again
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,12 +37,13 @@ import numpy as np
 
 from workbench.verification.search.of_scenario import MOST_SEED
 
-SHARE = 0.1  # of a population above the next level
+SHARE = 0.1  # share of a population above the next level
 FEWEST = 100  # draws of a population
 FAMILIES = 10.0  # that an estimate needs, counted by weight
 ACCEPTED = 0.44  # share of moves to be accepted
 FIRST_MOVE = 0.6  # σ of the first level
-LEADING = 0.2  # of what a level should have above it, at least; fewer are a plateau of equal scores
+# Share of what a level should have above it, at least; fewer are a plateau of equal scores.
+LEADING = 0.2
 
 Score = Callable[[np.ndarray, np.ndarray], np.ndarray]  # (z (k, d), seeds (k,)) → s (k,)
 

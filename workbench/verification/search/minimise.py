@@ -23,8 +23,9 @@ GENERATION = 8  # places of CMA-ES at once
 PATIENCE = 6  # generations
 # A step from a place down its slope, in half sides of the box: what leaves the box stops at its sides.
 FARTHEST = 8.0
-MUCH = 0.5  # of a score: a generation down the slope that leaves no more of it is worth another
-PROGRESS = 0.05  # of the best score that so many generations have to gain
+# Share of a score: a generation down the slope that leaves no more of it is worth another.
+MUCH = 0.5
+PROGRESS = 0.05  # share of the best score that so many generations have to gain
 
 
 def minimise(

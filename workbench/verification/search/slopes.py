@@ -21,8 +21,8 @@ from workbench.verification.search.directions import moved
 from workbench.verification.search.score import score
 from workbench.verification.search.search import Search
 
-NEAR = 1e-6  # of half a range: distance of the logs whose scores are compared
-BESIDE = 1e-4  # of half a range: distance of the starts and inputs that are differentiated
+NEAR = 1e-6  # share of half a range: distance of the logs whose scores are compared
+BESIDE = 1e-4  # share of half a range: distance of the starts and inputs that are differentiated
 
 
 class Slopes:

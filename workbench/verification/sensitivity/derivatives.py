@@ -26,11 +26,11 @@ from workbench.run.variation import Job, Varying, has_variation
 from workbench.verification.run import Run, of_log
 from workbench.verification.sensitivity.slopes import DERIVATIVE, Margins, Slope
 
-NEAR = 1e-6  # of a number: distance of the logs whose margins are compared
-NEIGHBOUR = 1e-3  # of a number: distance at which the slope is looked at again
-BESIDE = 1e-4  # of a number: distance of the starts and inputs that are differentiated, and of the runs that check
-AGREE = 0.02  # of all slopes together: by how much the runs that check may differ
-ROUNDING = 1e-6  # of a margin or its limit: what the runs that check are good to
+NEAR = 1e-6  # share of a number: distance of the logs whose margins are compared
+NEIGHBOUR = 1e-3  # share of a number: distance at which the slope is looked at again
+BESIDE = 1e-4  # share of a number: distance of the starts and inputs that are differentiated, and of the runs that check
+AGREE = 0.02  # share of all slopes together: by how much the runs that check may differ
+ROUNDING = 1e-6  # share of a margin or its limit: what the runs that check are good to
 
 
 def derivatives(

@@ -16,7 +16,7 @@ from workbench.verification.sensitivity.slopes import MORRIS, Margins, Slope
 
 LEVELS = 4
 PATHS = 6
-REACH = 0.1  # of a number: the range is that much to both sides
+REACH = 0.1  # share of a number: the range is that much to both sides
 
 
 def paths(numbers: int, seed: int) -> np.ndarray:

@@ -17,7 +17,7 @@ import numpy as np
 
 from workbench.verification.temporal.syntax import Interval
 
-ROUNDING = 1e-6  # of a step: what an instant may differ by
+ROUNDING = 1e-6  # share of a step: what an instant may differ by
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,7 +31,8 @@ FEW = 5
 ROUNDS = 40
 MORE = 1.01  # times what was needed is taken for granted next
 LEAST = 1e-200  # what never moves is given this, more than the least that rounding adds
-FLOOR = 1e-4  # of a state's reach: what the ball beside the segments of the start has at least
+# Share of a state's reach: what the ball beside the segments of the start has at least.
+FLOOR = 1e-4
 SWEEPS = 2
 BESIDE = 1.05  # times what was needed beside the segments of the start
 TURNS = 3  # rounds in which balls follow the sets; then they only grow

@@ -14,7 +14,7 @@ import numpy as np
 
 SWEEPS = 12
 LAPS = 60
-FLOOR = 1e-9  # of the largest: segments in directions in which nothing is added
+FLOOR = 1e-9  # share of the largest: segments in directions in which nothing is added
 
 
 def shaped(M: np.ndarray, added: np.ndarray, share: float, least: np.ndarray) -> np.ndarray:

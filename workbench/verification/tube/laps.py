@@ -12,10 +12,10 @@ from workbench.verification.tube.checker.section import constant
 from workbench.verification.tube.lap import led, shaped
 from workbench.verification.tube.posed import Posed
 
-SHARE = 0.5  # of the rate at which runs come closer: what the ball where laps begin keeps
+SHARE = 0.5  # share of the rate at which runs come closer: what the ball where laps begin keeps
 MORE = 1.1  # times what enters the ball
 LAP = 1.5  # times what a lap adds to the ball, for want of a smaller one
-NOTHING = 1e-12  # of what a state is along the run: a width that is none
+NOTHING = 1e-12  # share of what a state is along the run: a width that is none
 
 
 def followed_by_constants(c: Tube, linear: np.ndarray) -> Tube:

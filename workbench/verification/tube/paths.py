@@ -23,7 +23,7 @@ from workbench.verification.tube.checker.series import Series
 from workbench.verification.tube.checker.steps import as_series
 
 SWEEPS = 7
-TOUCH = 1e-6  # of a held command's largest value: how near to its change of sign the flow's kinks are looked at
+TOUCH = 1e-6  # share of a held command's largest value: how near to its change of sign the flow's kinks are looked at
 LOOKED = 60  # nodes at which fast modes, and kinks of the flow, are looked for
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-STEP = 0.12  # of what is left, every time
+STEP = 0.12  # share of what is left, every time
 
 
 class Share:

@@ -28,7 +28,7 @@ from .zonotope import Deviations
 
 ROWS = 1000  # that are looked at together
 TINY = 1e-250
-FLAT = 1e-3  # of a state's largest reach: where it moves less than that coordinates are scaled as if it did
+FLAT = 1e-3  # share of a state's largest reach: where it moves less than that coordinates are scaled as if it did
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,8 +23,8 @@ import numpy as np
 from .balls import ENLARGED, UNIT, Balls, above_identity, norm, up
 
 MOST = 1000  # segments that are kept
-LEFT = 0.7  # of these: what merging leaves
-FLAT = 1e-24  # of the largest, squared: as long an axis is at least
+LEFT = 0.7  # share of these: what merging leaves
+FLAT = 1e-24  # share of the largest, squared: as long an axis is at least
 
 
 @dataclass(eq=False)
