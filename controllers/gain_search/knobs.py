@@ -16,7 +16,7 @@ from workbench.contract.plain import Plain
 from workbench.contract.system import innermost, rewrapped
 
 REACH = 4.0  # octaves: a gain stays within this factor, 16, of where it began, both ways
-DIGITS = 3  # of what is found
+DIGITS = 3  # of gains that are found
 
 
 @dataclass(frozen=True)

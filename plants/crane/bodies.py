@@ -43,7 +43,7 @@ from plants.supplies.each import EachPressure
 from workbench.contract.parameters import unchecked
 
 PAYLOAD = "payload"
-ROWS = 5  # of a cut that turns; a loop in its plane needs the first two
+ROWS = 5  # rows of a cut that turns; a loop in its plane needs the first two
 
 
 class At(NamedTuple):

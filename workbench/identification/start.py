@@ -18,7 +18,7 @@ from workbench.identification.model import Channel, Shape
 from workbench.identification.records import Record
 from workbench.identification.response import Chain, shifted
 
-PASSES = 12  # of instrumental variables
+PASSES = 12  # passes of instrumental variables
 ROUNDS = 3  # over the channels
 CUTOFFS = 5  # of the first filter, from slow to fast
 

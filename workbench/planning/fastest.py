@@ -35,7 +35,7 @@ from workbench.planning.time_law import Law, Timed, Used, time_law
 from workbench.planning.ways import Way
 
 LEVELS = (12, 24)  # intervals an edge
-PARTS = 32  # of an interval, in the time law that is reported
+PARTS = 32  # parts of an interval, in the time law that is reported
 SPARE = 1e-4  # share of the pump's pressure, left at rest for motion
 ENOUGH = 1e-3  # by which the time may be above that without limited pressures, and no further way down is tried
 SHORTEST = 0.02  # s, a step of the plan

@@ -19,7 +19,7 @@ from workbench.planning.task import Task
 from workbench.run.sampling import sample_times
 
 ROUNDING = 1e-10  # by which a limit that is passed is taken smaller still
-INSTANTS = 7  # of an interval of the time law at which limits are asked
+INSTANTS = 7  # instants of an interval of the time law at which limits are asked
 
 
 class Used(NamedTuple):

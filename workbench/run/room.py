@@ -13,7 +13,9 @@ from workbench.contract.errors import InputError
 SMALL = 256 * 2**20  # bytes of a table that is kept in memory
 SPARE = 0.5  # share of the free space of the disk that a table may take
 MEMORY = 4 * 2**30  # bytes that the inputs of a run may take while they are worked out
-COPIES = 6  # of an input: with its derivatives, in the spaces it passes, and as the loop takes it
+COPIES = (
+    6  # copies of an input: with its derivatives, in the spaces it passes, and as the loop takes it
+)
 
 
 def table(rows: int, columns: int) -> np.ndarray:

@@ -20,7 +20,7 @@ from workbench.verification.run import Run, run_many
 ODD = 0.4
 LONGEST = 20.0  # s of a trial's run
 MOST = 8  # trials of one loop
-TOLD = 3  # of them
+TOLD = 3  # causes that are told, at most
 
 
 def calmed(run: Run) -> Cause | None:

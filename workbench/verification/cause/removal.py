@@ -25,8 +25,8 @@ from workbench.verification.scales import scales
 
 MOST = 40  # trials of one loop
 HOSTED = 6  # trials of a loop whose law is called from Python, where a run takes seconds
-LONGEST = 6.0  # s of a trial's run
-HOSTED_SAMPLES = 1500  # of a trial's run, for a law called from Python
+LONGEST = 6.0  # s, a trial's run at most
+HOSTED_SAMPLES = 1500  # samples of a trial's run, for a law called from Python
 SOUND = 0.35  # badness below which a run shows no fault
 # Badness below which a run shows no fault even where a removal takes CLEARLY all of it away: claims may ask for less than is small.
 FAINT = 0.02
@@ -36,7 +36,7 @@ PARTLY = 0.15  # least share of it where nothing else is found; the removal is t
 # Share of the best removal's share: others among numbers tried in turn are told with it.
 ALIKE = 0.95
 KICKS = 4  # other starts that are tried where the run itself shows nothing
-MOST_ROWS = 200  # of a run, at which the ledger of a corrected model is worked out
+MOST_ROWS = 200  # rows of a run at which the ledger of a corrected model is worked out
 
 
 def removal(run: Run, faint: bool = True) -> Cause | None:

@@ -11,7 +11,7 @@ from workbench.contract.units import format_quantity as say
 from workbench.verification.run import Run
 from workbench.verification.verdict import Verdict
 
-_POSES = 60  # of a run, at which it is asked
+_POSES = 60  # poses of a run at which it is asked
 _KEY = "holds-weight"
 _SOURCE = "statics (virtual work) at poses of the run, against pressures or limits of the drives"
 

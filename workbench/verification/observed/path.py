@@ -15,7 +15,7 @@ from workbench.verification.run import error_unit
 from workbench.verification.scales import scales
 
 ON_PATH = 0.1  # share of a path's size: tracking error allowed by default on a plant without a tool
-INSTANTS = 200  # of a path, at which its tool is sought
+INSTANTS = 200  # instants of a path at which its tool is sought
 FARTHEST = 10.0  # lengths of a machine (its shortest stroke) that a path by which tolerances are measured may have
 
 

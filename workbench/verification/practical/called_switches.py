@@ -22,7 +22,7 @@ from workbench.verification.practical.running_on import within
 from workbench.verification.practical.switches import HELD, Beside
 from workbench.verification.run import Run
 
-MOST_ROWS = 20_000  # of a run, that a law is asked again
+MOST_ROWS = 20_000  # rows of a run at which a law is asked again, at most
 SPAN = 10  # samples of a law that is held at a point, between looks at what it remembers
 EVERY = 2000  # samples, at most, of which margins are kept one by one
 

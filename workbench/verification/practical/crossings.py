@@ -16,7 +16,7 @@ from workbench.verification.practical.stray import until
 GRID = 400  # instants
 FIRST = 16  # every so many of them are looked at first: margins that know no time do not change
 FEW = 4  # changes of one margin, the first ones
-ROUNDS = 7  # of looking between two instants, at PARTS points each
+ROUNDS = 7  # rounds of looking between two instants, at PARTS points each
 PARTS = 16
 
 # Instants (N,) → margins (k, N); NaN where a comparison is not come to.

@@ -11,7 +11,7 @@ from workbench.verification.practical.starts import SPREAD, sizes
 from workbench.verification.run import Run
 
 DAY = 86400.0  # s
-LENGTHS = 1e3  # of the run: as far as is looked, at least
+LENGTHS = 1e3  # lengths of the run: as far as is looked, at least
 INSIDE = 400  # instants within the run
 LATER = 150  # instants after it
 SLACK = 0.05  # share of the range within the run: by how much a value may leave it

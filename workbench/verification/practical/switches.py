@@ -24,7 +24,7 @@ from workbench.verification.practical.graph import shown, sided, switches_in
 from workbench.verification.practical.running_on import within
 from workbench.verification.run import Run
 
-MOST = 2000  # of a run, that are looked at
+MOST = 2000  # rows of a run that are looked at, at most
 HELD = 200  # samples for which a law is held at a point: as long as a window of past samples may be
 
 

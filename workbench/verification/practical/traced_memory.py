@@ -36,7 +36,9 @@ from workbench.verification.run import Run
 
 NEAR = 1e-6  # share of a number: how far apart steps are compared
 HARDLY = 1e-5  # 1/s: a leak that is less is rounding
-HALVINGS = 40  # of the time from a run's end to an instant at which a command is at its limit
+HALVINGS = (
+    40  # halvings of the time from a run's end to an instant at which a command is at its limit
+)
 
 
 def of_memory(run: Run) -> str:

@@ -19,7 +19,7 @@ from workbench.verification.practical.switches import Beside, Switching
 from workbench.verification.run import Run
 
 STEPS = 25  # sizes of a move that are tried
-ROUNDS = 7  # of looking between the last point on one side and the first on the other, at PARTS points each
+ROUNDS = 7  # rounds of looking between the last point on one side and the first on the other, at PARTS points each
 PARTS = 15
 ASIDE = 1e-3  # share of the way to an edge: over which slopes are taken
 STEEPER = 1.05

@@ -33,7 +33,7 @@ from workbench.verification.regions.claims import check_starts
 from workbench.verification.rigorous.supplied import posed
 from workbench.verification.verdict import Assumption, Verdict
 
-ROUNDS = 9  # of the search for the widest sector
+ROUNDS = 9  # rounds of the search for the widest sector
 
 
 def sector_asked(claim: Any, loop: Any) -> None:

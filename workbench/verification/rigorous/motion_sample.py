@@ -17,7 +17,7 @@ from workbench.numerics.intervals import box
 from workbench.verification.rigorous.motion_text import Text
 
 ORDER = 3  # of the Taylor expansion over a sample
-TRIES = 8  # of an enclosure of all paths, each wider than the last
+TRIES = 8  # tries of an enclosure of all paths, each wider than the last
 TIGHTER = 2  # times that an enclosure found is made narrower
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 Slope = Callable[[np.ndarray], np.ndarray | None]
 
-CORNERS = 8  # of the box, at most, drawn at random in a box of more
+CORNERS = 8  # corners of the box that are tried, drawn at random where it has more
 SPREAD = 0.25  # first standard deviation of CMA-ES, half a range being 1
 FIRST = 16  # places before CMA-ES
 GENERATION = 8  # places of CMA-ES at once

@@ -32,7 +32,7 @@ PATH = "path"
 KNOTS = 3
 FASTER = 1.5  # times the largest speed of the case's path, in each unit
 LOOKED_AT = 400  # instants of a path
-HALVINGS = 5  # of the factor that brings a deviation back into reach
+HALVINGS = 5  # halvings of the factor that brings a deviation back into reach
 
 
 @final

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-HALVINGS = 6  # of the distance to the nominal value
+HALVINGS = 6  # halvings of the distance to the nominal value
 
 
 def shrunk(place: np.ndarray, violates: Callable[[np.ndarray], bool]) -> np.ndarray:
