@@ -134,6 +134,19 @@ def test_what_edges_miss_weighs_against_how_far_starts_get(monkeypatch, missed, 
     assert search.weighs(question, seen, np.array(rough)) is tells
 
 
+@pytest.mark.parametrize("share, tells", [(1.9, True), (2.1, False)])
+def test_what_edges_miss_of_a_state_that_starts_do_not_move_tells_nothing(
+    monkeypatch, share, tells
+):
+    """Starts are ± 2: of a state so large that this is nothing of it, no miss counts."""
+    monkeypatch.setattr(search, "begun", lambda c: SimpleNamespace(G=np.array([[1.5, -0.5]])))
+    seen = SimpleNamespace(
+        M=np.array([0.5, 0.4]).reshape(2, 1, 1, 1), defect=np.array([[9.0], [9.0]])
+    )
+    question = Question(SimpleNamespace(section=slice(None)), np.array([share / search.NOTHING]))
+    assert search.weighs(question, seen, np.array([True, True])) is tells
+
+
 def test_nodes_that_miss_far_more_than_usual_and_those_beside_them():
     defect = np.full((8, 2), 1e-3)
     defect[3, 1] = search.ROUGH * 1e-3 * 1.01

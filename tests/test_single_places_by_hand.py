@@ -1,0 +1,75 @@
+"""Defaults of scans, units of lengths on joints, and what certainly is alike: single places whose numbers are written down here."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from plants.multibody import signals
+from workbench.verification import claims
+from workbench.verification.tube.checker import program
+from workbench.verification.tube.checker.interval import Interval
+
+
+# ---- claims ---------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "claim, defaults",
+    [
+        (
+            claims.SampleTimeLimit(),
+            {"at_least": None, "up_to": 40e-3, "error": 50e-3, "bound": None},
+        ),
+        (claims.DelayLimit(), {"at_least": None, "up_to": 20e-3, "error": 50e-3, "bound": None}),
+        (
+            claims.ParameterLimit("payload.mass"),
+            {"to": 2.0, "at_least": None, "error": 50e-3, "bound": None},
+        ),
+    ],
+)
+def test_what_a_scan_is_asked_where_nobody_says(claim, defaults):
+    assert {name: getattr(claim, name) for name in defaults} == defaults
+    assert claim.counted is True and claim.scans is True and claim.reach == "scan"
+
+
+# ---- signals of a mechanism -----------------------------------------------------------------------------------------------
+def test_an_actuator_on_a_joint_has_the_length_of_that_joint():
+    """rad on one that turns, m on one that slides, and m between two pins."""
+    body = lambda name, joint: SimpleNamespace(name=name, joint=joint)
+    actuator = lambda name, joint: SimpleNamespace(name=name, joint=joint)
+    made = SimpleNamespace(
+        bodies=[body("boom", "revolute"), body("tube", "prismatic")],
+        actuators=[actuator("turn", "boom"), actuator("push", "tube"), actuator("lift", None)],
+    )
+    found = signals.lengths(made)
+    assert [(s.name, s.unit) for s in found] == [
+        ("s_turn", "rad"),
+        ("s_push", "m"),
+        ("s_lift", "m"),
+        ("ds_turn", "rad/s"),
+        ("ds_push", "m/s"),
+        ("ds_lift", "m/s"),
+    ]
+    assert found[0].meaning == "length of turn" and found[4].meaning == "rate of length of push"
+
+
+# ---- comparisons of sets --------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "a, b, alike",
+    [
+        ((2.0, 2.0), (2.0, 2.0), True),
+        ((2.0, 2.0), (3.0, 3.0), False),
+        ((1.0, 2.0), (1.0, 2.0), False),
+        ((1.0, 1.0), (1.0, 2.0), False),
+        ((1.0, 2.0), (1.0, 1.0), False),
+    ],
+)
+def test_only_points_are_certainly_alike(a, b, alike):
+    """Two sets of the same ends may hold numbers that differ."""
+    assert bool(program._same(Interval(*a), Interval(*b))) is alike
+
+
+def test_where_a_condition_is_open_a_masked_value_is_it_or_zero():
+    kind = SimpleNamespace(stepped=lambda hull, *_: hull)
+    value = Interval(np.array([-3.0, 2.0]), np.array([-1.0, 5.0]))
+    found = program.masked(kind, Interval(np.zeros(2), np.ones(2)), value, lambda x: x)
+    assert found.lo.tolist() == [-3.0, 0.0] and found.hi.tolist() == [0.0, 5.0]
