@@ -7,7 +7,9 @@ import pytest
 
 from plants.multibody import signals
 from workbench.verification import claims
-from workbench.verification.tube.checker import program
+from workbench.verification.regions import sector_search
+from workbench.verification.regions.sector import Sector
+from workbench.verification.tube.checker import program, zonotope
 from workbench.verification.tube.checker.interval import Interval
 
 
@@ -73,3 +75,39 @@ def test_where_a_condition_is_open_a_masked_value_is_it_or_zero():
     value = Interval(np.array([-3.0, 2.0]), np.array([-1.0, 5.0]))
     found = program.masked(kind, Interval(np.zeros(2), np.ones(2)), value, lambda x: x)
     assert found.lo.tolist() == [-3.0, 0.0] and found.hi.tolist() == [0.0, 5.0]
+
+
+# ---- searches -------------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "edge, rounds, asked, good",
+    [
+        (3.0, 6, [1, 2, 4, 3, 3.5, 3.25], 3.0),
+        (0.3, 4, [1, 0.5, 0.25, 0.375], 0.25),
+        (1e9, 9, [1, 2, 4, 8], 8.0),
+    ],
+)
+def test_the_largest_sector_is_found_by_doubling_and_halving(
+    monkeypatch, edge, rounds, asked, good
+):
+    """Sectors from 2 to 2 + 5 k and slopes from 2 to 2 + 3 k hold up to an edge of k, and none beyond 8 is asked for."""
+    tried = []
+
+    def searched(sector, criterion):
+        k = float((sector.high[0] - 2.0) / 5.0)
+        assert sector.slope[0] == pytest.approx(2.0 + 3.0 * k) and criterion == "jury-lee"
+        tried.append(k)
+        return f"certificate of {k:g}" if k <= edge else None
+
+    monkeypatch.setattr(sector_search, "search", searched)
+    one = np.ones((1, 1))
+    loop = Sector(one, one, one, np.array([2.0]), np.array([7.0]), slope=np.array([5.0]))
+    found, certificate = sector_search.largest_sector(loop, "jury-lee", rounds, most=8.0)
+    assert tried == pytest.approx(asked)
+    assert (found, certificate) == (good, f"certificate of {good:g}")
+
+
+# ---- lengths of segments --------------------------------------------------------------------------------------------------
+def test_the_longest_of_one_segment_covers_the_rounding_of_its_sums():
+    """Of h = 1 it is 1 and at least 8 roundings more, before it is enlarged: sums of five products each are off by four."""
+    bound = zonotope.longest(np.ones((1, 1)), np.zeros((1, 1))) / zonotope.ENLARGED
+    assert 1 + 8 * 2.0**-52 <= bound <= 1 + 20 * 2.0**-52

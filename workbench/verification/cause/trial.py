@@ -77,9 +77,7 @@ def against(value: float, usual: float, of: str) -> str:
 
 
 def slip(value: float, usual: float) -> str:
-    """What a ratio that is one between units suggests; empty for any other."""
-    if value * usual <= 0:
-        return ""
+    """What a ratio that is one between units suggests; empty for any other. Both are of one sign."""
     ratio = value / usual
     return next(
         (
