@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from plants.multibody import signals
+from workbench import Waypoints
 from workbench.verification import claims
+from workbench.verification.practical import elsewhere
 from workbench.verification.regions import sector_search
 from workbench.verification.regions.sector import Sector
 from workbench.verification.tube.checker import program, zonotope
@@ -111,3 +113,33 @@ def test_the_longest_of_one_segment_covers_the_rounding_of_its_sums():
     """Of h = 1 it is 1 and at least 8 roundings more, before it is enlarged: sums of five products each are off by four."""
     bound = zonotope.longest(np.ones((1, 1)), np.zeros((1, 1))) / zonotope.ENLARGED
     assert 1 + 8 * 2.0**-52 <= bound <= 1 + 20 * 2.0**-52
+
+
+def test_the_longest_of_two_segments_covers_the_rounding_of_all_their_sums():
+    """Two of length 1 at right angles: √2, and half of 160 roundings more."""
+    bound = zonotope.longest(np.eye(2), np.zeros((2, 1))) / zonotope.ENLARGED / np.sqrt(2.0)
+    assert 1 + 60 * 2.0**-52 <= bound <= 1 + 120 * 2.0**-52
+
+
+# ---- where a path ends ----------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "way, amounts, looked",
+    [
+        (0.5, {}, True),
+        (0.5, {"x": 0.4}, True),
+        (0.5, {"x": 0.5}, False),
+        (0.0, {}, False),
+    ],
+)
+def test_the_end_of_a_path_is_looked_at_where_it_is_further_off_than_other_starts(
+    monkeypatch, way, amounts, looked
+):
+    """A place that other starts leave as it is counts as soon as the path moves it."""
+    path = Waypoints("output", ((0.0,), (0.5,)), 2.0)
+    run = SimpleNamespace(
+        demand=SimpleNamespace(reference=path), scenario=SimpleNamespace(length=lambda: 3.0)
+    )
+    monkeypatch.setattr(elsewhere, "_places", lambda run: ["x"])
+    monkeypatch.setattr(elsewhere, "_way", lambda run, name: way)
+    monkeypatch.setattr(elsewhere, "held_at", lambda run, row: f"held at {row}")
+    assert elsewhere.where_it_ends(run, amounts) == ("held at -1" if looked else None)
