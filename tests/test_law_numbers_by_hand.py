@@ -87,7 +87,7 @@ STATED = {
     tune: {"SPARE": 5e-4, "FILTERS": 4},
     body_rows: {"COUNTED": 0.01},
     force_rate: {"USUAL_τ": 5e-3, "USUAL_CUTOFF": 20.0},
-    gains: {"USUAL_λ": 8.0, "USUAL_κ": 10.0, "USUAL_K_I": 0.0, "USUAL_K_X": 6e-3, "USUAL_βk_f": 120.0},
+    gains: {"USUAL_λ": 8.0, "USUAL_κ": 10.0, "USUAL_K_I": 0.0, "USUAL_K_X": 6e-3, "USUAL_βk_f": 120.0, "USUAL_k_m": 1.0, "USUAL_Kk_f": 60.0},
     metered_section: {"LARGEST": 4.0},
     servo_valve: {"SHARE_OF_H": 0.15},
     suited: {"HELD": 1e-6},
