@@ -5,13 +5,16 @@ from types import SimpleNamespace
 
 import pytest
 
+from controllers.gain_search import bearing, search
+from controllers.gain_search import command as by_runs
 from controllers.gain_search import knobs as turning
-from controllers.gain_search import search
+from controllers.gain_search.bearing import Ladder, borne
 from controllers.gain_search.knobs import Knob, knobs, turned
 from controllers.gain_search.options import ByRuns
 from controllers.gain_search.point import Point, Traded
 from workbench.contract.errors import InputError
 from workbench.contract.plain import Plain
+from workbench.verification.practical.scanned import Outcome
 
 
 # ---- knobs -----------------------------------------------------------------------------------------------------------
@@ -155,3 +158,48 @@ def test_a_bench_has_what_is_asked_and_the_ladder_of_its_claim(monkeypatch):
     assert (found.knobs, found.rungs, found.judge) == ("knobs", "ladder", "judge")
     found.tick.__self__.tell = told = []
     assert found.tick.__self__ is counter and told == []
+
+
+# ---- ladders and shares --------------------------------------------------------------------------------------------------------
+def test_the_longest_delay_that_is_held(monkeypatch):
+    """A loop holds so many samples less one; where its own delay is longer there is nothing to scan."""
+    end = (bearing.MOST_HELD - 1) * 0.01
+    monkeypatch.setattr(bearing, "dead_time", lambda controller: 2 * end)
+    loop = SimpleNamespace(period=0.01, controller=None)
+    with pytest.raises(InputError, match=f"the scan ends at {end:g} s"):
+        bearing.ladder(loop, "delay", 1e9, None)
+
+
+def test_a_loop_that_bears_the_first_rung_alone(monkeypatch):
+    own = Ladder("delay", 0.0, (1.0, 2.0, 3.0, 4.0))
+    many = lambda jobs, judge, tick: [Outcome(value <= loop, 0, 0, "") for loop, value in jobs]
+    monkeypatch.setattr(bearing, "run_many", many)
+    monkeypatch.setattr(Ladder, "job", lambda self, loop, scenario, value: (loop, value))
+    assert borne(own, [1.5, 1.0, 0.9], None, None, None) == [1.0, 1.0, 0.0]
+
+
+def test_a_search_tells_how_far_it_is(monkeypatch):
+    """From none on, whatever share the search is at."""
+    told = []
+    monkeypatch.setattr(by_runs, "_wish", lambda options, case: wish)
+    monkeypatch.setattr(by_runs, "innermost", lambda law: law)
+    monkeypatch.setattr(by_runs, "knobs", lambda *given: None)
+
+    class Shown:
+        def __enter__(self):
+            return lambda *given: told.append(given)
+
+        def __exit__(self, *gone):
+            return False
+
+    monkeypatch.setattr(by_runs, "terminal", SimpleNamespace(progress=lambda on: Shown()))
+    monkeypatch.setattr(by_runs, "located", lambda section, key: Shown())
+    found = SimpleNamespace(met=True)
+    wish = SimpleNamespace(free=(), each=False, tune=lambda *given: given[3](0.25) or found)
+    root = SimpleNamespace(value={"plant": None})
+    case = SimpleNamespace(
+        root=root, controller=None, loop=None, scenario=None, claims=None, located=Shown
+    )
+    options = SimpleNamespace(quiet=True, write="", report="")
+    assert by_runs.tune_by_runs(options, case, None) == 0
+    assert told == [(0.0, "tuning"), (0.25, "tuning")]

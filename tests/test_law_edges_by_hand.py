@@ -130,7 +130,7 @@ def searched(monkeypatch, margins, own=(3.0, 1.0, 0.2), limit=None, m=0.75):
     law = SimpleNamespace(n=1, u_max=10.0, commands=(SimpleNamespace(name="u"),))
     monkeypatch.setattr(search, "innermost", lambda controller: law)
     monkeypatch.setattr(search, "gains", lambda loop, free: np.array([own]))
-    monkeypatch.setattr(search, "sizes", lambda loop, free: np.array([1e3, 1e3, 10.0]))
+    monkeypatch.setattr(search, "sizes", lambda loop, free: np.array([1e3, 1e3, 10.0])[: len(own)])
     loop = SimpleNamespace(controller=None)
     made = Searched(margins=margins, asked=[], loop=loop, m=m, limit=limit)
     return made, search._first(made)
@@ -175,6 +175,18 @@ def test_where_none_keeps_the_margin_the_best_is_taken(monkeypatch):
         monkeypatch, lambda K: 0.6 if K[0] == 3.0 else 0.3, (3.0, 0.0, 0.0)
     )
     assert scales[0].tolist() == [3.0, 1.0, 0.01]
+
+
+def test_gains_cross_over_by_the_proportional_one_wherever_it_stands(monkeypatch):
+    """Of K_i first and K_p second it is K_p's response that crosses over."""
+    monkeypatch.setattr(Searched, "free", ("K_i", "K_p"))
+    L = np.zeros((1, 3, 3))
+    L[0, :, 1], L[0, :, 2] = [9.0, 9.0, 9.0], [2.0, -0.5, 0.1]
+    program = SimpleNamespace(ω=np.array([5.0, 20.0, 80.0]), L=L, noise=None)
+    monkeypatch.setattr(Searched, "program", lambda self, K, i, guides: program)
+    made, (K, _, α) = searched(monkeypatch, lambda K: 0.8 if K[1] < 2 else 0.1, own=(1.0, 3.0))
+    K_p = 0.7 / 0.5
+    assert α == 0.8 and K[0] == pytest.approx([K_p * 20.0 / 20, K_p])
 
 
 @pytest.mark.parametrize("wrong", [True, False])

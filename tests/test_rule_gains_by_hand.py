@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from controllers.pid import first
-from controllers.pid_tuning import record, tune
+from controllers.pid_tuning import experiment, record, tune
 from controllers.pid_tuning.linear import Matrices
+from controllers.pid_tuning.oscillation import _way
 from workbench.contract.errors import InputError
 
 
@@ -191,3 +192,26 @@ def test_the_margin_of_changes_at_all_commands_at_once(monkeypatch):
     z = np.exp(0.3j * 0.05)
     assert L.at(0.3) == pytest.approx(-C @ np.linalg.solve(z * np.eye(3) - M + B @ C, B))
     assert L.T == 0.05 and math.isfinite(abs(L.at(0.3)[0, 1]))
+
+
+# ---- relays ----------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "swings, way",
+    [((1.0, 2.0, 3.0), "grows"), ((3.0, 2.0, 1.0), "dies away"), ((1.0, 3.0, 2.0), "changes")]
+    + [((1.0, 2.0, 2.0), "changes"), ((2.0, 1.0, 1.0), "changes"), ((2.0, 2.0), "changes")],
+)
+def test_which_way_a_swing_goes(swings, way):
+    assert _way(np.array(swings)) == way
+
+
+def test_a_relay_starts_where_it_is_said():
+    """Off the plant's own start: what is a state is an offset and a value, what is none is a command that is held."""
+    states = (SimpleNamespace(name="s", unit="m"), SimpleNamespace(name="v", unit="m/s"))
+    inputs = (SimpleNamespace(name="u", unit="V"), SimpleNamespace(name="w", unit="V"))
+    plant = SimpleNamespace(states=states, inputs=inputs, initial=lambda: [0.5, -2.0])
+    found = experiment._begin(plant, {"v": "3 m/s", "w": "20 mV"})
+    assert (found.pose, found.offset) == (None, {"v": 5.0})
+    assert found.x == [0.5, 3.0] and found.held == {"w": pytest.approx(0.02)}
+    assert experiment._begin(plant, {}).x == [0.5, -2.0]
+    with pytest.raises(InputError, match="relay, at"):
+        experiment._begin(plant, {"x": 1.0})
