@@ -5,9 +5,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from mpc_cases import soft_one
 
 from controllers.mpc import law as predictive
 from controllers.mpc import parts, terminal_set
+from controllers.mpc.check import _active
 from controllers.mpc.law import MPC
 from controllers.mpc.loop import feasible_somewhere
 from controllers.mpc.terminal_set import Terminal, overshoot
@@ -92,6 +94,32 @@ def test_a_problem_is_looked_at_where_the_law_is_linearised(monkeypatch, extra, 
     assert relinearise or asked[1] == ("dense", ("start", [3.0, 1.0], ("rest", (7.0, 8.0))))
 
 
+def test_multipliers_that_are_lost_beside_the_largest_name_no_limit():
+    """Below 1e-12 of it; where all are zero none does."""
+    assert _active(np.array([0.0, -5.0, 5.1e-12, 4.9e-12])).tolist() == [1, 2]
+    assert _active(np.zeros(3)).tolist() == [] and _active(np.array([1e-20])).tolist() == [0]
+
+
+@pytest.mark.parametrize(
+    "λ", [[4.0, 0.5, -6.0], [0.0, 3e-3, 0.2], [-9.0, 0.0, 0.7], [0.0, -0.2, 0.0], [0.0, 0.0, 2e-3]]
+)
+def test_what_is_left_of_the_conditions_of_optimality(λ):
+    """The gradient as a share of its largest term; beyond a limit, and multiplier beside slack, as shares of 1 + |row|."""
+    dense, θ = soft_one()
+    z, λ = np.array([1.5, 0.25]), np.array(λ)
+    A = np.vstack([np.eye(2), dense.G])
+    low, high = dense.bounds(θ)
+    linear = dense.F @ θ + dense.c1
+    terms = [*(dense.H * z).ravel(), *linear, *(A.T * λ).ravel()]
+    worst = [np.abs(dense.H @ z + linear + A.T @ λ).max() / np.abs(terms).max()]
+    for value, a, b, multiplier in zip(A @ z, low, high, λ):
+        size = 1 + abs(value)
+        worst.append(max(value - b, a - value, 0.0) / size)
+        slack = min(b, 1e30) - value if multiplier > 0 else value - max(a, -1e30)
+        worst.append(min(abs(multiplier) / max(np.abs(λ).max(), 1.0), abs(slack) / size))
+    assert dense.kkt(θ, z, λ) == pytest.approx(max(worst))
+
+
 # ---- terminal sets ---------------------------------------------------------------------------------------------------
 def terminal(P, M, b):
     none = np.zeros((0, len(P)))
@@ -108,6 +136,11 @@ def test_the_largest_ellipsoid_within_limits():
     odd = terminal(units @ np.array(P) @ units, np.array([[1.0, 1.0]]) @ units, [1.0])
     assert odd.level == pytest.approx(1 / 0.29)
     assert terminal(P, np.zeros((0, 2)), []).level == math.inf
+
+
+def test_without_limits_the_whole_space_is_the_set():
+    H, h = terminal_set.admissible(np.eye(2), np.zeros((0, 2)), np.zeros(0))
+    assert H.shape == (0, 2) and h.shape == (0,)
 
 
 @pytest.mark.parametrize("a, over", [(0.5, -0.5), (-0.5, 0.0), (-0.75, 0.5), (2.0, 1.0)])

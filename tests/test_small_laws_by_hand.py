@@ -74,6 +74,7 @@ def test_choices_that_bear_nothing_or_keep_not_what_was_asked_are_counted_beside
     assert fig.legends[0].get_title().get_text() == "2 more bear none"
     assert not fig.legends[0].get_frame_on() and fig.get_size_inches().tolist() == [6.7, 3.0]
     (ax,) = fig.axes
+    assert [line.get_linewidth() for line in ax.lines] == [0.8] * 3
     run, before, chosen = (part.get_offsets().data.tolist() for part in ax.collections)
     assert run == [[20.0, 2000.0], [500.0, 3000.0], [40.0, 50.0]]
     assert before == [[20.0, 2000.0]] and chosen == [[40.0, 50.0]]

@@ -102,7 +102,7 @@ class Node(SimpleNamespace):
 @pytest.mark.parametrize(
     "F_c, sections, smooth",
     [
-        ((0.0, 5.0), {}, True),
+        ((0.0, 0.5), {}, True),
         ((0.0, 0.0), {}, False),
         ((), {}, False),
         ((5.0,), {"controller": Node(value={"model": Node(value={"friction": 1})})}, False),

@@ -52,7 +52,7 @@ def test_what_belongs_to_runs_asks_for_them(way, name):
 @pytest.mark.parametrize(
     "F_c, controller, runs",
     [
-        (5.0, None, True),
+        (0.5, None, True),
         (0.0, None, False),
         (5.0, "PID", True),
         (5.0, {"law": "PID"}, True),
