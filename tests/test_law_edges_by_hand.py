@@ -1,5 +1,6 @@
 """Edges of laws and of what tunes them, at numbers written down: levers, drives too few, targets that cannot rest, first gains."""
 
+import math
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,7 +9,8 @@ import pytest
 from controllers.gain_search import bearing
 from controllers.mpc import stated
 from controllers.pid_tuning import record, search
-from controllers.vdc import bodies, suited
+from controllers.vdc import bodies, metered_section, suited
+from controllers.vdc.metered_section import MeteredPart
 from workbench.contract.errors import InputError
 from workbench.verification.linear.systems import LinearSystem
 
@@ -45,6 +47,7 @@ def test_a_coordinate_that_no_drive_holds_is_named(monkeypatch, scale):
     for rows, free in (
         (diagonal(1.0, 0.99e-6), "tilt"),
         (diagonal(0.99e-6, 1.0), "lift"),
+        ([[scale, scale * 0.9], [scale * -0.72e-6, scale * 0.8e-6]], "tilt"),
         ([[scale * 0.1, scale]], "lift"),
         ([[scale, scale * 0.1]], "tilt"),
         ([], "lift"),
@@ -53,6 +56,23 @@ def test_a_coordinate_that_no_drive_holds_is_named(monkeypatch, scale):
         assert f"{len(rows)} drives, which leave {free} free" in why.message
         assert "crane has 2 coordinates (lift, tilt)" in why.message
     assert loose(monkeypatch, [[scale, 0.0], [0.0, scale], [scale, scale]]) is None
+
+
+def test_room_of_a_metered_section_is_a_share_of_the_higher_relief(monkeypatch):
+    """Of head and rod, whichever is higher; nothing else of its valves counts."""
+    part = object.__new__(MeteredPart)
+    object.__setattr__(part, "label", "lift")
+    q = {
+        "inverse lift": np.array([-0.4]),
+        "push lift": np.array([50e5]),
+        "inside lift": np.array([30e5]),
+    }
+    for reliefs in ((150e5, 200e5), (200e5, 150e5)):
+        monkeypatch.setattr(
+            metered_section, "whole", lambda drive, own=reliefs: (9e9, 9e9, *own, 9e9)
+        )
+        found = part.monitors(q, SimpleNamespace(range=(-math.inf, math.inf)))
+        assert list(found.values()) == [pytest.approx([share]) for share in (0.6, 0.25, 0.15)]
 
 
 # ---- delays that are tried -------------------------------------------------------------------------------------------
@@ -193,4 +213,4 @@ def test_gains_cross_over_by_the_proportional_one_wherever_it_stands(monkeypatch
 def test_where_nothing_is_stable_that_is_said(monkeypatch, wrong):
     words = "goes down when the command goes up" if wrong else "crossovers from 5 to 80 rad/s tried"
     with pytest.raises(InputError, match=words):
-        searched(monkeypatch, lambda K: 0.2 if wrong and K[0] < -6 else 0.0)
+        searched(monkeypatch, lambda K: 0.2 if wrong and K[0] < -6 and K[2] == 0 else 0.0)
