@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from controllers.vdc import bodies, forces, required_motion
+from controllers.vdc import bodies, forces, required_motion, told
 from controllers.vdc.body_gain import BodyGain, symmetric
 from controllers.vdc.forces import Forces
 from controllers.vdc.law import VDC
@@ -219,3 +219,56 @@ def test_what_a_law_tells_and_what_may_be_searched():
     for κ, K_I, named in ((0.5, 0.0, ["κ"]), (0.0, 0.5, ["K_I"]), (0.5, 0.5, ["κ", "K_I"])):
         one = SimpleNamespace(parts=parts, κ=κ, K_I=K_I, _drive_gains=gains)
         assert VDC.searched.fget(one) == ("λ", *named, "k_m")
+
+
+@pytest.mark.parametrize("needs_rate", [True, False])
+def test_what_a_law_forms_at_a_true_state(monkeypatch, needs_rate):
+    """By the model's bodies and by the true ones; memory's rate in the loop is what comes after the plant's own states."""
+    asked = {}
+
+    def note(name, *given):
+        asked[name] = given
+        return name
+
+    law = SimpleNamespace(
+        observed=lambda z: ("ẑ", list(z)), required=lambda *given: SimpleNamespace(f_c=note("own f_c", *given)),
+        rubbing=lambda need, ẑ: (note("f_fr", need, ẑ), "rubbed"), flow=lambda *given: note("by the law", *given),
+        observing=lambda own, ẑ: ("own f_fr", [3.0, 4.0], note("own rate", own.f_c, ẑ)), needs_rate=needs_rate,
+        force_rate=lambda *given: note("rate", *given), asked=lambda *given: note("line", *given),
+    )  # fmt: skip
+    machine = SimpleNamespace(pose_and_rates=lambda x: (f"q of {x}", f"q̇ of {x}"))
+    plant = SimpleNamespace(mechanism=machine, inner=lambda x, t: f"{x} at {t}")
+    loop = SimpleNamespace(
+        parts=lambda t, x, w: ("x_p", [5.0, 6.0], "y", "r", "u"),
+        plant=SimpleNamespace(states="abc"),
+    )
+    monkeypatch.setattr(told.coordinates, "driven", lambda machine: [1, 0])
+    monkeypatch.setattr(told, "steps", lambda *given: note("steps", *given))
+    pulls = [SimpleNamespace(x="x_0", s="s_0"), SimpleNamespace(x="x_1", s="s_1")]
+    served = [(SimpleNamespace(acting=lambda *given, k=k: (k, *given)), f"drive {k}") for k in "ab"]
+    need = SimpleNamespace(xd="ẋ", xd_r="ẋ_r")
+    state = told.State(loop, 0.5, None, None, [0.1, 0.2, 0.3, 0.4, 0.5])
+    found = told.told_by(law, plant, served, state, told.Truth(need, pulls, "q̈", "τ"))
+    q, qd, ẑ, flow = "q of x_p at 0.5", "q̇ of x_p at 0.5", ("ẑ", [5.0, 6.0]), ("ẑ", [0.4, 0.5])
+    assert asked["own f_c"] == (q, qd, "τ") and asked["own rate"] == ("own f_c", ẑ)
+    assert asked["f_fr"] == (need, ẑ) and asked["by the law"] == ([3.0, 4.0], ẑ, "rubbed")
+    rate = "rate" if needs_rate else [0.0, 0.0]
+    assert asked.get("rate") == ((q, qd, "q̈", "τ", ẑ, flow) if needs_rate else None)
+    assert asked["steps"] == (law, plant, loop, 0.5, loop.parts(0, 0, 0), rate)
+    acting = [("a", "drive a", "x_1", "s_1"), ("b", "drive b", "x_0", "s_0")]
+    assert asked["line"] == (machine, acting, "ẋ", "ẋ_r", ẑ, "by the law")
+    told_of = (
+        "f_fr",
+        "own f_fr",
+        [3.0, 4.0],
+        rate,
+        "own f_c",
+        ẑ,
+        "by the law",
+        "own rate",
+        flow,
+        "steps",
+        "u",
+        "line",
+    )
+    assert tuple(found) == told_of
