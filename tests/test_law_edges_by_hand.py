@@ -56,6 +56,9 @@ def test_a_coordinate_that_no_drive_holds_is_named(monkeypatch, scale):
         assert f"{len(rows)} drives, which leave {free} free" in why.message
         assert "crane has 2 coordinates (lift, tilt)" in why.message
     assert loose(monkeypatch, [[scale, 0.0], [0.0, scale], [scale, scale]]) is None
+    three = [[scale * 3.0, 0.0, 0.0], [0.0, scale * 0.1, scale * 2.0], [0.0, 0.0, scale * 1.0]]
+    assert loose(monkeypatch, three, 3) is None
+    assert "leave tilt free" in loose(monkeypatch, three[:2], 3).message
 
 
 def test_room_of_a_metered_section_is_a_share_of_the_higher_relief(monkeypatch):

@@ -12,6 +12,7 @@ from controllers.mpc import parts, terminal_set
 from controllers.mpc.check import _active
 from controllers.mpc.law import MPC
 from controllers.mpc.loop import feasible_somewhere
+from controllers.mpc.observer import check_observable
 from controllers.mpc.terminal_set import Terminal, overshoot
 from controllers.vdc import servo_valve_ledger
 from controllers.vdc.servo_cylinder import ServoValvePart
@@ -118,6 +119,17 @@ def test_what_is_left_of_the_conditions_of_optimality(λ):
         slack = min(b, 1e30) - value if multiplier > 0 else value - max(a, -1e30)
         worst.append(min(abs(multiplier) / max(np.abs(λ).max(), 1.0), abs(slack) / size))
     assert dense.kkt(θ, z, λ) == pytest.approx(max(worst))
+
+
+@pytest.mark.parametrize("C_d, seen", [(-2.0, False), (2.0, True), (-1.9, True)])
+def test_a_disturbance_that_cancels_at_rest_is_not_seen(C_d, seen):
+    """x = 0.5 x + d and y = x + C_d d: d moves the output by 2 + C_d at rest."""
+    given = [np.array([[value]]) for value in (0.5, 1.0, 1.0, C_d)]
+    if seen:
+        check_observable(*given)
+        return
+    with pytest.raises(InputError, match="cannot be told apart"):
+        check_observable(*given)
 
 
 # ---- terminal sets ---------------------------------------------------------------------------------------------------

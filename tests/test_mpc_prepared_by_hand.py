@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from mpc_cases import m, n, n_d, n_v, p_y, small
 
-from controllers.mpc import cost, prepare, verification
+from controllers.mpc import cost, prepare, sequence, verification
 from controllers.mpc.asked import AskedOfMPC
 from controllers.mpc.law import MPC
 from controllers.mpc.loop import Memory, assembled
@@ -117,6 +117,30 @@ def test_what_is_told_of_a_sample(monkeypatch):
     own = SimpleNamespace(prepared=SimpleNamespace(problem=PROBLEM))
     memory = SimpleNamespace(last=None, x=np.array([1.0, 2.0, 3.0, 0.75, 0.25]))
     assert MPC.monitor(own, 0.0, memory, Y, None) == [1, 7, 2.5, 0, 3, 4, 0.5, 0.75, 0.25]
+
+
+@pytest.mark.parametrize("P", [None, np.array([[3.0, 1.0], [1.0, 4.0]])])
+def test_a_sample_without_a_model_holds_and_its_estimate_is_the_less_sure(monkeypatch, P):
+    """The covariance grows by W; nothing is solved, and the path is lost."""
+    W = np.array([[0.5, 0.0], [0.0, 0.25]])
+    asked = []
+    base = SimpleNamespace(problem=SimpleNamespace(n_z=3), W=W, dense="dense")
+    decided = lambda q, θ, solution, z: asked.append((q, θ, solution)) or ("u", "solved", 5, 1)
+    monkeypatch.setattr(sequence, "decided", decided)
+    found, u = sequence._without_model(SimpleNamespace(prepared=base), "z", "x", P)
+    ((q, θ, solution),) = asked
+    assert q is base.problem and θ is None and np.isnan(solution.z).all() and len(solution.z) == 3
+    assert (solution.status, solution.iterations, len(solution.λ)) == (-10, 0, 0)
+    assert (found.x, found.u, found.solved, found.age, found.path, u) == (
+        "x",
+        "u",
+        "solved",
+        5,
+        None,
+        "u",
+    )
+    assert (found.last.fallback, found.last.dense, found.last.θ) == (1, "dense", None)
+    assert (found.covariance is None) if P is None else (found.covariance == P + W).all()
 
 
 # ---- the filter ------------------------------------------------------------------------------------------------------

@@ -51,3 +51,28 @@ def test_steps_go_on_while_the_margin_grows():
     assert (K, α) == (2.0, 0.25) and tried == [2 + 0.5**k for k in range(7)] and len(added) == 7
     assert led(lambda K: [], outward=lambda K: None)[:3] == (2.0, 0.25, [])
     assert led(lambda K: [], α=0.75)[2] == []
+
+
+def test_half_planes_alone_may_be_left_on_the_way_out_of_the_disk(monkeypatch):
+    """Of two sides and four frequencies eight rows get the slack, which is made small and ends at m; noise and zeros none."""
+    asked = {}
+
+    def solved(cost, rows, right, bounds, scale):
+        asked.update(cost=cost, rows=rows, right=right, bounds=bounds, scale=scale)
+        return np.array([5.0, 6.0, 0.1])
+
+    monkeypatch.setattr(design, "_solved", solved)
+    rows = np.arange(20.0).reshape(10, 2)
+    own = SimpleNamespace(L=np.zeros((2, 4, 3)), _rows=lambda K, m: (rows, np.full(10, 50.0)))
+    K, scale = np.array([2.0, 0.5]), np.array([1.0, 4.0])
+    found = design.Program.outward(own, K, scale, 0.3)
+    assert found.tolist() == [5.0, 6.0] and asked["cost"].tolist() == [0.0, 0.0, -1.0]
+    assert asked["rows"][:, :2].tolist() == rows.tolist()
+    assert asked["rows"][:, 2].tolist() == [1.0] * 8 + [0.0] * 2
+    assert asked["right"].tolist() == [50.0] * 9 + [50.0] and asked["bounds"][-1] == (None, 0.3)
+    assert asked["scale"].tolist() == [1.0, 4.0, 1.0] and len(asked["bounds"]) == 3
+    own._rows = lambda K, m: (rows, np.zeros(10))
+    design.Program.outward(own, K, scale, 0.3)
+    assert asked["right"].tolist() == [0.0] * 8 + [16 * 2.0 + 17 * 0.5, 18 * 2.0 + 19 * 0.5]
+    monkeypatch.setattr(design, "_solved", lambda *given: None)
+    assert design.Program.outward(own, K, scale, 0.3) is None
