@@ -58,6 +58,7 @@ DEFAULTS = {
     law.PID._wound: {"shortest": 0.0},
     units._ratio: {"seconds": 0},
     experiment.relay: {"amplitude": None, "hysteresis": 0.0, "bias": 0.0, "T_s": 1e-3},
+    rules.gains: {"rule": "tyreus-luyben", "structure": "PI", "N": 10.0},
     linear.Family.margins: {"least": 0.0, "first": 0},
     oscillation.limit_cycle: {"ε": 0.0},
     oscillation.LimitCycle: {"why": "", "hopeless": False, "cycles": (), "symmetric": False},
