@@ -24,7 +24,7 @@ from controllers.mpc import (
     terminal_set,
 )
 from controllers.pid import first, law, units
-from controllers.pid_tuning import design, experiment, linear, oscillation, relay_law, tune
+from controllers.pid_tuning import design, experiment, linear, oscillation, relay_law, rules, tune
 from controllers.pid_tuning import search as pid_search
 from controllers.riccati import RESIDUAL
 from controllers.vdc import (
