@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from controllers.gain_search import bearing
-from controllers.mpc import stated
+from controllers.mpc import prepare, stated
 from controllers.pid_tuning import record, search
 from controllers.vdc import bodies, metered_section, suited
 from controllers.vdc.metered_section import MeteredPart
@@ -122,6 +122,47 @@ def test_references_that_are_no_rest_are_refused_where_rest_is_weighed(
     else:
         with pytest.raises(InputError, match="no Riccati equation"):
             stated._ended(law, q)
+
+
+def ready(monkeypatch, felt, relinearise=False):
+    """Two states and a command on its way, two disturbances, three outputs of which the last and the first are followed."""
+    model = SimpleNamespace(
+        A=np.eye(3), n=2, B_d=np.zeros((3, 2)), C=np.ones((3, 3)), C_d=2 * np.ones((3, 2)), T=0.1
+    )
+    q = SimpleNamespace(track=(2, 0), felt=np.array(felt), model=model)
+    seen = prepare.Filter(L="L", W="W", V="V", start="P", reads=(1,))
+    monkeypatch.setattr(prepare, "model_at", lambda law, x, u: model)
+    monkeypatch.setattr(prepare, "problem_of", lambda law, model: (q, "terminal"))
+    monkeypatch.setattr(prepare, "_filter", lambda law, model: seen)
+    monkeypatch.setattr(prepare, "condensed", lambda q: "dense")
+    monkeypatch.setattr(prepare, "_rows", lambda law: [4, 5, 6])
+    monkeypatch.setattr(prepare, "_with_path", lambda law, made: ("with a path", made))
+    named = lambda *labels: tuple(SimpleNamespace(name=name) for name in labels)
+    law = SimpleNamespace(
+        follows=named("z", "x"), model=SimpleNamespace(states=named("s", "v")), measured=named("x", "y", "z"),
+        commands=named("u"), disturbances=("u", "load"), extra="extra", N=20, relinearise=relinearise,
+    )  # fmt: skip
+    return prepare.prepared(law, np.array([0.5, -1.5]), None)
+
+
+FELT = [[False, False, False], [True, False, False], [True, False, True]]
+
+
+def test_everything_a_sample_of_a_predictive_law_needs(monkeypatch):
+    """(x, d) begins with nothing on its way and no disturbance; outputs that are followed must be felt at some sample."""
+    made = ready(monkeypatch, FELT)
+    assert made.start_x.tolist() == [0.5, -1.5, 0.0, 0.0, 0.0]
+    assert made.C_a.tolist() == [[1.0] * 3 + [2.0] * 2] * 3 and made.rows == [4, 5, 6]
+    assert (made.L, made.W, made.V, made.kalman_start, made.reads) == ("L", "W", "V", "P", (1,))
+    assert (made.dense, made.terminal, made.extra) == ("dense", "terminal", "extra")
+    labels = {"x": ["s", "v"], "y": ["x", "y", "z"], "u": ["u"], "d": ["u", "load"]}
+    assert made.labels == labels and made.tangents is None
+    told, inner = ready(monkeypatch, FELT, relinearise=True)
+    assert told == "with a path" and inner.rows == [4, 5, 6]
+    with pytest.raises(InputError, match="no command moves z of SimpleNamespace within 20 samples"):
+        ready(monkeypatch, [[True, True, False]] * 3)
+    with pytest.raises(InputError, match="no command moves z, x of"):
+        ready(monkeypatch, [[False, True, False]] * 3)
 
 
 # ---- a PID's first gains ---------------------------------------------------------------------------------------------
