@@ -181,8 +181,8 @@ class Searched(SimpleNamespace):
 
     def program(self, K, i, guides):
         assert guides == search.TRIED and K.shape == (1, 3)
-        L = np.zeros((1, 3, 4))
-        L[0, :, 1] = [2.0, -0.5, 0.1]
+        L = np.zeros((2, 3, 4))
+        L[:, :, 1] = [[2.0, 0.25, 0.05], [-0.5, -0.5, 0.1]]  # of both sides the larger counts
         return SimpleNamespace(ω=np.array([5.0, 20.0, 80.0]), L=L, noise=self.limit)
 
     def least(self, K, enough):

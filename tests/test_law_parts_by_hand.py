@@ -104,10 +104,12 @@ def test_multipliers_that_are_lost_beside_the_largest_name_no_limit():
 @pytest.mark.parametrize(
     "λ", [[4.0, 0.5, -6.0], [0.0, 3e-3, 0.2], [-9.0, 0.0, 0.7], [0.0, -0.2, 0.0], [0.0, 0.0, 2e-3]]
 )
-def test_what_is_left_of_the_conditions_of_optimality(λ):
+@pytest.mark.parametrize("share", [1.0, 1e-3])
+def test_what_is_left_of_the_conditions_of_optimality(λ, share):
     """The gradient as a share of its largest term; beyond a limit, and multiplier beside slack, as shares of 1 + |row|."""
     dense, θ = soft_one()
-    z, λ = np.array([1.5, 0.25]), np.array(λ)
+    θ[:-1] *= share
+    z, λ = share * np.array([1.5, 0.25]), share * np.array(λ)
     A = np.vstack([np.eye(2), dense.G])
     low, high = dense.bounds(θ)
     linear = dense.F @ θ + dense.c1

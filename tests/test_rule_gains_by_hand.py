@@ -9,7 +9,7 @@ import pytest
 from controllers.pid import first
 from controllers.pid_tuning import experiment, record, tune
 from controllers.pid_tuning.linear import Matrices
-from controllers.pid_tuning.oscillation import _way
+from controllers.pid_tuning.oscillation import _way, limit_cycle
 from workbench.contract.errors import InputError
 
 
@@ -215,3 +215,14 @@ def test_a_relay_starts_where_it_is_said():
     assert experiment._begin(plant, {}).x == [0.5, -2.0]
     with pytest.raises(InputError, match="relay, at"):
         experiment._begin(plant, {"x": 1.0})
+
+
+def test_a_cycle_is_as_long_whenever_the_clock_began():
+    """Ten periods of 40 samples of 2 ms, seen from 0 s or from 5 s on."""
+    k = np.arange(401)
+    side, e = np.where(k % 40 < 20, 1.0, -1.0), np.sin(2 * np.pi * k / 40)
+    found = [limit_cycle(begin + 2e-3 * k, side, e, side) for begin in (0.0, 5.0)]
+    assert [one.settled for one in found] == [True, True]
+    assert [one.period for one in found] == pytest.approx([0.08, 0.08])
+    assert [one.cycles[-1].period for one in found] == pytest.approx([0.08, 0.08])
+    assert [one.cycles[-1].upper for one in found] == pytest.approx([0.04, 0.04])
