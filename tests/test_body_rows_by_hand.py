@@ -7,7 +7,7 @@ import pytest
 
 from controllers.pid import law as pid
 from controllers.pid.law import PID
-from controllers.vdc import bodies
+from controllers.vdc import bodies, body_rows
 from controllers.vdc.body_rows import BASE, COUNTED, TIP, BodyRows, _flow, magnitude
 
 V = ([1.0, -2.0, 3.0], [0.5, 0.25, -1.0])
@@ -93,6 +93,32 @@ def test_what_enters_through_the_tool_and_through_a_ground_that_moves(moving):
     assert (BASE in flows[2]) is moving
     if moving:
         assert flows[2][BASE] == (2.0, 10.0)
+
+
+@pytest.mark.parametrize("name, placed", [("lift.B1", ("lift", "B1")), ("cab", ("cab", "cab"))])
+def test_the_row_of_a_body(monkeypatch, name, placed):
+    """½ Δᵀ M Δ, Δᵀ K Δ with what rubs in its joint, which enters there; sizes of nets, dissipation and cuts."""
+    asked = []
+    momentum = lambda body, motion, j, Δ: asked.append((body.name, motion, j, Δ)) or G
+    monkeypatch.setattr(body_rows.mechanics, "momentum", momentum)
+    body = SimpleNamespace(name=name)
+    own = Rows(machine(bodies=[None, body]))
+    own._damped = lambda need, j: (0.75, 1.25)
+    need = SimpleNamespace(fed=[None, F], nets=[None, G], at=SimpleNamespace(motion="motion"))
+    flows = {f"joint {name}": (2.0, 3.0), "pins rod": (-5.0, 6.0)}
+    found = own._body(need, 1, V, F, flows)
+    D = dot(V, F) + 0.75
+    assert (found.subsystem, found.name) == placed and asked == [(name, "motion", 1, V)]
+    assert found.storage == pytest.approx(dot(V, G) / 2) and found.dissipation == pytest.approx(D)
+    assert found.flows == {f"joint {name}": 2.75, "pins rod": -5.0} and found.perturbations == {}
+    size = magnitude(V, G) + magnitude(V, F) + abs(D) + 3.0 + 1.25 + 6.0
+    assert found.scale == pytest.approx(size) and flows[f"joint {name}"] == (2.0, 3.0)
+
+
+def test_the_row_of_the_ground_stores_and_dissipates_nothing():
+    found = body_rows._ground({"joint a": (1.5, 2.0), "pins b": (-4.0, 5.0)})
+    assert (found.storage, found.dissipation, found.perturbations) == (0.0, 0.0, {})
+    assert found.flows == {"joint a": 1.5, "pins b": -4.0} and found.scale == 7.0
 
 
 # ---- PID -------------------------------------------------------------------------------------------------------------------------

@@ -101,7 +101,7 @@ def test_a_model_along_a_path_is_made_where_the_path_goes(monkeypatch):
     assert asked["w"][:, :2].tolist() == inside
     assert asked["w"][:, 2].tolist() == [10.0, 20.0, 30.0, 40.0] and (asked["w"][:, 3] == 7.0).all()
     assert asked["given"][3] is v and asked["given"][5:] == ("C_d", "rows")
-    made.predicted = [np.array([1.0, np.inf])]
+    made.predicted = [np.array([1.0, 2.0, np.inf])]
     assert sequence.along(SimpleNamespace(prepared=base), "x", X, U, given) is None
     tangent.finite = False
     assert sequence.along(SimpleNamespace(prepared=base), "x", X, U, given) is None

@@ -72,7 +72,9 @@ def test_a_handy_size_of_errors(error, unit, scale):
 def test_choices_that_bear_nothing_or_keep_not_what_was_asked_are_counted_beside_the_picture():
     fig = pictures.figure(found(floor=0.01, ceiling=4e-3))
     assert fig.legends[0].get_title().get_text() == "2 more bear none"
+    assert not fig.legends[0].get_frame_on() and fig.get_size_inches().tolist() == [6.7, 3.0]
     (ax,) = fig.axes
+    assert [line.get_linewidth() for line in ax.lines] == [0.8] * 3
     run, before, chosen = (part.get_offsets().data.tolist() for part in ax.collections)
     assert run == [[20.0, 2000.0], [500.0, 3000.0], [40.0, 50.0]]
     assert before == [[20.0, 2000.0]] and chosen == [[40.0, 50.0]]
@@ -214,6 +216,14 @@ def test_what_a_search_is_asked_to_keep_is_above_zero(name):
         with pytest.raises(InputError, match=f"{name}: must be greater than zero"):
             ByRuns(**{name: value})
     assert getattr(ByRuns(**{name: 3}), name) == 3
+
+
+@pytest.mark.parametrize("name", ["bears", "error"])
+def test_what_a_search_is_asked_to_keep_is_a_number(name):
+    with pytest.raises(InputError, match=f"{name}: must be greater than zero, got inf"):
+        ByRuns(**{name: math.inf})
+    with pytest.raises(InputError, match=f"{name}: expected a number or None, got nan"):
+        ByRuns(**{name: math.nan})
 
 
 @pytest.mark.parametrize("limits, S", [((10.0, 10.0), (20.0,)), ((10.0, 5.0), (20.0, 80.0))])

@@ -102,7 +102,7 @@ class Node(SimpleNamespace):
 @pytest.mark.parametrize(
     "F_c, sections, smooth",
     [
-        ((0.0, 5.0), {}, True),
+        ((0.0, 0.5), {}, True),
         ((0.0, 0.0), {}, False),
         ((), {}, False),
         ((5.0,), {"controller": Node(value={"model": Node(value={"friction": 1})})}, False),
@@ -193,3 +193,13 @@ def test_the_first_choice_whose_file_passes_is_taken(monkeypatch, verify, codes,
     one, text, code, verdicts = by_runs._passing(options(verify=verify), None, None, found)
     assert (one.point.name, code) == chosen and text == chosen[0]
     assert verdicts == ([chosen[0]] if verify else [])
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_how_far_a_search_is_is_shown_unless_it_is_quiet(margin, runs, monkeypatch, quiet):
+    shown = []
+    progress = lambda on: nullcontext(shown.append(on) or (lambda *given: None))
+    monkeypatch.setattr(by_margin.terminal, "progress", progress)
+    margin(options(quiet=quiet), plant=1)
+    runs(options(quiet=quiet), plant=1)
+    assert shown == [not quiet, not quiet]

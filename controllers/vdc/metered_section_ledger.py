@@ -31,7 +31,6 @@ def of_rod(part, drive: Metering, given: Given) -> Given:
     return given._replace(
         v=i * given.v,
         v_r=i * given.v_r,
-        f_pr=given.f_pr / known,
         own_f_cr=given.own_f_cr / known,
         f_fr=given.f_fr / known,
         own_f_fr=given.own_f_fr / known,
