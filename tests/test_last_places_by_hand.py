@@ -126,7 +126,7 @@ def test_a_solution_with_a_number_that_is_none_is_no_region(monkeypatch, spoilt)
             taken.append(self.τ)
             return True
 
-    monkeypatch.setattr(search, "Region", lambda *given: Known(P=given[5], G=given[6], τ=given[7]))
+    monkeypatch.setattr(search, "Region", lambda **given: Known(**given))
     parts = {"Q": np.diag([4.0, 2.0]), "Y": np.array([[1.0, 3.0]]), "s": np.array([0.5])}
     ask = lambda: search._checked(
         None, None, None, np.array([2.0]), None, np.eye(2), (*parts.values(), 1.0)
