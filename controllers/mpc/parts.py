@@ -52,10 +52,7 @@ class Named:
 
 LONGEST = 1000  # samples of a horizon: matrices grow with its square
 # s: a crane's sample time, and how far ahead it must look (0.1 s is too short to be stable).
-SAMPLE, REACH = (
-    20e-3,
-    0.4,
-)
+SAMPLE, REACH = 20e-3, 0.4
 # Of a crane, by unit: noise of its sensors, and what its model misses in a sample.
 NOISE = {"rad": 1e-5, "m": 1e-5, "rad/s": 1e-4, "m/s": 1e-4, "Pa": 1e3}
 MISSED = {"rad": 1e-6, "m": 1e-6, "rad/s": 1e-4, "m/s": 1e-4, "Pa": 1e3, "V": 1e-3, "V/s": 1e-1}

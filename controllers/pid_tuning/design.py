@@ -154,11 +154,7 @@ def _furthest(
             program.add(worst[0].ω)
         share /= 2
     # The program knows nothing of the other commands, which may mind other gains more.
-    for factor in (
-        2.0,
-        1.3,
-        1.05,
-    ):
+    for factor in (2.0, 1.3, 1.05):
         trial = K.copy()
         trial[goal] = min(factor * K[goal], max(new[goal], K[goal]))
         if trial[goal] > K[goal] and _worst(program, trial)[0].α >= program.m:

@@ -9,13 +9,7 @@ SECTIONS = 3  # drawn
 UNIT = 0.52  # inches, at most
 LIMITS = "#9A6A00"
 # Heights: pump's line, behind the check, chambers, cylinder, tank.
-MAIN, FED, NODE, PORT, TANK = (
-    2.0,
-    2.65,
-    3.9,
-    4.75,
-    0.45,
-)
+MAIN, FED, NODE, PORT, TANK = 2.0, 2.65, 3.9, 4.75, 0.45
 STEP, BEFORE = 4.75, 2.75  # widths: of a section, of what stands before the first
 
 

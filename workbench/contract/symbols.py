@@ -15,11 +15,7 @@ from workbench.contract.parameters import bind, leaves
 from workbench.numerics.expressions import column, symbols
 
 # How far from the start the text is compared, as a share of every number and of one.
-NEAR = (
-    0.0,
-    1e-3,
-    0.1,
-)
+NEAR = (0.0, 1e-3, 0.1)
 SAME = 1e-7  # relative difference that rounding explains
 
 

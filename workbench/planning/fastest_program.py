@@ -27,10 +27,7 @@ OPTIONS = {
 }
 NEAR = 0.8  # share of what a pressure holds: a load above this is kept sinking where it sinks
 # Width of the corner, and how far into it, where a cylinder may still choose its way.
-SOFT, TOUCH = (
-    1e-3,
-    2e-4,
-)
+SOFT, TOUCH = 1e-3, 2e-4
 SLOWEST = 1e-6  # 1/s², smallest σ̇²
 WIDEST = 10.0  # times, and a tenth of, the first edge's width
 

@@ -28,12 +28,7 @@ from workbench.planning.supplies import PlannedConstantPressure, TwoPressures
 from workbench.planning.task import BIG, Task
 
 # Times SPEED: starting narrower, or falling faster, ends 5 to 15 % higher.
-WIDTHS = (
-    30.0,
-    10.0,
-    4.0,
-    1.5,
-)
+WIDTHS = (30.0, 10.0, 4.0, 1.5)
 MOST = 150  # iterations of a rounded program on the way to sides; what it has then is where the next starts
 ASIDE = 1e-7  # m/s, how far from its jump a cylinder stays on its side
 

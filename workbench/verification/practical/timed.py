@@ -37,11 +37,7 @@ from workbench.verification.run import Run
 from workbench.verification.verdict import STABILITY, Assumption, Verdict
 
 # Instants of the run at which everything else is held, shares of its length.
-ROWS = (
-    0.05,
-    0.5,
-    1.0,
-)
+ROWS = (0.05, 0.5, 1.0)
 MEND = "run it for as long as that, or keep time and counters out of law and plant"
 
 

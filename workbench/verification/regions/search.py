@@ -68,11 +68,7 @@ def _checked(A, B, K, u_max, T, W, parts) -> Region | None:
     """The region of a solution (in the coordinates W x, limits 1) that passes its check, or None."""
     Q, Y, s, _ = parts
     # Taken off the size, so that rounding leaves both conditions true.
-    for shrink in (
-        1e-7,
-        1e-5,
-        1e-3,
-    ):
+    for shrink in (1e-7, 1e-5, 1e-3):
         with np.errstate(all="ignore"):
             try:
                 P = W.T @ np.linalg.inv(Q) @ W * (1 + shrink)
