@@ -46,3 +46,15 @@ def bleed(rng):
 def load(rng, N, low=4.0, high=8.0):
     """β and f̄ of N sections."""
     return 10 ** rng.uniform(low, high, N), rng.uniform(-1.3e6, 1.3e6, N)
+
+
+# Openings to pump and tank, head and rod (k_ph, k_pr, k_th, k_tr), of a section that moves out, back, or not at all.
+WAYS = {
+    "out": [2.0, 0.0, 0.0, 1.5],
+    "back": [0.0, 1.1, 1.7, 0.0],
+    "out, shut to tank": [2.0, 0.0, 0.0, 0.0],
+    "out, shut to pump": [0.0, 0.0, 0.0, 1.5],
+    "back, shut to tank": [0.0, 1.1, 0.0, 0.0],
+    "back, shut to pump": [0.0, 0.0, 1.7, 0.0],
+    "shut": [0.0, 0.0, 0.0, 0.0],
+}

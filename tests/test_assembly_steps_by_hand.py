@@ -188,7 +188,7 @@ def test_a_start_with_fewer_rows_than_beside_it_is_singular(monkeypatch, here, b
     "here, beside", [([3.0, 0.1], [3.0]), ([3.0, 1.1e-3], [3.0, 1.0]), ([3.0], [3.0]), ([], [])]
 )
 def test_other_starts_are_regular(monkeypatch, here, beside):
-    regular(monkeypatch, here, beside)
+    assert regular(monkeypatch, here, beside) is None
 
 
 def test_a_start_is_looked_at_from_three_places_beside_it(monkeypatch):

@@ -280,7 +280,7 @@ def test_a_loop_can_be_held_where_nothing_drives_it_on(
         reference=parts.get(reference), disturbances=pushes, length=lambda: 2.0
     )
     demand = SimpleNamespace(reference="r" if demanded else None)
-    monkeypatch.setattr(resting, "driven", lambda run, after: on)
+    monkeypatch.setattr(resting, "driven", lambda run, after: on or after != 2.0)
     given = SimpleNamespace(scenario=scenario, demand=demand)
     assert bool(resting.comes_to_rest(given)) is rest
 
@@ -291,7 +291,7 @@ def test_a_reference_that_goes_on_is_held_where_it_is_at_the_end(monkeypatch, on
     sine = Sine("output", (0.1,), (0.3,), 0.5, ramp=0.0)
     scenario = Scenario(1.5, sine, offset={"y": 0.02})
     log = SimpleNamespace(time=np.array([0.0, 1.5]))
-    monkeypatch.setattr(resting, "driven", lambda run, after: on)
+    monkeypatch.setattr(resting, "driven", lambda run, after: on or after != 1.5)
     run = SimpleNamespace(scenario=scenario, demand=SimpleNamespace(reference=sine), log=log)
     found = resting.held_from_its_start(run)
     assert (found is not None) is held

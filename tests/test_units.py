@@ -233,3 +233,8 @@ def test_an_angle_of_more_than_a_turn_has_to_name_its_unit(value):
     with pytest.raises(InputError, match="without a unit is in rad, which is .* deg") as caught:
         stated(value, "rad")
     assert f"write {float(value):g} deg" in caught.value.mend
+
+
+@pytest.mark.parametrize("order, unit", [(0, "rad"), (1, "rad/s"), (2, "rad/s^2"), (5, "rad/s^5")])
+def test_the_unit_of_a_derivative_in_time(order, unit):
+    assert units.derived("rad", order) == unit

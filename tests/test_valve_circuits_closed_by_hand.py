@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from metering_cases import WAYS
 
 from plants.valve_circuits import closed
 from plants.valve_circuits.closed import Γ, Λ, Φ_A, Φ_B, Side
@@ -55,15 +56,6 @@ def test_a_ratio_is_beyond_everything_where_nothing_divides(x, y, found):
 # ---- a section by its pressures ----------------------------------------------------------------------------------------------
 A_H, A_R, P_HM, P_RM = 0.5, 0.3, 8.0, 7.0
 Q, P_M = 4.0, 9.0
-WAYS = {
-    "out": [2.0, 0.0, 0.0, 1.5],
-    "back": [0.0, 1.1, 1.7, 0.0],
-    "out, shut to tank": [2.0, 0.0, 0.0, 0.0],
-    "out, shut to pump": [0.0, 0.0, 0.0, 1.5],
-    "back, shut to tank": [0.0, 1.1, 0.0, 0.0],
-    "back, shut to pump": [0.0, 0.0, 1.7, 0.0],
-    "shut": [0.0, 0.0, 0.0, 0.0],
-}
 
 
 def row(way):

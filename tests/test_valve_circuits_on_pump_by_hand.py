@@ -2,20 +2,12 @@
 
 import numpy as np
 import pytest
+from metering_cases import WAYS
 from oracles.metering import residuals
 
 from plants.valve_circuits import closed, inverse, on_pump, shared, together
 
 SECTION = [0.5, 0.3, 8.0, 7.0]
-WAYS = {
-    "out": [2.0, 0.0, 0.0, 1.5],
-    "back": [0.0, 1.1, 1.7, 0.0],
-    "out, shut to tank": [2.0, 0.0, 0.0, 0.0],
-    "out, shut to pump": [0.0, 0.0, 0.0, 1.5],
-    "back, shut to tank": [0.0, 1.1, 0.0, 0.0],
-    "back, shut to pump": [0.0, 0.0, 1.7, 0.0],
-    "shut": [0.0, 0.0, 0.0, 0.0],
-}
 PRESSURES = (0.3, 3.0, 6.5, 7.5, 12.0)
 LOADS = (-9.0, -2.3, -0.4, 0.6, 1.7, 3.3, 5.2)
 NO_PUMP = (0.0, 0.0, 0.0)
