@@ -15,9 +15,9 @@ class Checked:
         check          "module.function" of `workbench.verification`: (claim, run, *takes) → Verdict
         asked          "module.function" likewise: (claim, loop), raises InputError where the loop cannot be asked this; "":
                        any loop can
-        takes          what else the function is given: "allowed" (the tracking error that the claims allow), "bound"
-                       (of v, from the practical claim), "practical" (that claim's verdict), "claims" (all that are asked),
-                       "tick" (progress)
+        takes          what else the function is given: "allowed" (the tracking error that the claims allow), "bounded"
+                       (to be told a bound on v as soon as there is one), "foundation" (that bound and the verdict of the
+                       practical claim), "claims" (all that are asked), "tick" (progress)
         work           its share of the progress bar; a claim that takes "tick" calls it along the way
         at_steps       it is judged at the integrator's steps, between samples, too
         needs_ledger   it is asked of laws that state an accompanying function only

@@ -108,7 +108,7 @@ class PracticalStability(_Checked):
     check: ClassVar[str] = "practical.claim.check_practical"
     asked: ClassVar[str] = "practical.claim.bound_asked"
     reach: ClassVar[str] = "storage"
-    takes: ClassVar[tuple[str, ...]] = ("allowed", "tick")
+    takes: ClassVar[tuple[str, ...]] = ("allowed", "tick", "bounded")
     work: ClassVar[int] = 8
     says_stable: ClassVar[bool] = True
 
@@ -146,7 +146,7 @@ class SampleTimeLimit(_Checked):
 
     check: ClassVar[str] = "practical.limits.check_sample_time"
     reach: ClassVar[str] = "scan"
-    takes: ClassVar[tuple[str, ...]] = ("bound", "practical", "tick")
+    takes: ClassVar[tuple[str, ...]] = ("foundation", "tick")
     work: ClassVar[int] = 12
     scans: ClassVar[bool] = True
 
@@ -171,7 +171,7 @@ class DelayLimit(_Checked):
 
     check: ClassVar[str] = "practical.limits.check_delay"
     reach: ClassVar[str] = "scan"
-    takes: ClassVar[tuple[str, ...]] = ("bound", "practical", "tick")
+    takes: ClassVar[tuple[str, ...]] = ("foundation", "tick")
     work: ClassVar[int] = 12
     scans: ClassVar[bool] = True
 
@@ -201,7 +201,7 @@ class ParameterLimit(_Checked):
 
     check: ClassVar[str] = "practical.limits.check_parameter"
     reach: ClassVar[str] = "scan"
-    takes: ClassVar[tuple[str, ...]] = ("bound", "practical", "tick")
+    takes: ClassVar[tuple[str, ...]] = ("foundation", "tick")
     work: ClassVar[int] = 12
     scans: ClassVar[bool] = True
 

@@ -23,6 +23,7 @@ from workbench.verification.ledger.balance import has_ledger
 from workbench.verification.observed.reachable import put_in_reach, too_wide
 from workbench.verification.observed.requirement_claims import put_to_the_test
 from workbench.verification.observed.unseen import as_far_as_seen
+from workbench.verification.practical.foundation import Foundation
 from workbench.verification.practical.timed import beyond_the_run
 from workbench.verification.run import Run
 from workbench.verification.run import run as simulated
@@ -116,24 +117,23 @@ def _examined(loop, scenario, claims, progress, ahead) -> Examination:
 def _judged(claims: Sequence, run: Run, bar: _Progress, ahead) -> tuple[list[Verdict], dict]:
     """(one verdict a claim, in order; the arrays a report draws).
 
-    Limits rest on the bound of the practical claim, so that one is decided first. They are scanned beside the others, unless
-    the loop has a part in plain Python: that may not be called by two threads at once.
+    Claims that scan run beside the others, from where the bound that they rest on is known, unless the loop has a part in plain
+    Python: that may not be called by two threads at once.
     """
+    foundation = Foundation()
     known = {
-        "bound": None,
         "allowed": _allowed(claims, run),
-        "practical": None,
+        "bounded": foundation.set_bound,
         "claims": claims,
+        "foundation": foundation,
     }
-    found: dict[int, Verdict] = {}
     asked = dict(enumerate(claims))
-    for i in [i for i, claim in asked.items() if isinstance(claim, C.PracticalStability)]:
-        found[i] = _check(asked.pop(i), run, known, bar)
-        known |= {"bound": found[i].data.get("bound"), "practical": found[i]}
     scanned = [] if run.loop.hosted else [i for i, claim in asked.items() if claim.scans]
     scans = {i: asked.pop(i) for i in scanned}
+    found: dict[int, Verdict] = {}
     with beside([partial(_check, claim, run, known, bar) for claim in scans.values()]) as coming:
-        found |= {i: _check(claim, run, known, bar) for i, claim in asked.items()}
+        found |= _practical(asked, run, known, bar)
+        found |= {i: _check(claim, run, known, bar) for i, claim in asked.items() if i not in found}
         so_far = [found[i] for i in sorted(found)]
         drawn = report_arrays(run, claims, so_far) | analysis(run, so_far)
         if ahead and scans:
@@ -141,6 +141,23 @@ def _judged(claims: Sequence, run: Run, bar: _Progress, ahead) -> tuple[list[Ver
         found |= {i: verdict.result() for i, verdict in zip(scans, coming)}
     verdicts = [found[i] for i in range(len(claims))]
     return verdicts, drawn | reaches(verdicts)
+
+
+def _practical(asked: dict, run: Run, known: dict, bar: _Progress) -> dict[int, Verdict]:
+    """Verdicts on practical stability; limits rest on the one that is stated last.
+
+    However it ends, nobody waits for what limits rest on any more.
+    """
+    foundation = known["foundation"]
+    found: dict[int, Verdict] = {}
+    try:
+        for i, claim in reversed(asked.items()):
+            if isinstance(claim, C.PracticalStability):
+                found[i] = _check(claim, run, known, bar)
+                foundation.decide(found[i])
+    finally:
+        foundation.decide(None)
+    return found
 
 
 def _allowed(claims: Sequence, run: Run) -> float | None:

@@ -55,12 +55,17 @@ def bound_asked(claim, loop) -> None:
 
 
 def check_practical(
-    claim, run: Run, allowed: float | None = None, tick: Callable[[], None] | None = None
+    claim,
+    run: Run,
+    allowed: float | None = None,
+    tick: Callable[[], None] | None = None,
+    bounded: Callable[[float | None], None] | None = None,
 ) -> Verdict:
     """The loop returns to its path from every other start; v ≤ bound after settling, where the law states an accompanying function.
 
     allowed: how far the tool, or an output that follows a reference, may stay away (that of the tracking claim). A bound on v that
     nobody stated is set on the nominal run, which must settle: ten times a limit cycle would bound a limit cycle.
+    bounded: told that bound (J; None for a law without v) before other starts are run.
     """
     run = lasting(run, claim.settle)
     with beside(_runs_meanwhile(claim, run)):
@@ -90,6 +95,8 @@ def check_practical(
         return said(None, "no other starts were asked for (runs: 0)")
     if run.loop.plant.no_other_starts:
         return said(None, f"no other start can be had: {run.loop.plant.no_other_starts}")
+    if bounded is not None:
+        bounded(known.bound if has_ledger(run.loop) else None)
     starts = drawn(run, claim.runs, claim.spread)
     modes = slowest_and_unstable(run)
     outcomes, duration = disturbed(claim, run, starts, allowed, modes, tick)

@@ -17,6 +17,7 @@ from workbench.run.many import has_lane
 from workbench.verification.linear.modes_of_run import slowest_and_unstable
 from workbench.verification.observed.requirements import diverged
 from workbench.verification.practical.disturbed import lasting, restless
+from workbench.verification.practical.foundation import Foundation
 from workbench.verification.practical.nominal import SETTLE
 from workbench.verification.practical.scanned import Outcome, Reach, Scan
 from workbench.verification.run import PAYING, Run, samples
@@ -88,8 +89,22 @@ def unfounded(key: str, text: str, claim, practical: Verdict | None) -> Verdict 
     )
 
 
-def _founded(found: Verdict, practical: Verdict | None, run: Run) -> Verdict:
-    """The verdict; one that holds where the practical claim is not asked and a mode grows where the loop rests is undecided."""
+def _gone(key: str, text: str, claim, run: Run, foundation: Foundation) -> Verdict | None:
+    """The verdict where nothing need be scanned: the run ends early, or it is known that there is nothing to reach from."""
+    gone = diverged(key, text, run, claim.counted, SCANNED)
+    if gone or not foundation.fails:
+        return gone
+    return unfounded(key, text, claim, foundation.practical)
+
+
+def _founded(found: Verdict, claim, practical: Verdict | None, run: Run) -> Verdict:
+    """The verdict, undecided where there is nothing to reach from.
+
+    So is one that holds where the practical claim is not asked and a mode grows where the loop rests.
+    """
+    nothing = unfounded(found.key, found.claim, claim, practical)
+    if nothing:
+        return nothing
     if practical is not None or not found.holds:
         return found
     places = [place for place in slowest_and_unstable(run).places if place.lasts]
@@ -99,16 +114,14 @@ def _founded(found: Verdict, practical: Verdict | None, run: Run) -> Verdict:
     return found.overruled(f"linearised, a mode {mode.words}: ask practical-stability as well")
 
 
-def check_sample_time(
-    claim, run: Run, bound: float | None, practical: Verdict | None = None, tick=None
-) -> Verdict:
+def check_sample_time(claim, run: Run, foundation: Foundation, tick=None) -> Verdict:
     """The run of the scenario, from its own start, made again at other sample times: up to which of them it settles."""
     run = lasting(run, SETTLE)
     own = float(run.loop.period or 1e-3)
     least = claim.at_least or own
     quick = replace(run.scenario, log_period=None)
     clock = Clock("sample time", own, own, least, lambda T: variant(run.loop, quick, T_s=T))
-    return _limit(clock, claim, run, bound, practical, tick)
+    return _limit(clock, claim, run, foundation, tick)
 
 
 def queue(samples: float) -> int:
@@ -121,9 +134,7 @@ def queue(samples: float) -> int:
     return min(MOST_HELD, max(8, power))
 
 
-def check_delay(
-    claim, run: Run, bound: float | None, practical: Verdict | None = None, tick=None
-) -> Verdict:
+def check_delay(claim, run: Run, foundation: Foundation, tick=None) -> Verdict:
     """The run of the scenario, from its own start, made again with other delays: up to which of them it settles."""
     run = lasting(run, SETTLE)
     T = float(run.loop.period or 1e-3)
@@ -137,12 +148,10 @@ def check_delay(
         return variant(run.loop, quick, delay=delay, capacity=queue(delay / T))
 
     clock = Clock("delay", own, T / 2, least, make)
-    return _limit(clock, claim, run, bound, practical, tick)
+    return _limit(clock, claim, run, foundation, tick)
 
 
-def check_parameter(
-    claim, run: Run, bound: float | None, practical: Verdict | None = None, tick=None
-) -> Verdict:
+def check_parameter(claim, run: Run, foundation: Foundation, tick=None) -> Verdict:
     """The run of the scenario made again on other plants while the controller keeps its model: up to which it settles."""
     from workbench.contract.closed_loop import ClosedLoop
     from workbench.contract.parameters import bind
@@ -157,9 +166,7 @@ def check_parameter(
 
     wanted = claim.at_least or claim.to
     text = f"stays so up to {claim.parameter} {'=' if zero else '×'} {wanted:g}"
-    gone = diverged("parameter-limit", text, run, claim.counted, SCANNED) or unfounded(
-        "parameter-limit", text, claim, practical
-    )
+    gone = _gone("parameter-limit", text, claim, run, foundation)
     if gone:
         return gone
     start = 0.0 if zero else 1.0
@@ -167,8 +174,15 @@ def check_parameter(
     values = np.linspace(start, claim.to, 9) if evenly else np.geomspace(1.0, claim.to, 9)
     down = claim.to < start
     values = sorted({float(v) for v in values} | {float(wanted)}, reverse=down)
-    judge = outcome(claim, claim.bound or bound)
-    reach = Scan(make, judge, tick, down, _beside(run, len(values))).along(values)
+    scan = Scan(
+        make=make,
+        judge=outcome(claim, claim.bound or foundation.bound),
+        tick=tick,
+        down=down,
+        beside=_beside(run, len(values)),
+        over=lambda: foundation.fails,
+    )
+    reach = scan.along(values)
     good = reach.good
     holds = reach.bad is None or (reach.bad < wanted if down else reach.bad > wanted)
     verdict = Verdict(
@@ -186,7 +200,7 @@ def check_parameter(
         counted=claim.counted,
         data=reach.data | {"paths": sorted(numbers)},
     )
-    return _founded(verdict, practical, run)
+    return _founded(verdict, claim, foundation.practical, run)
 
 
 def _numbers(claim, run: Run) -> dict:
@@ -196,14 +210,12 @@ def _numbers(claim, run: Run) -> dict:
     return {leaf.path: leaf for leaf in found}
 
 
-def _limit(clock: Clock, claim, run: Run, bound, practical, tick) -> Verdict:
+def _limit(clock: Clock, claim, run: Run, foundation: Foundation, tick) -> Verdict:
     """The verdict on how far a time of the loop may go."""
     least = clock.least
     key = f"{clock.name.replace(' ', '-')}-limit"
     text = f"stays so up to {clock.name} {say(least, 's', 3)}"
-    gone = diverged(key, text, run, claim.counted, SCANNED) or unfounded(
-        key, text, claim, practical
-    )
+    gone = _gone(key, text, claim, run, foundation)
     if gone:
         return gone
     # What is asked for is tried itself, and everything nearer with it: stability need not be monotone.
@@ -211,7 +223,8 @@ def _limit(clock: Clock, claim, run: Run, bound, practical, tick) -> Verdict:
     evenly = np.geomspace(clock.own or clock.first, far, 9)
     values = sorted({*map(float, evenly), clock.own, least})
     known = {} if run.loop.period is None else {float(clock.own): run}
-    scan = Scan(clock.make, outcome(claim, claim.bound or bound), tick)
+    judge = outcome(claim, claim.bound or foundation.bound)
+    scan = Scan(clock.make, judge, tick, over=lambda: foundation.fails)
     found = scan.along(values, known)
     passed = any(one.good for one in found.tried.values())
     holds = found.bad is None or (passed and found.bad > least)
@@ -228,7 +241,7 @@ def _limit(clock: Clock, claim, run: Run, bound, practical, tick) -> Verdict:
         counted=claim.counted,
         data=found.data,
     )
-    return _founded(verdict, practical, run)
+    return _founded(verdict, claim, foundation.practical, run)
 
 
 def _edge_in_words(found: Reach) -> str:

@@ -68,6 +68,7 @@ class Scan:
     tick     called after every run
     down     whether values fall, away from 1; else they rise, away from 0
     beside   runs that are made at once
+    over     whether nobody wants to know any more; asked before every run
     """
 
     make: Callable[[float], tuple]
@@ -75,6 +76,7 @@ class Scan:
     tick: Callable[[], None] | None = None
     down: bool = False
     beside: int = 1
+    over: Callable[[], bool] = lambda: False
 
     def along(
         self,
@@ -93,7 +95,7 @@ class Scan:
             tried |= self._until_one_fails([value for value in values if value not in tried])
         good, bad = self._edge(tried)
         for _ in range(self._rounds() if rounds is None else rounds):
-            if good is None or bad is None:
+            if good is None or bad is None or self.over():
                 break
             tried |= self._until_one_fails(self._between(good, bad))
             good, bad = self._edge(tried)
@@ -129,6 +131,8 @@ class Scan:
         """Outcomes of values in their order, which leads away from the nominal one, up to the first batch with one that failed."""
         seen: dict[float, Outcome] = {}
         for i in range(0, len(todo), self.beside):
+            if self.over():
+                break
             batch = todo[i : i + self.beside]
             jobs = [self.make(value) for value in batch]
             seen |= dict(zip(batch, run_many(jobs, self.judge, self.tick)))
