@@ -13,6 +13,7 @@ import io
 import json
 import re
 from collections.abc import Mapping
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,14 +87,24 @@ class Layout:
 
 def placed(files: Mapping[str, bytes]) -> dict[str, str]:
     """The inputs that the templates take where figures shall not leave pages white."""
+    from workbench.run.workers import Workers
+
+    with Workers(1) as pool:
+        return _placed(outlined(files), pool)
+
+
+def _placed(whole: Mapping[str, bytes], pool: Executor) -> dict[str, str]:
+    """As `placed`, of files with boxes for figures. A layout has its pages drawn beside it: a change that is kept needs both."""
     import typst
 
-    whole = outlined(files)
     fonts = {"ignore_system_fonts": True}
     options = {"field": "value", "one": True, **fonts}
 
+    drawn: dict[str, Future] = {}
+
     def layout(changes: Mapping[str, str]) -> Layout:
         asked = inputs(changes) | SKIMMED
+        drawn[asked["placing"]] = pool.submit(pages, asked)
         found = typst.query(whole, "<layout>", sys_inputs=asked, **options)
         value = json.loads(found)
         pair = lambda spot: (int(spot["page"]), float(spot["y"]))
@@ -101,11 +112,12 @@ def placed(files: Mapping[str, bytes]) -> dict[str, str]:
         heights = tuple(map(float, value["heights"]))
         return Layout(every["figures"], every["headings"], pair(value["end"]), heights)
 
-    def feet(changes: Mapping[str, str]) -> list[float]:
-        asked = inputs(changes) | SKIMMED  # as they were laid out: Typst remembers most of it
+    def pages(asked: dict[str, str]) -> list[bytes]:
         pictures = typst.compile(whole, format="png", ppi=COARSE, sys_inputs=asked, **fonts)
-        pages = [pictures] if isinstance(pictures, bytes) else pictures
-        return [foot(picture) for picture in pages]
+        return [pictures] if isinstance(pictures, bytes) else pictures
+
+    def feet(changes: Mapping[str, str]) -> list[float]:
+        return [foot(picture) for picture in drawn[inputs(changes)["placing"]].result()]
 
     now = layout({})
     if not any(map(now.begins_page, range(len(now.figures)))):

@@ -176,21 +176,15 @@ def test_hypotheses_of_a_predictive_law(monkeypatch, why, push, met):
 
 
 def test_arrays_of_a_report_are_those_that_are_there(monkeypatch):
-    for name in ("sensitivity", "model", "tracking", "limits", "solver", "hypotheses"):
+    for name in ("model", "tracking", "limits", "solver", "hypotheses"):
         monkeypatch.setattr(arrays, name, lambda *given, n=name: {} if n == "solver" else {n: 1})
     run = SimpleNamespace(loop=SimpleNamespace(plant=SimpleNamespace(structures=())), log=Log())
-    assert list(arrays.report_arrays(run, (), ())) == [
-        "sensitivity",
-        "hypotheses",
-        "model",
-        "tracking",
-        "limits",
-    ]
+    assert list(arrays.run_arrays(run, ())) == ["hypotheses", "model", "tracking", "limits"]
     run.loop.plant.structures = ("a crane",)
-    assert list(arrays.report_arrays(run, (), ())) == ["sensitivity", "hypotheses"]
+    assert list(arrays.run_arrays(run, ())) == ["hypotheses"]
     run.loop.plant.structures = ()
     run.log.time = T[:2]
-    assert list(arrays.report_arrays(run, (), ())) == ["sensitivity", "hypotheses"]
+    assert list(arrays.run_arrays(run, ())) == ["hypotheses"]
 
 
 @dataclass(frozen=True)

@@ -355,4 +355,4 @@ def test_an_open_loops_model_is_asked_nothing():
     loop = ClosedLoop(actuator(), OpenLoop(actuator(K=110.0)))
     scenario = Scenario(duration=0.02)
     run = Run(loop, scenario, simulate(loop, scenario))
-    assert report_model.model(run, ()) == {} and "model" not in arrays.report_arrays(run, (), ())
+    assert report_model.model(run, ()) == {} and "model" not in arrays.run_arrays(run, ())

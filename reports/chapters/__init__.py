@@ -62,7 +62,8 @@ class Planned:
 
 def analyses() -> dict[str, str]:
     """Every array that a report may show: name → what it holds."""
-    return {name: words for chapter in CHAPTERS for name, words in chapter.analysis.items()}
+    read = [{**chapter.analysis, **chapter.printed} for chapter in CHAPTERS]
+    return {name: words for arrays in read for name, words in arrays.items()}
 
 
 def planned(content) -> dict[str, Planned]:

@@ -13,13 +13,15 @@ class Chapter:
 
     name      of the file that it is in. Its page is `page(d)` of the Typst file beside it; without that file, others
               print its rows
-    analysis  name → what it holds, of the arrays in `Content.analysis` that the chapter reads (N samples, K cases)
+    analysis  name → what it holds, of the arrays in `Content.analysis` that the chapter's figures read (N samples, K cases)
+    printed   likewise, of what its rows alone read
 
     To add a chapter: a file with an object of it in this folder, its page beside it, its name in `CHAPTERS`.
     """
 
     name: ClassVar[str]
     analysis: ClassVar[Mapping[str, str]] = {}
+    printed: ClassVar[Mapping[str, str]] = {}
 
     def figures(self, content) -> Figures:
         """Name → function that draws it; it may still return None."""

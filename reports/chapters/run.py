@@ -19,8 +19,8 @@ class Run(Chapter):
         "previews": "output → errors of the run that sees nothing ahead",
         "limits": "list of what has a limit: name, kind, unit, t, value, low, high, share of time at it",
         "solver": "a predictive controller's solver: t, iterations, active, slack (N,), optimal, events",
-        "statistics": "name → (value, unit)",
     }
+    printed = {"statistics": "name → (value, unit)"}
 
     def figures(self, content) -> Figures:
         if content.log is None:

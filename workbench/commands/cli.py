@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import threading
 from collections.abc import Sequence
 from contextlib import suppress
 
@@ -132,15 +133,16 @@ class _Pages:
 
         self.case, self.arguments, self.drawn = case, arguments, None
         self.moves = all(map(is_page, paths))
+        self.alone = threading.Lock()
 
     def begin(self, examination) -> None:
-        """Draw what does not rest on claims that are still checked; what fails here fails again where it is written."""
+        """Draw what there are arrays for; what fails here fails again where it is written."""
         if self.moves:
             return
-        with suppress(Exception):
+        with self.alone, suppress(Exception):
             from reports.document import Drawn, figures
 
-            self.drawn = Drawn()
+            self.drawn = self.drawn or Drawn()
             figures(self._content(examination), drawn=self.drawn)
 
     def write(self, path, examination, tell) -> None:

@@ -357,6 +357,21 @@ void run_lanes(long first, long *samples, long every, int jumping, double T, lon
   GIVE_LANES(samples, made);
 }
 
+#if LANES > 1
+/* Rows of all lanes distributed to a table for each: of lane l the first counts[l] rows, of every row the `kept` numbers at `keep`,
+ * `apart` numbers from one row of a table to the next. */
+void distribute(const real *rows, const long *counts, long kept, const long *keep, double *const *tables, long apart) {
+  long most = 0;
+  for (int l = 0; l < LANES; ++l) most = counts[l] > most ? counts[l] : most;
+  for (long k = 0; k < most; ++k, rows += ROW)
+    for (long j = 0; j < kept; ++j) {
+      real numbers = rows[keep[j]];
+      for (int l = 0; l < LANES; ++l)
+        if (k < counts[l]) tables[l][k * apart + j] = numbers[l];
+    }
+}
+#endif
+
 #if LANES == 1
 /* the same for n samples; returns how many were done */
 long run(long first, long n, long every, int jumping, double T, long n1, double h1, long n2, double h2, real *state,

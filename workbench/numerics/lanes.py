@@ -7,6 +7,7 @@ call share their grid and their length in samples at most; everything else (star
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,8 @@ class Lanes:
             d = ctypes.c_double
             lib.run_lanes.argtypes = [l, p, l, ctypes.c_int, d, l, d, l, d, p, p, p, p, p, p]
             lib.run_lanes.restype = None
+            lib.distribute.argtypes = [p, p, l, p, p, l]
+            lib.distribute.restype = None
         return lib
 
     def room(self, *shape: int) -> np.ndarray:
@@ -90,3 +93,20 @@ class Lanes:
         self.lib.run_lanes(
             first, samples.ctypes.data, every, int(jumping), *segments, *arrays, None
         )
+
+    def distribute(
+        self, rows: np.ndarray, keep: Sequence[int], tables: Sequence[np.ndarray]
+    ) -> None:
+        """Rows of all lanes, as `run` makes them, into `tables`, one a lane, each with as many rows as it takes.
+
+        Of every row the numbers at `keep` go into the first columns of a table. Tables stand row by row in memory and are equally
+        wide; lanes beyond the last table are left out.
+        """
+        counts = np.zeros(self.count, dtype=np.int64)
+        counts[: len(tables)] = [len(table) for table in tables]
+        places = np.zeros(self.count, dtype=np.uint64)
+        places[: len(tables)] = [table.ctypes.data for table in tables]
+        kept = np.array(keep, dtype=np.int64)
+        apart = tables[0].shape[1]
+        arrays = (address(counts), len(kept), address(kept), address(places), apart)
+        self.lib.distribute(address(rows), *arrays)

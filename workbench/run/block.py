@@ -12,6 +12,7 @@ from workbench.numerics.lanes import Lanes
 from workbench.run.attempt import Attempt
 from workbench.run.fused import Fused, compiled_loop
 from workbench.run.pace import Pace
+from workbench.run.room import release
 
 SOME, MANY = 500, 4000  # samples of a block between looks at what its lanes made
 IN_CACHE = 2**20  # bytes that their inputs and rows may take to stay in the processor's cache
@@ -50,8 +51,7 @@ class Block:
     def __init__(self, lanes: Lanes, runs: list[Fused], pace: Pace) -> None:
         self.lanes, self.runs = lanes, runs
         self.grids = [run.grid_at(pace) for run in runs]
-        self.columns = [run.columns for run in runs]
-        self.logged = [c.room(g.rows) for c, g in zip(self.columns, self.grids)]
+        self.logged = [run.columns.room(g.rows) for run, g in zip(runs, self.grids)]
         self.done = [0] * len(runs)
         own = list(range(len(runs))) + [0] * (lanes.count - len(runs))
         alone = lanes.alone
@@ -84,9 +84,7 @@ class Block:
         self.lanes.run(
             first, samples, g.every, jumping, segments, self.state, self.W, F, self.c, self.rows
         )
-        for i, made in enumerate(samples[: len(wanted)]):
-            if wanted[i] > 0:
-                self._take(i, first, int(made))
+        self._take(first, [int(m) if k > 0 else 0 for m, k in zip(samples, wanted)])
         return True
 
     def _given(self, first: int, count: int) -> np.ndarray | None:
@@ -108,12 +106,17 @@ class Block:
             F[..., lane] = stages[i]
         return F
 
-    def _take(self, i: int, first: int, made: int) -> None:
-        """Put what lane i made into the table of its run."""
-        g = self.grids[i]
-        part = slice(g.kept(first), g.kept(first + made))
-        self.columns[i].take(self.logged[i][part], self.rows[: part.stop - part.start, :, i])
-        self.done[i] = first + made
+    def _take(self, first: int, made: list[int]) -> None:
+        """Put what the lanes made, so many samples each, into the tables of their runs."""
+        parts = [
+            table[g.kept(first) : g.kept(first + count)]
+            for table, g, count in zip(self.logged, self.grids, made)
+        ]
+        self.lanes.distribute(self.rows, self.runs[0].columns.keep, parts)
+        for i, count in enumerate(made):
+            release(parts[i])
+            if count:
+                self.done[i] = first + count
 
     def attempts(self) -> list[Attempt]:
         """What became of every run."""

@@ -28,7 +28,7 @@ from workbench.verification.practical.timed import beyond_the_run
 from workbench.verification.run import Run
 from workbench.verification.run import run as simulated
 from workbench.verification.told.analysis import analysis, plain, reaches
-from workbench.verification.told.arrays import report_arrays
+from workbench.verification.told.arrays import run_arrays, sensitivity
 from workbench.verification.too_long import TooLong
 from workbench.verification.verdict import Verdict
 from workbench.verification.verdicts import Verdicts
@@ -84,9 +84,9 @@ def examine(
 ) -> Examination:
     """Run the scenario (by default the machine's own path, as in a case file that states none), check the claims.
 
-    progress(fraction, what) is called along the way. ahead(examination) is called while claims that scan are still being checked,
-    where there are such: with no verdicts yet, and with every array that does not rest on those claims, so that a report can
-    be begun. Raises InputError for claims the loop cannot be asked.
+    progress(fraction, what) is called along the way. ahead(examination) is called with no verdicts and the arrays there are so
+    far, so that a report can be begun: on a thread once the run is made, and where claims scan, once all others are checked; the
+    two calls may overlap. Raises InputError for claims the loop cannot be asked.
     """
     with steady():
         return _examined(loop, scenario or _default_path(loop), claims, progress, ahead)
@@ -117,8 +117,8 @@ def _examined(loop, scenario, claims, progress, ahead) -> Examination:
 def _judged(claims: Sequence, run: Run, bar: _Progress, ahead) -> tuple[list[Verdict], dict]:
     """(one verdict a claim, in order; the arrays a report draws).
 
-    Claims that scan run beside the others, from where the bound that they rest on is known, unless the loop has a part in plain
-    Python: that may not be called by two threads at once.
+    Claims that scan run beside the others, from where the bound that they rest on is known, and a report is begun, unless the loop
+    has a part in plain Python: that may not be called by two threads at once.
     """
     foundation = Foundation()
     known = {
@@ -128,14 +128,21 @@ def _judged(claims: Sequence, run: Run, bar: _Progress, ahead) -> tuple[list[Ver
         "foundation": foundation,
     }
     asked = dict(enumerate(claims))
-    scanned = [] if run.loop.hosted else [i for i, claim in asked.items() if claim.scans]
+    alone = run.loop.hosted
+    scanned = [] if alone else [i for i, claim in asked.items() if claim.scans]
     scans = {i: asked.pop(i) for i in scanned}
+    works = [partial(_check, claim, run, known, bar) for claim in scans.values()]
+    of_run = run_arrays(run, claims)
+    if ahead and not alone:
+        begun = Examination([], run.told, of_run, run)
+        works.append(lambda look: ahead(begun))
     found: dict[int, Verdict] = {}
-    with beside([partial(_check, claim, run, known, bar) for claim in scans.values()]) as coming:
+    with beside(works) as coming:
         found |= _practical(asked, run, known, bar)
         found |= {i: _check(claim, run, known, bar) for i, claim in asked.items() if i not in found}
         so_far = [found[i] for i in sorted(found)]
-        drawn = report_arrays(run, claims, so_far) | analysis(run, so_far)
+        peaks = sensitivity(run, claims, so_far)
+        drawn = of_run | ({"sensitivity": peaks} if peaks else {}) | analysis(run, so_far)
         if ahead and scans:
             ahead(Examination([], run.told, drawn, run))
         found |= {i: verdict.result() for i, verdict in zip(scans, coming)}

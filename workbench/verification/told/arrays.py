@@ -32,11 +32,10 @@ from workbench.verification.told.limits import limits
 from workbench.verification.told.model import POINTS, followed, law_of, model, where
 
 
-def report_arrays(run: Run, claims: Sequence, verdicts: Sequence) -> dict:
-    """The arrays named above that suit this loop."""
+def run_arrays(run: Run, claims: Sequence) -> dict:
+    """The arrays named above that suit this loop and rest on no verdict."""
     plain = not run.loop.plant.structures and len(run.log.time) > 2
     made = {
-        "sensitivity": sensitivity(run, claims, verdicts),
         "solver": solver(run),
         "hypotheses": hypotheses(run),
     }
