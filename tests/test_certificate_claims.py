@@ -437,7 +437,7 @@ def test_regions_are_drawn_where_they_are(monkeypatch):
 
 
 def test_every_claim_names_its_check_and_what_that_takes():
-    known = {"allowed", "bound", "claims", "practical", "tick"}
+    known = {"allowed", "bounded", "claims", "foundation", "tick"}
     for claim in get_args(C.Claim):
         module, _, function = claim.check.rpartition(".")
         check = getattr(import_module(f"workbench.verification.{module}"), function)

@@ -20,6 +20,7 @@ from workbench.verification import claims as C
 from workbench.verification import verify
 from workbench.verification.linear.modes import Mode, Modes, Place
 from workbench.verification.practical import limits, scanned
+from workbench.verification.practical.foundation import Foundation
 from workbench.verification.practical.limits import Clock, _beside, outcome, queue
 from workbench.verification.practical.scanned import Outcome, Reach, Scan
 from workbench.verification.verdict import Verdict
@@ -257,7 +258,7 @@ def verdict(monkeypatch, reach, least=2e-3, own_bound=None, **asked):
     run = SimpleNamespace(loop=SimpleNamespace(period=asked.get("period", 1e-3)), log=log)
     claim = SimpleNamespace(up_to=16e-3, bound=own_bound, counted=False, error=0.05)
     clock = Clock("sample time", 1e-3, 2e-3, least, None)
-    found = limits._limit(clock, claim, run, 1.0, None, None)
+    found = limits._limit(clock, claim, run, Foundation.known(1.0), None)
     return found, asked, run
 
 
@@ -315,7 +316,9 @@ def test_a_run_that_ends_early_or_has_no_practical_stability_is_not_scanned(monk
         log = SimpleNamespace(status=status, time=[0.0, 1.0])
         run = SimpleNamespace(log=log, loop=None, end="gone")
         clock = Clock("delay", 1e-3, 1e-3, 1e-3, None)
-        assert limits._limit(clock, claim, run, 1.0, practical, None).holds is holds
+        assert (
+            limits._limit(clock, claim, run, Foundation.known(1.0, practical), None).holds is holds
+        )
 
 
 @pytest.mark.usefixtures("decays")
@@ -346,13 +349,14 @@ def asked_of(monkeypatch, check, claim, own):
     """What `check` asks `_limit` for, of a loop."""
     told = {}
 
-    def asked(clock, claim, run, bound, practical, tick):
-        told.update(clock._asdict(), claim=claim, bound=bound)
+    def asked(clock, claim, run, foundation, tick):
+        told.update(clock._asdict(), claim=claim, bound=foundation.bound)
 
     monkeypatch.setattr(limits, "_limit", asked)
     monkeypatch.setattr(limits, "lasting", lambda run, settle: run)
     scenario = Scenario(duration=2.0, log_period=0.01)
-    check(claim, SimpleNamespace(loop=own, scenario=scenario, log=None), 1.5)
+    run = SimpleNamespace(loop=own, scenario=scenario, log=None)
+    check(claim, run, Foundation.known(1.5))
     return told
 
 
@@ -405,7 +409,7 @@ def parameter(monkeypatch, reach, plant=None, **claim):
     own = own if plant is None else ClosedLoop(plant, own.controller)
     log = Log(np.zeros(1), np.zeros((1, 0)), (), {}, Status(True, "completed", 1.0))
     run = SimpleNamespace(loop=own, scenario=WHOLE, log=log)
-    return limits.check_parameter(C.ParameterLimit(**claim), run, 1.0), told
+    return limits.check_parameter(C.ParameterLimit(**claim), run, Foundation.known(1.0)), told
 
 
 @pytest.mark.usefixtures("decays")

@@ -25,6 +25,7 @@ from workbench.verification.linear.step_matrix import Matrices
 from workbench.verification.observed import oscillation
 from workbench.verification.observed.holding import _poses
 from workbench.verification.practical import limits
+from workbench.verification.practical.foundation import Foundation
 from workbench.verification.regions.saturation import Region
 from workbench.verification.rigorous.balls import Ball, exponential
 from workbench.verification.run_claims import Unasked
@@ -171,7 +172,7 @@ def test_a_parameter_is_scanned_from_itself_to_where_it_is_asked(monkeypatch, to
         parameter="K", to=to, at_least=None, counted=True, bound=None, error=0.05
     )
     with pytest.raises(Asked) as told:
-        limits.check_parameter(claim, run, 1.0)
+        limits.check_parameter(claim, run, Foundation.known(1.0))
     values, make = told.value.args
     assert make(1.7)[0].plant == replace(plant, K=1.7 * plant.K)
     assert make(1.7)[0].controller == loop.controller
@@ -319,7 +320,8 @@ def test_a_delay_is_scanned_by_equal_factors_with_its_own_and_what_is_asked_for(
     run = SimpleNamespace(loop=SimpleNamespace(period=1e-3))
     claim = SimpleNamespace(up_to=16e-3, bound=None, counted=True, error=0.05)
     with pytest.raises(Asked) as told:
-        limits._limit(limits.Clock("delay", 0.0, 1e-3, 3e-3, None), claim, run, 1.0, None, None)
+        clock = limits.Clock("delay", 0.0, 1e-3, 3e-3, None)
+        limits._limit(clock, claim, run, Foundation.known(1.0), None)
     (values,) = told.value.args
     wanted = sorted([0.0, 3e-3, *(1e-3 * 2 ** (k / 2) for k in range(9))])
     assert values == pytest.approx(wanted)

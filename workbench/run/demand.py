@@ -48,11 +48,7 @@ class Demand:
         self.known = [base for base, _ in self.previews.values() if base in pushes]
         bases = dict.fromkeys(name.split("@")[0] for name in asked)
         self.wanted = [parse(base) for base in bases if base not in self.known]
-        self.live = tuple(
-            name
-            for name, kind in self.kinds.items()
-            if kind in ("reference", "noise") or name in scenario.disturbances
-        )
+        self.live = live_inputs(loop, scenario)
         self.plant = loop.plant
         nominal = undisturbed(self.plant, scenario, x0)
         self.followed = Followed(self.plant, scenario.reference, self.wanted, nominal)
@@ -146,6 +142,15 @@ class Demand:
         check_commands(self.plant, self.scenario, t)
         if self.followed.moves_joints and isinstance(self.plant, Posed):
             check_reach(self.plant, self.followed.joints(t), t)
+
+
+def live_inputs(loop: System, scenario: Scenario) -> tuple[str, ...]:
+    """Names of the inputs that vary in this scenario or differ from their default."""
+    return tuple(
+        s.name
+        for s in loop.inputs
+        if s.kind in ("reference", "noise") or s.name in scenario.disturbances
+    )
 
 
 _stacks: deque[tuple] = deque(maxlen=PATHS)

@@ -19,7 +19,7 @@ from workbench.verification import run_claims
 from workbench.verification.accuracy import within_accuracy
 from workbench.verification.asked import function
 from workbench.verification.beside import beside
-from workbench.verification.ledger.balance import has_ledger
+from workbench.verification.ledger.balance import compiled_ledger, has_ledger
 from workbench.verification.observed.reachable import put_in_reach, too_wide
 from workbench.verification.observed.requirement_claims import put_to_the_test
 from workbench.verification.observed.unseen import as_far_as_seen
@@ -106,12 +106,20 @@ def _examined(loop, scenario, claims, progress, ahead) -> Examination:
     claims = tuple(default_claims(loop, scenario) if claims is None else claims)
     bar = _Progress(progress, 4 + sum(c.work for c in claims))
     bar.tick("simulating", 0)
-    run = simulated(loop, scenario)
+    run = _ran(loop, scenario, claims)
     bar.tick("simulating", 4)
     verdicts, drawn = _judged(claims, run, bar, ahead)
     verdicts = within_accuracy(run, [put_to_the_test(v) for v in verdicts])
     caused = _with_cause(run, _with_energy(run, plain(verdicts)))
     return Examination(as_far_as_seen(run, beyond_the_run(run, caused)), run.told, drawn, run)
+
+
+def _ran(loop, scenario, claims) -> Run:
+    """The run that is judged, beside which the ledger is compiled where claims need it."""
+    asked = any(claim.needs_ledger for claim in claims) and has_ledger(loop) and not loop.hosted
+    ready = [lambda look: compiled_ledger(loop, scenario)] if asked else []
+    with beside(ready):
+        return simulated(loop, scenario)
 
 
 def _judged(claims: Sequence, run: Run, bar: _Progress, ahead) -> tuple[list[Verdict], dict]:

@@ -26,8 +26,9 @@ from workbench.numerics.calculus import hoist
 from workbench.numerics.expressions import column, quick, symbols
 from workbench.numerics.kept_graphs import Graphs, kept
 from workbench.numerics.mapped import Mapped
-from workbench.run.demand import Demand
+from workbench.run.demand import Demand, live_inputs
 from workbench.run.log import Log
+from workbench.run.scenario import Scenario
 from workbench.run.start import start_state
 from workbench.run.targets import parse, target_name
 from workbench.verification.ledger.ends import both_ends
@@ -284,6 +285,12 @@ def ledger_function(loop: System, live: tuple[str, ...]) -> LedgerFunction:
     if key not in _functions:
         _functions[key] = LedgerFunction(loop, live)
     return _functions[key]
+
+
+def compiled_ledger(loop: System, scenario: Scenario) -> tuple[Mapped, Mapped]:
+    """(storage, whole ledger) of a loop as compiled functions; asked for beside a run, they keep no claim waiting after it."""
+    function = ledger_function(loop, live_inputs(loop, scenario))
+    return function.v, function.f
 
 
 def balance(loop: System, scenario, log: Log) -> Balance:

@@ -32,7 +32,7 @@ from workbench.verification.practical.disturbed import (
 from workbench.verification.practical.elsewhere import at_its_end
 from workbench.verification.practical.hardly_damped import swings_on
 from workbench.verification.practical.meters import not_asked_back
-from workbench.verification.practical.nominal import nominal_run
+from workbench.verification.practical.nominal import Nominal, nominal_run
 from workbench.verification.practical.reach_seen import further_off, reach
 from workbench.verification.practical.starts import Start, drawn, sizes
 from workbench.verification.practical.switches_of import switches_of
@@ -83,18 +83,9 @@ def check_practical(
         counted=claim.counted,
         **more,
     )
-    if run.left[1]:
-        return said(False, run.left[1])
-    if known.unsound:
-        return said(
-            None,
-            f"a bound set on a run that is itself not sound proves nothing ({known.unsound}); mend the run, or state `bound`",
-            data={"nominal": known.v},
-        )
-    if claim.runs < 1:
-        return said(None, "no other starts were asked for (runs: 0)")
-    if run.loop.plant.no_other_starts:
-        return said(None, f"no other start can be had: {run.loop.plant.no_other_starts}")
+    unasked = _without_runs(claim, run, known, said)
+    if unasked:
+        return unasked
     if bounded is not None:
         bounded(known.bound if has_ledger(run.loop) else None)
     starts = drawn(run, claim.runs, claim.spread)
@@ -110,6 +101,23 @@ def check_practical(
     found = elsewhere or _with_modes(claim, run, verdict, modes, starts[0], allowed)
     found = replace(found, assumptions=(*found.assumptions, *_besides(run, claim.spread)))
     return _with_places(claim, run, found, outcomes, allowed, modes) if found.holds else found
+
+
+def _without_runs(claim, run: Run, known: Nominal, said) -> Verdict | None:
+    """The verdict where no other start is run; None where they are."""
+    if run.left[1]:
+        return said(False, run.left[1])
+    if known.unsound:
+        return said(
+            None,
+            f"a bound set on a run that is itself not sound proves nothing ({known.unsound}); mend the run, or state `bound`",
+            data={"nominal": known.v},
+        )
+    if claim.runs < 1:
+        return said(None, "no other starts were asked for (runs: 0)")
+    if run.loop.plant.no_other_starts:
+        return said(None, f"no other start can be had: {run.loop.plant.no_other_starts}")
+    return None
 
 
 def _besides(run: Run, spread: float) -> tuple[Assumption, ...]:
