@@ -3,7 +3,6 @@
 import sys
 import threading
 import time
-from concurrent.futures import Future
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
@@ -13,10 +12,13 @@ import numpy as np
 import pytest
 from ledger_cases import CRANE, PATH, sampled
 
+from controllers import PID
+from plants import LinearActuator
 from reports import Content, chapters
 from reports.document import Drawn, figures
-from workbench import Scenario
+from workbench import Hold, Sampled, Scenario
 from workbench.contract import own_text
+from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.errors import InputError
 from workbench.verification import claims as C
 from workbench.verification import judge, run_claims
@@ -36,15 +38,20 @@ ASKED = (
 )
 
 
+class Later:
+    """Work that is done when it is asked for."""
+
+    def __init__(self, work):
+        self.work = work
+
+    def result(self):
+        return self.work(lambda: None)
+
+
 @contextmanager
 def in_turn(works):
-    """As `beside`, one after the other, before the caller goes on."""
-    found = []
-    for work in works:
-        coming = Future()
-        coming.set_result(work(lambda: None))
-        found.append(coming)
-    yield found
+    """As `beside`, one after the other, where the caller asks for it."""
+    yield [Later(work) for work in works]
 
 
 def content(found, loop) -> Content:
@@ -62,9 +69,11 @@ def content(found, loop) -> Content:
 # ---- the examination ------------------------------------------------------------------------------------------------------
 @pytest.fixture(scope="module")
 def both():
-    """(examination with its limits scanned beside, what was known while they were; the same one after the other)."""
+    """(examination with its limits scanned beside, what was known once the run was made and while limits were scanned; the same
+    one after the other)."""
     loop, early = sampled(CRANE), []
     fast = examine(loop, SHORT, ASKED, None, early.append)
+    early.sort(key=lambda told: len(told.analysis))
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(judge, "beside", in_turn)
         slow = examine(sampled(CRANE), SHORT, ASKED)
@@ -101,22 +110,25 @@ def test_every_number_is_the_same_to_the_last_bit(both):
 
 def test_what_is_known_early_is_what_is_known_at_the_end(both):
     _, fast, early, _ = both
-    (first,) = early
-    assert not first.verdicts and first.log is fast.log
-    assert set(fast.analysis) - set(first.analysis) == {"sample_time", "delay"}
-    assert all(fast.analysis[name] is array for name, array in first.analysis.items())
+    of_run, of_claims = early
+    assert of_run.analysis == {}  # of a crane under VDC: nothing rests on its run alone
+    assert set(fast.analysis) - set(of_claims.analysis) == {"sample_time", "delay"}
+    for told in early:
+        assert not told.verdicts and told.log is fast.log
+        assert all(fast.analysis[name] is array for name, array in told.analysis.items())
 
 
 def test_figures_drawn_early_are_those_drawn_at_the_end(both):
     loop, fast, early, _ = both
     drawn = Drawn()
-    before = figures(content(early[0], loop), drawn=drawn)
-    assert {"ledger", "returns", "bode"} <= set(before) and not {"sample_time", "delay"} & set(
-        before
-    )
+    first, before = (figures(content(told, loop), drawn=drawn) for told in early)
+    assert {"machine", "path", "pressures", "energy"} <= set(first) and "ledger" not in first
+    assert {"ledger", "returns", "bode"} <= set(before)
+    assert not {"sample_time", "delay"} & set(before)
     whole = figures(content(fast, loop), drawn=drawn)
     assert whole == figures(content(fast, loop)) and {"sample_time", "delay"} <= set(whole)
-    assert all(whole[name] is picture for name, picture in before.items())
+    for pictures in (first, before):
+        assert all(whole[name] is picture for name, picture in pictures.items())
 
 
 def test_a_failing_claim_ends_the_scans_and_is_what_is_raised():
@@ -125,10 +137,24 @@ def test_a_failing_claim_ends_the_scans_and_is_what_is_raised():
         examine(sampled(CRANE), SHORT, wrong)
 
 
-def test_without_scans_nothing_is_early():
+def test_without_scans_the_run_alone_is_early():
     early = []
     examine(sampled(CRANE), SHORT, (run_claims.Saturation(),), None, early.append)
-    assert not early
+    (of_run,) = early
+    assert of_run.verdicts == [] and len(of_run.log.time) > 2
+
+
+def test_what_an_actuators_run_shows_is_drawn_once():
+    """Errors and limits rest on the run alone, and are the same objects at the end."""
+    early = []
+    actuator = LinearActuator()
+    loop = ClosedLoop(actuator, Sampled(PID(actuator, **PID.suited(actuator)), 1e-3))
+    found = examine(
+        loop, Scenario(reference=Hold("output", (0.01,)), duration=0.4), None, None, early.append
+    )
+    first = min(early, key=lambda told: len(told.analysis))
+    assert {"tracking", "limits"} <= set(first.analysis)
+    assert all(found.analysis[name] is array for name, array in first.analysis.items())
 
 
 # ---- threads --------------------------------------------------------------------------------------------------------
