@@ -39,7 +39,7 @@ def test_the_list_has_every_file_once_and_every_page_is_of_a_chapter():
 
 
 def test_an_array_belongs_to_one_chapter():
-    owned = [name for chapter in chapters.CHAPTERS for name in chapter.analysis]
+    owned = [n for chapter in chapters.CHAPTERS for n in (*chapter.analysis, *chapter.printed)]
     assert len(owned) == len(set(owned)) == len(chapters.analyses())
 
 

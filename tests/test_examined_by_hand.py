@@ -39,7 +39,7 @@ def test_a_simulation_is_four_steps_of_the_whole(monkeypatch, work, shares):
     monkeypatch.setattr(
         judge, "_judged", lambda claims, run, bar, ahead: (["a", "b"], {"drawn": 1})
     )
-    claims = tuple(SimpleNamespace(work=w) for w in work)
+    claims = tuple(SimpleNamespace(work=w, needs_ledger=False) for w in work)
     found = judge._examined(
         "loop", "scenario", claims, lambda share, what: told.append((share, what)), None
     )

@@ -75,7 +75,7 @@ def _beside(run: Run, count: int) -> int:
     return width() if enough and has_lane(loop, scenario) else 1
 
 
-def unfounded(key: str, text: str, claim, practical: Verdict | None) -> Verdict | None:
+def unfounded(key: str, text: str, counted: bool, practical: Verdict | None) -> Verdict | None:
     """An undecided verdict where the practical claim, which a limit rests on, does not hold to begin with; else None."""
     if practical is None or practical.holds:
         return None
@@ -85,7 +85,7 @@ def unfounded(key: str, text: str, claim, practical: Verdict | None) -> Verdict 
         None,
         worst=f"practical stability is {practical.word} as the loop is: there is nothing to reach from",
         source=SCANNED,
-        counted=claim.counted,
+        counted=counted,
     )
 
 
@@ -94,15 +94,15 @@ def _gone(key: str, text: str, claim, run: Run, foundation: Foundation) -> Verdi
     gone = diverged(key, text, run, claim.counted, SCANNED)
     if gone or not foundation.fails:
         return gone
-    return unfounded(key, text, claim, foundation.practical)
+    return unfounded(key, text, claim.counted, foundation.practical)
 
 
-def _founded(found: Verdict, claim, practical: Verdict | None, run: Run) -> Verdict:
+def _founded(found: Verdict, practical: Verdict | None, run: Run) -> Verdict:
     """The verdict, undecided where there is nothing to reach from.
 
     So is one that holds where the practical claim is not asked and a mode grows where the loop rests.
     """
-    nothing = unfounded(found.key, found.claim, claim, practical)
+    nothing = unfounded(found.key, found.claim, found.counted, practical)
     if nothing:
         return nothing
     if practical is not None or not found.holds:
@@ -200,7 +200,7 @@ def check_parameter(claim, run: Run, foundation: Foundation, tick=None) -> Verdi
         counted=claim.counted,
         data=reach.data | {"paths": sorted(numbers)},
     )
-    return _founded(verdict, claim, foundation.practical, run)
+    return _founded(verdict, foundation.practical, run)
 
 
 def _numbers(claim, run: Run) -> dict:
@@ -241,7 +241,7 @@ def _limit(clock: Clock, claim, run: Run, foundation: Foundation, tick) -> Verdi
         counted=claim.counted,
         data=found.data,
     )
-    return _founded(verdict, claim, foundation.practical, run)
+    return _founded(verdict, foundation.practical, run)
 
 
 def _edge_in_words(found: Reach) -> str:
