@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from workbench.contract.lazy import imported
+
 _HOME = {
     "VDC": "vdc",
     "PID": "pid.law",
@@ -21,9 +23,6 @@ __all__ = list(_HOME)
 
 
 def __getattr__(name: str):
-    if name in _HOME:
-        import importlib
-
-        return getattr(importlib.import_module(f"controllers.{_HOME[name]}"), name)
-    why = f": {_GONE[name]}" if name in _GONE else ""
-    raise AttributeError(f"module 'controllers' has no attribute {name!r}{why}")
+    if name in _GONE:
+        raise AttributeError(f"module 'controllers' has no attribute {name!r}: {_GONE[name]}")
+    return imported(__name__, _HOME, name)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from workbench.contract.lazy import imported
+
 _HOME = {
     name: "crane.manipulator"
     for name in ("Manipulator", "Structure", "Revolute", "Prismatic", "Body", "Frame", "Oil")
@@ -54,8 +56,4 @@ __all__ = list(_HOME)
 
 
 def __getattr__(name: str):
-    if name in _HOME:
-        import importlib
-
-        return getattr(importlib.import_module(f"plants.{_HOME[name]}"), name)
-    raise AttributeError(f"module 'plants' has no attribute {name!r}")
+    return imported(__name__, _HOME, name)

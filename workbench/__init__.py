@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from workbench.contract.lazy import imported
+
 __version__ = "0.1.0"
 
 # Names are looked up on first use, so that `--help` does not pay for libraries it does not need.
@@ -57,11 +59,7 @@ __all__ = list(_HOME)
 
 
 def __getattr__(name: str):
-    if name in _HOME:
-        import importlib
-
-        return getattr(importlib.import_module(f"workbench.{_HOME[name]}"), name)
-    raise AttributeError(f"module 'workbench' has no attribute {name!r}")
+    return imported(__name__, _HOME, name)
 
 
 def __dir__():

@@ -5,6 +5,8 @@ What goes by runs of any law's loop lies in `controllers.gain_search`.
 
 from __future__ import annotations
 
+from workbench.contract.lazy import imported
+
 _HOME = {
     "relay": "pid_tuning.experiment",
     "Relay": "pid_tuning.relay_law",
@@ -23,8 +25,4 @@ __all__ = list(_HOME)
 
 
 def __getattr__(name: str):
-    if name in _HOME:
-        import importlib
-
-        return getattr(importlib.import_module(f"controllers.{_HOME[name]}"), name)
-    raise AttributeError(f"module 'controllers.pid_tuning' has no attribute {name!r}")
+    return imported(__name__, _HOME, name, "controllers")

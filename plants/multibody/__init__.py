@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from workbench.contract.lazy import imported
+
 _HOME = (
     {name: "multibody.parts" for name in ("Body", "Loop", "Place", "Actuator", "Pin")}
     | {name: "drives.laws" for name in ("Force", "Torque", "SpringDamper")}
@@ -12,8 +14,4 @@ __all__ = list(_HOME)
 
 
 def __getattr__(name: str):
-    if name in _HOME:
-        import importlib
-
-        return getattr(importlib.import_module(f"plants.{_HOME[name]}"), name)
-    raise AttributeError(f"module 'plants.multibody' has no attribute {name!r}")
+    return imported(__name__, _HOME, name, "plants")

@@ -8,6 +8,8 @@ implicit step, `passivity` the proof, `accounts` where a run's power went.
 
 from __future__ import annotations
 
+from workbench.contract.lazy import imported
+
 _HOME = (
     {
         name: "circuit"
@@ -27,8 +29,4 @@ __all__ = list(_HOME)
 
 
 def __getattr__(name: str):
-    if name in _HOME:
-        import importlib
-
-        return getattr(importlib.import_module(f"plants.valve_circuits.{_HOME[name]}"), name)
-    raise AttributeError(f"module 'plants.valve_circuits' has no attribute {name!r}")
+    return imported(__name__, _HOME, name)

@@ -13,6 +13,8 @@ from __future__ import annotations
 import sys
 from types import ModuleType
 
+from workbench.contract.lazy import imported
+
 _HOME = {
     "Record": "records",
     "read_record": "reading",
@@ -42,11 +44,7 @@ __all__ = list(_HOME)
 
 
 def __getattr__(name: str):
-    if name in _HOME:
-        import importlib
-
-        return getattr(importlib.import_module(f"workbench.identification.{_HOME[name]}"), name)
-    raise AttributeError(f"module 'workbench.identification' has no attribute {name!r}")
+    return imported(__name__, _HOME, name)
 
 
 class _Package(ModuleType):

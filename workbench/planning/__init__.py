@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from workbench.contract.lazy import imported
+
 _HOME = {
     "Task": "task",
     "Step": "task",
@@ -31,13 +33,9 @@ _NOW = {"ConstantPressure": "PlannedConstantPressure", "LoadSensing": "PlannedLo
 
 
 def __getattr__(name: str):
-    if name in _HOME:
-        import importlib
-
-        return getattr(importlib.import_module(f"workbench.planning.{_HOME[name]}"), name)
     if name in _NOW:
         raise AttributeError(
             f"module 'workbench.planning' has no attribute {name!r}: the supply of a plan is called {_NOW[name]}, "
             f"{name} is the supply of a machine, in `plants`"
         )
-    raise AttributeError(f"module 'workbench.planning' has no attribute {name!r}")
+    return imported(__name__, _HOME, name)

@@ -7,6 +7,8 @@ See `workbench.sweep.run.sweep`; `workbench sweep FILE` does it for case and pla
 
 from __future__ import annotations
 
+from workbench.contract.lazy import imported
+
 _HOME = {
     "sweep": "run",
     "Grid": "grid",
@@ -23,8 +25,4 @@ __all__ = list(_HOME)
 
 
 def __getattr__(name: str):
-    if name in _HOME:
-        import importlib
-
-        return getattr(importlib.import_module(f"workbench.sweep.{_HOME[name]}"), name)
-    raise AttributeError(f"module 'workbench.sweep' has no attribute {name!r}")
+    return imported(__name__, _HOME, name)

@@ -139,59 +139,59 @@ class PracticalStability(_Checked):
     counted: bool = True
 
 
-@final
-@dataclass(frozen=True)
-class SampleTimeLimit(_Checked):
-    """Largest sample time at which the run from the scenario's own start still settles (scan, then bracket)."""
+LargestError = Annotated[float, Unit("m"), "largest tool error that still counts", positive]
+LargestStorage = Annotated[
+    float | None,
+    Unit("J"),
+    "largest v that still counts; the practical claim's by default",
+    positive,
+]
 
-    check: ClassVar[str] = "practical.limits.check_sample_time"
+
+class _Limit(_Checked):
+    """How far something may go: runs of the scenario are tried one after the other."""
+
     reach: ClassVar[str] = "scan"
     takes: ClassVar[tuple[str, ...]] = ("foundation", "tick")
     work: ClassVar[int] = 12
     scans: ClassVar[bool] = True
+
+
+@final
+@dataclass(frozen=True)
+class SampleTimeLimit(_Limit):
+    """Largest sample time at which the run from the scenario's own start still settles (scan, then bracket)."""
+
+    check: ClassVar[str] = "practical.limits.check_sample_time"
 
     at_least: Annotated[
         float | None, Unit("s"), "limit asked for; the loop's own sample time by default", positive
     ] = None
     up_to: Annotated[float, Unit("s"), "where the scan ends", positive] = 40e-3
-    error: Annotated[float, Unit("m"), "largest tool error that still counts", positive] = 50e-3
-    bound: Annotated[
-        float | None,
-        Unit("J"),
-        "largest v that still counts; the practical claim's by default",
-        positive,
-    ] = None
+    error: LargestError = 50e-3
+    bound: LargestStorage = None
     counted: bool = True
 
 
 @final
 @dataclass(frozen=True)
-class DelayLimit(_Checked):
+class DelayLimit(_Limit):
     """Largest delay from sample to valve at which the run from the scenario's own start still settles (scan, then bracket)."""
 
     check: ClassVar[str] = "practical.limits.check_delay"
-    reach: ClassVar[str] = "scan"
-    takes: ClassVar[tuple[str, ...]] = ("foundation", "tick")
-    work: ClassVar[int] = 12
-    scans: ClassVar[bool] = True
 
     at_least: Annotated[
         float | None, Unit("s"), "limit asked for; the loop's own delay by default", positive
     ] = None
     up_to: Annotated[float, Unit("s"), "where the scan ends", positive] = 20e-3
-    error: Annotated[float, Unit("m"), "largest tool error that still counts", positive] = 50e-3
-    bound: Annotated[
-        float | None,
-        Unit("J"),
-        "largest v that still counts; the practical claim's by default",
-        positive,
-    ] = None
+    error: LargestError = 50e-3
+    bound: LargestStorage = None
     counted: bool = True
 
 
 @final
 @dataclass(frozen=True)
-class ParameterLimit(_Checked):
+class ParameterLimit(_Limit):
     """How far a number of the true plant may move (the controller's model stays) until the scenario's run no longer settles.
 
     parameter: dotted path of a plant's number, or its end ("valve.frequency", "friction.F_c", "payload.mass"): then every number
@@ -200,10 +200,6 @@ class ParameterLimit(_Checked):
     """
 
     check: ClassVar[str] = "practical.limits.check_parameter"
-    reach: ClassVar[str] = "scan"
-    takes: ClassVar[tuple[str, ...]] = ("foundation", "tick")
-    work: ClassVar[int] = 12
-    scans: ClassVar[bool] = True
 
     parameter: str
     to: Annotated[
@@ -215,13 +211,8 @@ class ParameterLimit(_Checked):
     at_least: Annotated[
         float | None, Unit("1"), "factor (or value) asked for; that of `to` by default", positive
     ] = None
-    error: Annotated[float, Unit("m"), "largest tool error that still counts", positive] = 50e-3
-    bound: Annotated[
-        float | None,
-        Unit("J"),
-        "largest v that still counts; the practical claim's by default",
-        positive,
-    ] = None
+    error: LargestError = 50e-3
+    bound: LargestStorage = None
     counted: bool = True
 
 
