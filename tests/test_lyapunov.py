@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 from workbench.contract.errors import InputError
+from workbench.verification.linear import lyapunov
 from workbench.verification.linear.lyapunov import (
     Certificate,
+    balancing,
     certify,
     common_matrix,
     falls_around,
@@ -222,3 +224,27 @@ def test_recheck_is_alone():
     found = {a.name for node in ast.walk(tree) if isinstance(node, ast.Import) for a in node.names}
     found |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     assert found == {"json", "sys", "fractions"}
+
+
+@pytest.mark.parametrize("decay", [1e-303, 1e-202, 1e-45, 1e-39])
+def test_a_mode_that_is_much_faster_than_a_sample_takes_no_part(decay):
+    """Beside two ordinary states one that a sample leaves e⁻⁷⁰⁰ of, which drives them: a certificate, no error."""
+    A = np.array([[0.9, 0.1, 0.0], [-0.1, 0.9, 1e-6], [0.0, 0.0, decay]])
+    found = certify(A, 2e-4)
+    assert found is not None and found.check() and found.rate > 0.05
+    d = balancing(A)
+    assert d.max() / d.min() < 1e41 and np.array_equal(np.log2(d), np.round(np.log2(d)))
+
+
+def test_entries_that_are_small_in_their_units_are_balanced():
+    """Oil's stiffness in Pa against metres: entries of 1e-13 and 1e11 count, and become alike."""
+    A = np.array([[0.5, 1e-13], [1e11, 0.4]])
+    d = balancing(A)
+    like = np.abs(A * d / d[:, None])
+    assert 1e-2 < like[0, 1] / like[1, 0] < 100
+
+
+def test_no_matrix_is_common_where_the_solver_gives_no_numbers(monkeypatch):
+    """Coordinates beyond the range of floats: nothing is found, which is no error."""
+    monkeypatch.setattr(lyapunov, "coordinates", lambda A, T: np.diag([1e200, 1.0]))
+    assert common_matrix([np.diag([-1.0, -2.0])]) is None
