@@ -14,7 +14,7 @@ from exported_parts import LOOP, scenario
 
 from workbench import InputError
 from workbench.commands.cli import main
-from workbench.interop.export import command, system_command
+from workbench.interop.export import command, heading, system_command
 from workbench.interop.export.options import export_options
 from workbench.numerics.compiler import compiler
 from workbench.verification.judge import Examination
@@ -169,6 +169,8 @@ def test_what_another_program_wrote_meanwhile_stays(monkeypatch, tmp_path):
         (["ieha-pid-tuned", "--c", "new", "--ros2", "axis_law"], "runs at samples alone"),
         (["ieha-pid-tuned", "--c", "new", "--st", "a.st"], "task runs at samples alone"),
         (["ieha-pid-tuned", "--c", "new", "--fmu", "a.fmu"], "from sample to sample"),
+        (["ieha-pid-tuned", "--c", "new", "--check", "--judge"], "applied between samples"),
+        (["ieha-pid-tuned", "--c", "new", "--processor", "cortex-m7"], "applied between samples"),
     ],
 )
 def test_a_law_that_a_target_cannot_hold_is_refused_before_anything_runs(
@@ -182,3 +184,60 @@ def test_a_law_that_a_target_cannot_hold_is_refused_before_anything_runs(
     name, *targets = words
     assert main(["export", str(EXAMPLES / f"{name}.yaml"), *targets]) == 3
     assert said in capsys.readouterr().err and not list(tmp_path.iterdir())
+
+
+# ---- what the first lines say ----------------------------------------------------------------------------------------------
+STABLE = Verdict("linear-stability", "it is stable", True, "proof")
+QUIET = Verdict("settled", "nothing swings", True, "sampled")
+
+
+@pytest.mark.parametrize(
+    "verdicts, said",
+    [
+        ([STABLE, QUIET], "exit 0: every counted claim holds"),
+        ([QUIET], "exit 0: every counted claim holds; stability was not asked"),
+        (
+            [replace(STABLE, holds=False, counted=False), QUIET],
+            "exit 0: every counted claim holds; stability does not count: linear-stability violated",
+        ),
+        ([STABLE, BROKEN], "exit 1: NOT every counted claim holds"),
+        ([replace(STABLE, holds=None), QUIET], "exit 2: NOT every counted claim holds"),
+    ],
+)
+def test_the_header_says_so_where_stability_was_not_asked(monkeypatch, verdicts, said):
+    monkeypatch.setattr(heading.terminal, "title", lambda _: "axis")
+    options = SimpleNamespace(part="controller", set=[], float=False)
+    lines = heading.header(None, options, "2026-01-01", verdicts)
+    assert lines[1] == said and any("nothing swings" in line for line in lines) is (
+        QUIET in verdicts
+    )
+
+
+@pytest.mark.skipif(compiler() is None, reason="no C compiler")
+@pytest.mark.parametrize("well", [True, False])
+def test_a_law_that_is_applied_between_samples_is_checked_by_its_program(
+    monkeypatch, tmp_path, capsys, well
+):
+    """Its code cannot be called once a sample; the program replays samples and releases. A command of the run that is not its own
+    is wrong."""
+    file, folder = tmp_path / "axis.yaml", tmp_path / "code"
+    file.write_text(AXIS + "loop: {sample_time: 1 ms, delay: 1.5 ms}\n")
+    written = command.export_law
+
+    def spoilt(*given, **kept):
+        made = written(*given, **kept)
+        lines = (folder / "run.csv").read_text().splitlines()
+        *row, last = lines[-1].split()
+        lines[-1] = " ".join([*row, str(2 * float(last) + 1.0)])
+        (folder / "run.csv").write_text("\n".join(lines) + "\n")
+        return made
+
+    if not well:
+        monkeypatch.setattr(command, "export_law", spoilt)
+    claims = ["--set", "claims.practical-stability=false"]
+    code = main(["export", str(file), "--c", str(folder), "--check", *claims])
+    said = capsys.readouterr().out
+    if "this compiler has none" in said:
+        pytest.skip("no sanitizers")
+    assert ("sanitizers: well" in said) is well and ("sanitizers: wrong" in said) is not well
+    assert well or code == 1

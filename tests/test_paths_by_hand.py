@@ -12,6 +12,7 @@ from workbench.verification.observed import path as module
 from workbench.verification.observed import rest_on_path as resting
 from workbench.verification.observed import settled_picture as picture
 from workbench.verification.observed.tail import Rest
+from workbench.verification.run import Run
 from workbench.verification.scales import Scale
 
 
@@ -125,9 +126,10 @@ LOOP = SimpleNamespace(hosted=False)
 
 
 # ---- rest on a path that never rests ----------------------------------------------------------
-def moving(monkeypatch, pushed=False, driven=False, reference=None):
+def moving(monkeypatch, pushed=False, timed=False, reference=None):
     monkeypatch.setattr(resting, "pushed", lambda run: pushed)
-    monkeypatch.setattr(resting, "driven", lambda run: driven)
+    monkeypatch.setattr(resting, "moves_in_time", lambda run: timed)
+    monkeypatch.setattr(resting, "calmed", lambda run: run)
     signal = SimpleNamespace(unit="m")
     return SimpleNamespace(
         demand=SimpleNamespace(reference=reference or Sine("output", "start", (1.0,), 0.25)),
@@ -135,15 +137,6 @@ def moving(monkeypatch, pushed=False, driven=False, reference=None):
         scenario=Scenario(3.0),
         loop=LOOP,
     )
-
-
-def test_what_moves_for_ever_by_its_path_alone(monkeypatch):
-    assert resting._moves_for_ever(moving(monkeypatch))
-    assert not resting._moves_for_ever(moving(monkeypatch, pushed=True))
-    assert not resting._moves_for_ever(moving(monkeypatch, driven=True))
-    ends = Waypoints("output", ((0.0,), (0.1,)), 2.0)
-    assert not resting._moves_for_ever(moving(monkeypatch, reference=ends))
-    assert not resting._moves_for_ever(moving(monkeypatch, reference=Hold("output", (0.0,))))
 
 
 def rest(word="restless", width=4e-3, frequency=2.5, name="s"):
@@ -173,7 +166,8 @@ def test_a_loop_that_hunts_where_it_is_held(monkeypatch, near, far, words, hoste
     found = {0.02: near, 0.06: far}
     asked = []
 
-    def widest(run, at, spread, runs, floor):
+    def widest(run, at, spread, runs, floor, longest):
+        assert longest == 30.0
         asked.append(runs)
         return found[round(spread, 9)] if at is there else None
 
@@ -183,42 +177,102 @@ def test_a_loop_that_hunts_where_it_is_held(monkeypatch, near, far, words, hoste
     hunts = f"its path never rests; held where it begins{words}, {swing}"
     assert said == ("" if words is None else hunts)
     assert asked == ([1, 1] if hosted else [6, 2])[: 1 if near else 2]
-    assert resting.hunts_at_rest(moving(monkeypatch, pushed=True), 1e-3) == ""
     standing(monkeypatch, no_starts="it has no pose")
     assert resting.hunts_at_rest(own, 1e-3) == ""
 
 
-def held(monkeypatch, rests, end="", duration=3.0):
-    """What `hunting_from` asks for: the instants from which errors are looked at, and the scenario run."""
+ENDS = Waypoints("output", ((0.0,), (0.1,)), 2.0)
+
+
+@pytest.mark.parametrize(
+    "reference, pushed, timed, asked",
+    [
+        (None, False, False, True),
+        (None, False, True, False),
+        (None, True, False, True),
+        (ENDS, False, False, False),
+        (ENDS, True, False, True),
+        (Hold("output", (0.0,)), False, False, False),
+        (Hold("output", (0.0,)), True, False, True),
+        (Hold("output", (0.0,)), True, True, False),
+    ],
+)
+def test_what_keeps_a_loop_from_rest_is_its_path_or_a_push(
+    monkeypatch, reference, pushed, timed, asked
+):
+    """A plant that moves in time cannot be calmed; of a push the sentence says that it is left out."""
+    own = moving(monkeypatch, pushed, timed, reference)
+    standing(monkeypatch)
+    monkeypatch.setattr(resting, "hunting_from", lambda *given: rest())
+    said = resting.hunts_at_rest(own, 1e-3)
+    moves = "what pushes it never rests; held where it begins without it"
+    moves = moves if pushed else "its path never rests; held where it begins"
+    assert said == (f"{moves}, s swings by 2 mm, 2.5 Hz: {resting.MEND}" if asked else "")
+
+
+def test_a_calmed_run_keeps_the_pushes_that_end():
+    wave = Sine("output", (0.0,), (5.0,), 0.3)
+    shove = Waypoints("output", ((0.0,), (5.0,)), 1.0)
+    pushes = {"F": wave, "G": 3.0, "H": shove}
+    made = Run(None, Scenario(2.0, disturbances=pushes), None, demanded="known")
+    calm = resting.calmed(made)
+    assert calm.scenario.disturbances == {"G": 3.0, "H": shove} and calm.demanded is None
+    assert made.scenario.disturbances == pushes
+
+
+def held(monkeypatch, looks, duration=3.0, longest=30.0):
+    """What `hunting_from` asks for, of two starts: [(start, length of the run)] a round, and from when on errors are looked at.
+
+    looks: a round: what both runs show, each (end, rests).
+    """
     own, there = moving(monkeypatch), standing(monkeypatch)
     own.scenario = Scenario(duration)
     asked = []
-    drawn = lambda run, n, spread: asked.append((n, spread)) or list(range(n))
-    monkeypatch.setattr(resting, "drawn", drawn)
-    monkeypatch.setattr(resting, "scenario_from", lambda run, start, base: (start, base.duration))
-    every = [SimpleNamespace(end="", errors=[]), SimpleNamespace(end=end, errors=rests)]
+    rounds = iter(looks)
+    monkeypatch.setattr(resting, "drawn", lambda run, n, spread: [(k, spread) for k in range(n)])
+    monkeypatch.setattr(
+        resting, "scenario_from", lambda run, start, base: (start[0], base.duration)
+    )
 
     def run_many(jobs, judge):
         asked.append([scenario for loop, scenario in jobs if loop is own.loop])
-        return [judge(seen) for seen in every]
+        every = dict(enumerate(next(rounds)))
+        shown = [every[scenario[0]] for _, scenario in jobs]
+        return [judge(SimpleNamespace(end=end, errors=rests)) for end, rests in shown]
 
     monkeypatch.setattr(resting, "run_many", run_many)
     look = lambda seen, after, floor: asked.append((after, floor)) or seen.errors
     monkeypatch.setattr(resting, "rests", look)
-    return resting.hunting_from(own, there, 0.07, 2, 1e-3), asked
+    return resting.hunting_from(own, there, 0.07, 2, 1e-3, longest), asked
+
+
+STILL = ("", [rest("still", width=1e-4)])
+NOTHING = ("", [])
 
 
 def test_a_loop_is_held_for_eight_seconds_or_its_scenario_and_as_long_again(monkeypatch):
     widest = rest(width=3e-3, name="b")
     others = [rest(width=1e-3), rest(width=2e-3), rest("decaying", width=9e-3)]
-    found, asked = held(monkeypatch, [*others, widest])
+    found, asked = held(monkeypatch, [[NOTHING, ("", [*others, widest])]])
     assert found is widest
-    assert asked == [(2, 0.07), [(0, 16.0), (1, 16.0)], (8.0, 1e-3), (8.0, 1e-3)]
-    longer = held(monkeypatch, [widest], duration=9.0)[1]
-    assert longer[1:3] == [[(0, 18.0), (1, 18.0)], (9.0, 1e-3)]
-    assert held(monkeypatch, [])[0] is None
-    assert held(monkeypatch, [rest("at rest")])[0] is None
-    assert held(monkeypatch, [widest], end="diverged")[0] is None
+    assert asked == [[(0, 16.0), (1, 16.0)], (8.0, 1e-3), (8.0, 1e-3)]
+    longer = held(monkeypatch, [[NOTHING, ("", [widest])]], duration=9.0)[1]
+    assert longer == [[(0, 18.0), (1, 18.0)], (9.0, 1e-3), (9.0, 1e-3)]
+    assert held(monkeypatch, [[NOTHING, STILL]])[0] is None
+    assert held(monkeypatch, [[NOTHING, ("diverged", [widest])]]) == (None, [*asked[:1], asked[1]])
+
+
+@pytest.mark.parametrize("word", ["decaying", "creeping"])
+def test_what_still_moves_is_held_longer(monkeypatch, word):
+    """8, 16 and 30 s of rest; what is still is not made again, and what moves at the end decides nothing."""
+    moves = ("", [rest(word)])
+    hunts = rest(width=5e-3, name="c")
+    found, asked = held(monkeypatch, [[STILL, moves], [None, moves], [None, ("", [hunts])]])
+    assert found is hunts
+    made = [one for one in asked if isinstance(one, list)]
+    assert made == [[(0, 16.0), (1, 16.0)], [(1, 32.0)], [(1, 60.0)]]
+    assert held(monkeypatch, [[STILL, moves]], longest=8.0)[0] is None
+    assert held(monkeypatch, [[STILL, moves], [None, STILL]])[0] is None
 
 
 def test_a_loop_that_cannot_be_held_is_not(monkeypatch):

@@ -2,9 +2,13 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from controllers import PID
+from plants import BaseMotion
+from tests.faults.entries import Entry
+from tests.faults.entries import make as made
 from tests.faults.plants import Play
 from workbench import ClosedLoop, Hold, Sampled, Scenario, Sine
 from workbench.verification import run_claims, verify
@@ -41,3 +45,31 @@ def test_a_machine_that_never_rests_is_not_asked():
 def test_only_an_endless_path_is_held(reference):
     made = run(loop(0.02), replace(TURN, reference=reference, duration=2.0))
     assert hunts_at_rest(made, 1e-3) == ""
+
+
+# ---- on a swell, and slow to be seen ---------------------------------------------------------------------------------------
+BAND = "plant/actuators/lift/drive/cylinder/valve/dead_band"
+SWELL = BaseMotion(
+    Sine("output", (0.0, 0.0, 0.0), (0.0, 0.1, 0.0), 0.31),
+    Sine("output", (0.0, 0.0, 0.0), (0.0, 0.0, 0.03), 0.31),
+)
+
+
+@pytest.mark.parametrize("swell", [False, True])
+@pytest.mark.parametrize("band, K_i, hunts", [("0.4 V", 3000.0, True), ("0 V", 60.0, False)])
+def test_an_overlap_hunts_at_rest_behind_a_sine_and_a_swell(swell, band, K_i, hunts):
+    """0.55 Hz, settled to only after more than the first eight seconds of rest; what pushes for ever is left out there."""
+    law = {"law": "PID", "K_p": 60.0, "K_i": K_i}
+    edit = {BAND: band, "controller": law, "plant/moving_ground": True}
+    case = made(Entry("swell", "valve", not hunts, "", base="stack-pid", edit=edit))
+    pushes = SWELL.disturbances(case.loop.plant) if swell else {}
+    scenario = replace(case.scenario, disturbances=pushes)
+    (found,) = verify(case.loop, scenario, [run_claims.Settled()])
+    assert found.holds is (None if hunts else True), found.worst
+    without = "without it" if swell else "held where it begins, q_boom"
+    assert not hunts or without in found.worst and "q_boom swings by" in found.worst
+    if hunts:
+        reference = Hold("joint", (float(run(case.loop, scenario).log.array("q_boom")[0]),))
+        still = Scenario(40.0, reference, offset={"q_boom": 0.01})
+        after = run(case.loop, still).log.array("q_boom")[-8000:]
+        assert np.ptp(after) > 1e-3

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from small import Feedback, Linear
 
+from tests.faults.entries import Entry
+from tests.faults.entries import make as made
 from workbench import ClosedLoop, Noisy, Quantised, Sampled, Scenario, Sine, Steps, verify
 from workbench.run.limit_cycle import limit_cycle
 from workbench.verification import examine, run_claims
@@ -166,3 +168,27 @@ def test_growth_stays_growth():
     time = np.linspace(0.0, 40.0, 8000)
     error = 3e-3 * np.sin(2 * np.pi * 0.4 * time) + 1e-5 * np.exp(0.15 * time) * np.sin(8 * time)
     assert limit_cycle(*uncommanded(time, error, [2.5]), floor=1e-5).trend == "growing"
+
+
+# ---- a loop that stands still ----------------------------------------------------------------------------------------------
+BAND = "plant/actuators/lift/drive/cylinder/valve/dead_band"
+
+
+@pytest.mark.parametrize(
+    "band, K_i, holds", [("0.4 V", 3000.0, False), ("20 mV", 0.0, True), ("0 V", 60.0, True)]
+)
+def test_a_loop_that_stands_still_is_disturbed_before_it_is_looked_at(band, K_i, holds):
+    """Integral action hunts across a valve's overlap; where the command begins at 0 the run by itself shows nothing."""
+    law = {"law": "PID", "K_p": 60.0, "K_i": K_i}
+    edit = {
+        BAND: band,
+        "controller": law,
+        "scenario/reference": {"type": "Hold", "space": "joint"},
+    }
+    case = made(Entry("held", "valve", not holds, "", base="stack-pid", edit=edit))
+    standing = run(case.loop, case.scenario)
+    assert float(np.ptp(standing.log.array("q_boom"))) < 1e-9
+    (found,) = verify(case.loop, case.scenario, [run_claims.Settled()])
+    assert found.holds is holds, found.worst
+    if not holds:
+        assert "limit cycle of q_boom at rest" in found.worst

@@ -49,7 +49,7 @@ def in_motion(monkeypatch, *looks, longest=80.0, restless=(), hunts="", **run):
     monkeypatch.setattr(module, "swings", lambda run, floor, chatter: own(*next(left)))
     monkeypatch.setattr(module, "_restless", lambda *given: next(bad, None))
     monkeypatch.setattr(module, "_quiet", lambda *given: "quiet")
-    monkeypatch.setattr(module, "hunts_at_rest", lambda run, floor: hunts)
+    monkeypatch.setattr(module, "hunts_at_rest", lambda run, floor, longest: hunts)
     claim = Settled(longest=longest)
     found = module._in_motion(claim, a_run(), 1e-3, own(*looks[0]), said, lambda: ticks.append(0))
     return found, asked, len(ticks)

@@ -265,7 +265,7 @@ def reading(place, inputs):
 def test_an_output_of_a_state_outside_the_section_or_of_the_time_is_refused(certificate):
     c = certificate[0]
     outside = int(np.setdiff1d(np.arange(c.states), c.section)[0])
-    far = dict(told=np.array(["y"]), least=np.array([-1e9]), most=np.array([1e9]))
+    far = dict(told=np.array(["seen"]), least=np.array([-1e9]), most=np.array([1e9]))
     judge(replace(c, out=reading(1 + int(c.section[0]), c.out.inputs), **far))
     with pytest.raises(Refused, match="section"):
         judge(replace(c, out=reading(1 + outside, c.out.inputs), **far))

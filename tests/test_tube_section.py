@@ -187,6 +187,8 @@ def test_what_is_no_number(name, bad):
         ({"section": np.array([0, 1, 1])}, "section: not places"),
         ({"section": np.array([0, 1, 4])}, "section: not places"),
         ({"section": np.array([0, 1, -1])}, "section: not places"),
+        ({"names": np.array([*tube().names[:-1], tube().names[0]])}, "names, told: two of them"),
+        ({"told": np.array([tube().names[0], *tube().told[1:]])}, "names, told: two of them"),
         ({"reach": np.full((K, 9, STATES), -1e-300)}, "reach, σ"),
         ({"σ": 0.0}, "reach, σ"),
         ({"half": np.array([0, 0, 0, -1e-300])}, "half, slack, fresh"),

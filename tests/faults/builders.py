@@ -13,6 +13,7 @@ from typing import Any, final
 import numpy as np
 
 from controllers import LQR, MPC, PID
+from tests.faults.afloat import afloat as afloat
 from tests.faults.branches import Branching, Delegating
 from tests.faults.clocks import clocked
 from tests.faults.curves import Curve

@@ -167,12 +167,14 @@ def tally(verdicts: Sequence[Verdict], written: Sequence[str], code: int) -> str
     n = {word: sum(v.counted and v.word == word for v in verdicts) for word in COLOURS}
     hold = "holds" if n["holds"] == 1 else "hold"
     counts = f"{n['holds']} {hold}, {n['violated']} violated, {n['undecided']} undecided"
-    unasked = [_of_stability(verdicts)] if code == 0 and not answers_stability(verdicts) else []
+    unasked = filter(None, [unanswered(verdicts, code)])
     return " · ".join([counts, *unasked, *map(clean, written), f"exit {code}"])
 
 
-def _of_stability(verdicts: Sequence[Verdict]) -> str:
-    """What is said of stability where no counted claim about it holds."""
+def unanswered(verdicts: Sequence[Verdict], code: int) -> str:
+    """What is said of stability where every counted claim holds and none of them is about it; "" else."""
+    if code != 0 or answers_stability(verdicts):
+        return ""
     lost = lost_for_information(verdicts)
     return f"stability does not count: {lost} violated" if lost else "stability was not asked"
 

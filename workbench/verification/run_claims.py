@@ -180,6 +180,7 @@ class Settled(_Checked):
     asked: ClassVar[str] = "observed.requirements.floor_asked"
     reach: ClassVar[str] = "settled"
     takes: ClassVar[tuple[str, ...]] = ("tick",)
+    needs_motion: ClassVar[bool] = True
     work: ClassVar[int] = 2
 
     floor: Annotated[

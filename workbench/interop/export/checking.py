@@ -53,6 +53,11 @@ def checked(law: Compiled, run: Replay) -> list[Finding]:
     return [against_run(law, run), sanitized(law.folder, law.library.name), linted(law.folder)]
 
 
+def checked_by_program(folder: Path, name: str) -> list[Finding]:
+    """Checks of a law that is applied between samples: the program that goes with it replays the run, as only it can."""
+    return [sanitized(folder, name), linted(folder)]
+
+
 def against_run(law: Compiled, run: Replay) -> Finding:
     """The code given what the law saw in the run: to the last bit with doubles, within what its manifest allows else."""
     commands, why = given_twice(law.library, run, law.initial())

@@ -10,7 +10,7 @@ from workbench.commands import terminal
 from workbench.contract.errors import InputError
 from workbench.files.atomic import check_writable, write_atomic
 from workbench.interop.export.c_text import CText
-from workbench.interop.export.checking import Finding, checked, in_words
+from workbench.interop.export.checking import Finding, checked, checked_by_program, in_words
 from workbench.interop.export.compiled import Compiled
 from workbench.interop.export.fmu.model import check_law, law_model
 from workbench.interop.export.fmu.writing import write_fmu
@@ -50,7 +50,7 @@ def run_export(options: Any, case: Any, today: str, report: Write | None = None)
     found, run = _examined(options, case, graph)
     code = exit_code(found.verdicts)
     table = terminal.table(found.verdicts, ROOM)
-    about = header(case, options, today, table, code)
+    about = header(case, options, today, found.verdicts)
     given = {
         "name": options.name,
         "single": options.float,
@@ -119,16 +119,25 @@ def _about_code(options: Any) -> bool:
 
 def _looked_at(options: Any, case: Any, run: Replay, verdicts: Sequence[Verdict]) -> list[Finding]:
     """What the checks that are asked for say of the code, each a line; verdicts: those of the law that it is of."""
+    if case.loop.lag:
+        findings = checked_by_program(Path(options.c), identifier(options.name))
+        return _told(options, findings)
     law = Compiled(options.c)
     findings = checked(law, run) if options.check else []
     if options.processor:
         findings.append(in_the_loop(law.folder, law.manifest, run))
-    for f in findings:
-        _say(options, in_words(f))
+    _told(options, findings)
     if options.judge:
         code = judged(options, case, law, verdicts)
         said = ("all counted ones hold", "some are violated", "some are undecided")[code]
         findings.append(Finding(JUDGED, {0: True, 1: False}.get(code), said))
+    return findings
+
+
+def _told(options: Any, findings: list[Finding]) -> list[Finding]:
+    """The findings, each of them said in a line."""
+    for finding in findings:
+        _say(options, in_words(finding))
     return findings
 
 
@@ -164,6 +173,12 @@ def _check_targets(options: Any) -> None:
 
 def _check_law(options: Any, graph: Graph) -> None:
     """InputError for a law that one of the targets cannot hold: before anything runs."""
+    if graph.controller.lag and (options.judge or options.processor):
+        raise InputError(
+            "--judge and --processor call the code once a sample, and this law is applied between samples",
+            key="loop.delay",
+            mend="ask for --check, whose program does it, or give a delay of whole samples",
+        )
     c_of(graph, name=identifier(options.name), single=options.float)
     if options.fmu:
         check_law(graph, options.float)

@@ -46,7 +46,7 @@ def run_system_export(options: Any, case: Any, today: str, report: Write | None 
         graph, run = system_graph(case.loop, case.scenario, options.part)
     code = exit_code(found.verdicts)
     table = terminal.table(found.verdicts, ROOM)
-    about = header(case, options, today, table, code)
+    about = header(case, options, today, found.verdicts)
     verdicts = [v.as_dict() for v in found.verdicts]
     text = system_text(graph, run, options.name, about)
     given: dict[str, Any] = {"about": about, "verdicts": verdicts, "case": text_of(case)}

@@ -52,7 +52,9 @@ def _can_be_held(run: Run) -> bool:
 
 def pushed(run: Run) -> bool:
     """True where a disturbance moves for ever."""
-    return any(
-        isinstance(value, Varies) and not np.isfinite(ends(value))
-        for value in run.scenario.disturbances.values()
-    )
+    return any(map(never_ends, run.scenario.disturbances.values()))
+
+
+def never_ends(motion: Any) -> bool:
+    """Whether a reference or disturbance moves for ever."""
+    return isinstance(motion, Varies) and not np.isfinite(ends(motion))

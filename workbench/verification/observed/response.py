@@ -66,9 +66,14 @@ def driven(run: Run, after: float | None = None) -> str:
         known = isinstance(value, Sine | Waypoints)
         if isinstance(value, Varies) and not known and ends(value) > begin:
             return f"disturbance {name}"
+    return "the plant's own motion in time" if moves_in_time(run) else ""
+
+
+def moves_in_time(run: Run) -> bool:
+    """Whether the plant moves in time by itself; asked once a run."""
     if "moves_in_time" not in run.kept:
         run.kept["moves_in_time"] = _timed(run)
-    return "the plant's own motion in time" if run.kept["moves_in_time"] else ""
+    return run.kept["moves_in_time"]
 
 
 def _timed(run: Run) -> bool:

@@ -25,7 +25,7 @@ from workbench.verification.observed.requirements import diverged, joint_errors,
 from workbench.verification.observed.response import Swings, swings
 from workbench.verification.observed.rest_on_path import hunts_at_rest
 from workbench.verification.observed.settled_picture import courses
-from workbench.verification.observed.tail import moves_until, rests
+from workbench.verification.observed.tail import RANK, moves_until, rests
 from workbench.verification.practical.disturbed import undisturbed
 from workbench.verification.run import Run
 from workbench.verification.run import run as simulated
@@ -120,7 +120,7 @@ def _in_motion(claim, run: Run, floor: float, own: Swings, said, tick) -> Verdic
         return said(None, own.seen.few)
     if own.seen.brief:
         return said(None, f"{own.seen.brief}; make the run longer (`longest`)")
-    hunts = hunts_at_rest(run, floor) if claim.rest else ""
+    hunts = hunts_at_rest(run, floor, claim.longest) if claim.rest else ""
     return said(None, hunts) if hunts else said(True, _quiet(claim, run, floor, own))
 
 
@@ -181,9 +181,6 @@ def _periods(claim, run: Run) -> float:
         return 0.0
     slowest = max(commanded_periods(run), default=0.0)
     return min(REPEATS * slowest, AT_MOST * run.scenario.length())
-
-
-RANK = {"still": 0, "decaying": 1, "creeping": 2, "restless": 3}
 
 
 def held(run: Run, duration: float) -> Run:

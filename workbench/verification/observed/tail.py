@@ -22,6 +22,7 @@ from workbench.verification.observed.requirements import joint_errors
 from workbench.verification.run import Run
 from workbench.verification.scales import signal_floor
 
+RANK = {"still": 0, "decaying": 1, "creeping": 2, "restless": 3}
 DECAY = 0.95
 TURNS = 6  # passes through the middle: three periods
 SHORTEST = 16  # instants a quarter of a tail needs

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from workbench.numerics.laned import width
 from workbench.run.many import has_lane
 from workbench.verification.linear.modes_of_run import slowest_and_unstable
 from workbench.verification.observed.requirements import diverged
+from workbench.verification.practical.between import Growth, windows
 from workbench.verification.practical.disturbed import lasting, restless
 from workbench.verification.practical.foundation import Foundation
 from workbench.verification.practical.nominal import SETTLE
@@ -165,7 +166,7 @@ def check_parameter(claim, run: Run, foundation: Foundation, tick=None) -> Verdi
         return ClosedLoop(bind(run.loop.plant, moved), run.loop.controller), run.scenario
 
     wanted = claim.at_least or claim.to
-    text = f"stays so up to {claim.parameter} {'=' if zero else '×'} {wanted:g}"
+    text = f"stays so up to {claim.parameter} {_sign(zero)} {wanted:g}"
     gone = _gone("parameter-limit", text, claim, run, foundation)
     if gone:
         return gone
@@ -173,7 +174,9 @@ def check_parameter(claim, run: Run, foundation: Foundation, tick=None) -> Verdi
     evenly = zero or claim.to < 1
     values = np.linspace(start, claim.to, 9) if evenly else np.geomspace(1.0, claim.to, 9)
     down = claim.to < start
-    values = sorted({float(v) for v in values} | {float(wanted)}, reverse=down)
+    grown = windows(make, start, float(wanted))
+    looked = {growth.value for growth in grown}
+    values = sorted({float(v) for v in values} | {float(wanted)} | looked, reverse=down)
     scan = Scan(
         make=make,
         judge=outcome(claim, claim.bound or foundation.bound),
@@ -195,12 +198,18 @@ def check_parameter(claim, run: Run, foundation: Foundation, tick=None) -> Verdi
         limit=wanted,
         worst=f"{good:.4g}; at {reach.bad:.4g}: {reach.tried[reach.bad].why}"
         if reach.bad is not None
-        else f"nothing failed up to {good:g}, the end of the scan",
+        else _all_good(reach, f"{good:g}"),
         source=SCANNED,
         counted=claim.counted,
         data=reach.data | {"paths": sorted(numbers)},
     )
-    return _founded(verdict, foundation.practical, run)
+    unseen = _unseen(reach, grown, lambda value: f"{claim.parameter} {_sign(zero)} {value:.4g}")
+    return _founded(_doubted(verdict, unseen), foundation.practical, run)
+
+
+def _sign(zero: bool) -> str:
+    """How a number that is scanned is told: itself where it is zero by itself, else a factor."""
+    return "=" if zero else "×"
 
 
 def _numbers(claim, run: Run) -> dict:
@@ -221,7 +230,9 @@ def _limit(clock: Clock, claim, run: Run, foundation: Foundation, tick) -> Verdi
     # What is asked for is tried itself, and everything nearer with it: stability need not be monotone.
     far = max(claim.up_to, clock.own)
     evenly = np.geomspace(clock.own or clock.first, far, 9)
-    values = sorted({*map(float, evenly), clock.own, least})
+    grown = windows(clock.make, clock.own, least)
+    looked = {growth.value for growth in grown}
+    values = sorted({*map(float, evenly), clock.own, least, *looked})
     known = {} if run.loop.period is None else {float(clock.own): run}
     judge = outcome(claim, claim.bound or foundation.bound)
     scan = Scan(clock.make, judge, tick, over=lambda: foundation.fails)
@@ -241,12 +252,33 @@ def _limit(clock: Clock, claim, run: Run, foundation: Foundation, tick) -> Verdi
         counted=claim.counted,
         data=found.data,
     )
-    return _founded(verdict, foundation.practical, run)
+    unseen = _unseen(found, grown, lambda value: f"{clock.name} {say(value, 's', 3)}")
+    return _founded(_doubted(verdict, unseen), foundation.practical, run)
+
+
+def _unseen(found: Reach, grown: Sequence[Growth], named: Callable[[float], str]) -> str:
+    """In words, the first value whose mode grows and whose run shows nothing; "" for none."""
+    passed = [g for g in grown if (seen := found.tried.get(g.value)) and seen.good]
+    if not passed:
+        return ""
+    return f"linearised at the start, at {named(passed[0].value)} a mode {passed[0].mode.words}, which its run does not show"
+
+
+def _doubted(found: Verdict, unseen: str) -> Verdict:
+    """The verdict; one that holds although a mode grows is undecided."""
+    return (
+        found.overruled(f"{unseen}: make the scenario longer") if found.holds and unseen else found
+    )
+
+
+def _all_good(found: Reach, end: str) -> str:
+    """In words, that nothing failed up to the end of a scan."""
+    return f"none of the {len(found.tried)} values tried up to {end} failed"
 
 
 def _edge_in_words(found: Reach) -> str:
     good = say(found.good, "s", 3)
     if found.bad is None:
-        return f"nothing failed up to {good}, the end of the scan"
+        return _all_good(found, good)
     begins = f"{good}; at" if found.good > 0 else "fails at the shortest tried,"
     return f"{begins} {say(found.bad, 's', 3)}: {found.tried[found.bad].why}"

@@ -102,6 +102,9 @@ def check_ranges(c: Tube) -> None:
         or not ((c.section >= 0) & (c.section < c.states)).all()
     ):
         raise Refused("section: not places of states")
+    known = [*c.names.tolist(), *c.told.tolist()]
+    if len(set(known)) != len(known):
+        raise Refused("names, told: two of them are the same")
     if not (c.reach >= 0).all() or not c.σ > 0:
         raise Refused("reach, σ: expected reach ≥ 0 and σ > 0")
     if not (c.half >= 0).all() or not (c.slack >= 0).all() or not (c.fresh >= 0).all():
