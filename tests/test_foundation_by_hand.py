@@ -92,6 +92,7 @@ def test_a_limit_is_undecided_where_the_loop_turns_out_not_to_be_stable(monkeypa
 
     monkeypatch.setattr(limits, "Scan", Refusing)
     monkeypatch.setattr(limits, "diverged", lambda *_: None)
+    monkeypatch.setattr(limits, "windows", lambda *_: ())
     run = SimpleNamespace(loop=SimpleNamespace(period=1e-3))
     claim = SimpleNamespace(up_to=16e-3, bound=None, counted=False, error=0.05)
     clock = Clock("delay", 0.0, 1e-3, 3e-3, None)

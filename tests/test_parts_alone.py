@@ -316,6 +316,7 @@ def test_a_delay_is_scanned_by_equal_factors_with_its_own_and_what_is_asked_for(
 
     monkeypatch.setattr(limits, "Scan", Scanning)
     monkeypatch.setattr(limits, "diverged", lambda *_: None)
+    monkeypatch.setattr(limits, "windows", lambda *_: ())
     monkeypatch.setattr(limits, "unfounded", lambda *_: None)
     run = SimpleNamespace(loop=SimpleNamespace(period=1e-3))
     claim = SimpleNamespace(up_to=16e-3, bound=None, counted=True, error=0.05)
