@@ -1,14 +1,18 @@
-"""Swings that dry friction holds near a path and not further off: modes with little damping, and starts from there."""
+"""Swings that die near a path and last further off: modes with little damping, and starts from there."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
 
-from tests.faults.entries import entries
+from tests.faults.entries import entries, make
 from tests.faults.judging import judged
+from workbench import simulate
 from workbench.verification.linear.modes import Mode, Modes, Place
 from workbench.verification.observed.tail import Rest
 from workbench.verification.practical import hardly_damped as module
+from workbench.verification.practical.starts import displaced
+from workbench.verification.run import Run
 
 BOUND = 1e-9
 
@@ -21,8 +25,8 @@ def place(where, *poles, aside=False):
 @pytest.mark.parametrize(
     "poles, found",
     [
-        ((-1.0 + 49.0j, -1.0 - 49.0j), None),  # 2.04 % of critical damping
-        ((-1.0 + 51.0j, -1.0 - 51.0j), -1.0 + 51.0j),  # 1.96 %
+        ((-1.0 + 9.9j, -1.0 - 9.9j), None),  # 10.05 % of critical damping
+        ((-1.0 + 10.0j, -1.0 - 10.0j), -1.0 + 10.0j),  # 9.95 %
         ((-0.001 + 0.0j,), None),  # no swing
         ((0.4 + 20.0j, -0.1 + 60.0j), 0.4 + 20.0j),
     ],
@@ -30,6 +34,11 @@ def place(where, *poles, aside=False):
 def test_what_swings_with_little_damping(poles, found):
     mode, where = module.least_damped(Modes((place("at rest", -9 + 9j), place("moving", *poles))))
     assert (mode and mode.s, where) == (found, "moving" if found else "")
+
+
+def test_a_queue_of_commands_swings_without_the_machine():
+    queue = Mode(-90.0 + 2500.0j, BOUND, (), "moving", 0.0, False, 0.0)
+    assert module.least_damped(Modes((Place(0.0, "moving", False, (queue,)),))) == (None, "")
 
 
 def test_what_no_force_shows_is_not_asked():
@@ -69,8 +78,20 @@ def test_a_loop_that_cannot_be_held_is_not(monkeypatch):
         ("late-commands-hunt-where-it-is-held@post-still", 2),
         ("late-commands-hunt-where-it-is-held@post-40-ms", 2),
         ("held-where-it-begins@post-still-standing", 0),
+        ("delay-lets-a-large-swing-last@metered-30-ms", 2),
     ],
 )
-def test_a_post_that_swings_from_further_off(name, code):
+def test_what_swings_from_further_off(name, code):
     (entry,) = [e for e in entries() if e.name == name]
     assert judged(entry).exit == code
+
+
+def test_starts_that_are_off_in_positions_alone():
+    """Two opposite ones, all positions by all of the spread: no rate, no pressure, no memory is off."""
+    (entry,) = [e for e in entries() if e.name == "delay-lets-a-large-swing-last@two-metered-22-ms"]
+    made = make(entry)
+    brief = replace(made.scenario, duration=0.05)
+    there = Run(made.loop, brief, simulate(made.loop, brief))
+    first, second = displaced(there, 0.03)
+    assert dict(first.amounts) == {"θ_a": 0.03, "θ_b": 0.03}
+    assert dict(second.amounts) == {"θ_a": -0.03, "θ_b": -0.03}

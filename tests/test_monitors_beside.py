@@ -2,17 +2,21 @@
 
 from dataclasses import replace
 from functools import cache
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from test_native import LAW, PLANT, PUSH, WAVE, crane_loops
 
 from workbench import ClosedLoop, Delayed, Sampled, Scenario
+from workbench.contract.errors import InputError
 from workbench.numerics.mapped import Mapped
 from workbench.numerics.native import Loop
 from workbench.numerics.samples import Samples
+from workbench.run import ending
 from workbench.run.demand import Demand
 from workbench.run.fused import Fused
+from workbench.run.log import Status
 from workbench.run.pace import Pace
 from workbench.run.start import start_state
 
@@ -83,6 +87,8 @@ def test_instants_and_inputs_of_rows():
     assert t.tolist() == [12.0, 14.0, 16.0, 18.0] and w.ravel().tolist() == [0, 1, 2, 3]
     t, w = asked(4).logged(5, 3)  # number 8 alone
     assert t.tolist() == [16.0] and w.ravel().tolist() == [2]
+    t, w = asked(0).logged(0, 3)  # a run that ends with its first sample
+    assert t.shape == (0,) and w.shape == (0, 1)
     t, w = asked(0).logged(2, 3)
     assert t.tolist() == [12.0, 12.5, 13.25, 14.0, 14.5, 15.25]
     assert w.ravel().tolist() == [0, 103, 106, 1, 112, 115]
@@ -109,3 +115,20 @@ def test_a_loop_with_its_variation_writes_its_monitors_itself(two_joint):
     traced = ready(crane_loops(two_joint)["held"], Scenario(0.02), "steps").traced
     assert not Loop(traced, False, monitored=False).monitored
     assert Loop(replace(traced, sided=1), False, monitored=False).monitored
+
+
+@pytest.mark.parametrize(
+    "state, mend", [("q_1", "check the initial state"), ("u_1_held", "what it believes")]
+)
+def test_no_number_at_the_start_is_told_of_the_machine_or_of_the_law(
+    two_joint, monkeypatch, state, mend
+):
+    loop = crane_loops(two_joint)["held"]
+    status = Status(False, "diverged", 0.0, state)
+    monkeypatch.setattr(ending, "ended", lambda *given: status)
+    g = SimpleNamespace(every=1, times=np.zeros)
+    columns = SimpleNamespace(give=lambda rows, inputs: None)
+    run = SimpleNamespace(result=(g, np.zeros((0, 3)), None))
+    with pytest.raises(InputError, match=f"{state} is not finite at the start") as told:
+        ending.finish(loop, None, None, np.zeros((0, 1)), run, None, True, columns)
+    assert mend in told.value.mend

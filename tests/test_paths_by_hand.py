@@ -230,6 +230,7 @@ def held(monkeypatch, looks, duration=3.0, longest=30.0):
     asked = []
     rounds = iter(looks)
     monkeypatch.setattr(resting, "drawn", lambda run, n, spread: [(k, spread) for k in range(n)])
+    monkeypatch.setattr(resting, "displaced", lambda run, spread: [])
     monkeypatch.setattr(
         resting, "scenario_from", lambda run, start, base: (start[0], base.duration)
     )

@@ -54,7 +54,7 @@ class Samples(NamedTuple):
         given = self.stages(stages)
         if given is not None:
             w[:, 1:] = given[:done, 1:, 0]
-        return np.hstack([early, late]).ravel(), w.reshape(done * steps, -1)
+        return np.hstack([early, late]).ravel(), w.reshape(done * steps, self.W.shape[1])
 
     def step(self, s: int) -> tuple[float, float]:
         """(length of step s of a sample, how long after the sample it begins), s."""

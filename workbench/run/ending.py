@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.contract.errors import InputError
-from workbench.contract.system import System
+from workbench.contract.system import System, names
 from workbench.run.attempt import Attempt
 from workbench.run.columns import Columns
 from workbench.run.demand import Demand
@@ -15,6 +15,9 @@ from workbench.run.pace import Pace
 from workbench.run.provenance import provenance
 from workbench.run.room import release
 from workbench.run.scenario import Scenario
+
+# How to mend a law that gives no number.
+BELIEF = "check the law's gains, and what it believes of the machine (controller: model)"
 
 
 def finish(
@@ -35,8 +38,10 @@ def finish(
     columns.give(rows, inputs[:: g.every][: len(rows)] if g.every else demand.at(time, noise=False))
     status = ended(loop, run, state, sure)
     if not len(rows):
+        of_plant = status.state in names(loop.plant.states)
         raise InputError(
-            f"simulate: {status.state} is not finite at the start", mend="check the initial state"
+            f"simulate: {status.state} is not finite at the start",
+            mend="check the initial state" if of_plant else BELIEF,
         )
     return Log(
         time,

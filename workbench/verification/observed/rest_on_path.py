@@ -18,7 +18,13 @@ from workbench.verification.observed.oscillation import pace
 from workbench.verification.observed.response import moves_in_time
 from workbench.verification.observed.tail import RANK, Rest, rests
 from workbench.verification.practical.elsewhere import held_at
-from workbench.verification.practical.starts import SPREAD, Start, drawn, scenario_from
+from workbench.verification.practical.starts import (
+    SPREAD,
+    Start,
+    displaced,
+    drawn,
+    scenario_from,
+)
 from workbench.verification.run import Run, run_many
 from workbench.verification.run_claims import Settled
 
@@ -73,13 +79,16 @@ def hunting_from(
     floor: float,
     longest: float = Settled.longest,
 ) -> Rest | None:
-    """The error that hunts most of a run's loop, held `there` from some starts; None where none does, or it cannot be held.
+    """The error that hunts most of a run's loop, held `there` from some starts and from two at which positions alone are off.
+
+    None where none does, or it cannot be held.
 
     Runs in which something still decays or creeps are made longer, up to `longest` (s) of rest.
     """
     length = max(run.scenario.length(), SHORTEST)
     try:
         todo = drawn(there, runs, spread)
+        todo += [] if run.loop.hosted else displaced(there, spread)
         while todo:
             found = _held_for(length, run, there, todo, floor)
             hunts = [rest for rest in found if rest is not None and rest.word == "restless"]

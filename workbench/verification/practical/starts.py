@@ -130,6 +130,14 @@ def outermost(run, amounts: Mapping[str, float]) -> list[Start]:
     return [_fitting(run, Start(amounts)) for amounts in signed]
 
 
+def displaced(run, spread: float) -> list[Start]:
+    """Two opposite starts at which positions alone are off, all of them by all of their size: nothing moves that could bring them
+    back, or past a cycle that lies around rest."""
+    places = positions(run.loop.plant)
+    amounts = {name: size for name, size in sizes(run, spread).items() if name in places}
+    return outermost(run, amounts) if amounts else []
+
+
 def _fitting(run, start: Start) -> Start:
     """The start, drawn closer until the machine can stand there."""
     while not stands(run, start):
