@@ -514,7 +514,7 @@ BETWEEN = {
 KNOWN = {
     "at_steps": BETWEEN,
     "needs_ledger": ROWS_OF_A_LEDGER,
-    "needs_motion": {"Tracking", "EnergyBalance"},
+    "needs_motion": {"Tracking", "EnergyBalance", "Settled"},
     "scans": LIMITS_OF_A_LOOP,
     "says_stable": STEADY,
     "searched": ALONE,
