@@ -7,7 +7,7 @@ import pytest
 
 from tests.faults.entries import entries, make
 from tests.faults.judging import judged
-from workbench import simulate
+from workbench import Scenario, simulate
 from workbench.verification.linear.modes import Mode, Modes, Place
 from workbench.verification.observed.tail import Rest
 from workbench.verification.practical import hardly_damped as module
@@ -15,6 +15,9 @@ from workbench.verification.practical.starts import displaced
 from workbench.verification.run import Run
 
 BOUND = 1e-9
+
+
+LONG = SimpleNamespace(scenario=Scenario(duration=900.0))
 
 
 def place(where, *poles, aside=False):
@@ -57,12 +60,13 @@ def test_starts_three_times_as_far_off_where_little_damps(monkeypatch, pole, hun
     monkeypatch.setattr(module, "held_at", lambda run, row: there if row == -1 else None)
     found = Rest("s", 4e-3, "restless", 2.5) if hunts else None
 
-    def hunting_from(run, at, spread, runs, floor):
+    def hunting_from(run, at, spread, runs, floor, length):
         asked = (at is there, round(spread, 9), runs, floor) == (True, 0.06, 2, 1e-3)
+        assert length == pytest.approx(20 / 0.1)  # time constants
         return found if asked else None
 
     monkeypatch.setattr(module, "hunting_from", hunting_from)
-    words = module.swings_on(None, Modes((place("moving", pole),)), 0.02, 1e-3)
+    words = module.swings_on(LONG, Modes((place("moving", pole),)), 0.02, 1e-3)
     assert bool(words) is said
     assert not said or "3 times as far off, s swings by 2 mm, 2.5 Hz; linearised, moving" in words
 

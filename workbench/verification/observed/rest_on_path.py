@@ -78,14 +78,16 @@ def hunting_from(
     runs: int,
     floor: float,
     longest: float = Settled.longest,
+    length: float | None = None,
 ) -> Rest | None:
     """The error that hunts most of a run's loop, held `there` from some starts and from two at which positions alone are off.
 
-    None where none does, or it cannot be held.
+    None where none does, or it cannot be held. length: s until it is looked at, and s of rest that are then looked at first; that of
+    the scenario by default, SHORTEST at least.
 
     Runs in which something still decays or creeps are made longer, up to `longest` (s) of rest.
     """
-    length = max(run.scenario.length(), SHORTEST)
+    length = max(run.scenario.length() if length is None else length, SHORTEST)
     try:
         todo = drawn(there, runs, spread)
         todo += [] if run.loop.hosted else displaced(there, spread)

@@ -20,6 +20,7 @@ from workbench.verification.run import Run
 
 DAMPED = 0.1  # least share of critical damping
 RUNS = 2
+WATCHED = 20.0  # time constants, or periods where these are longer, of the mode until it has died or lasts
 MEND = "give the law more damping, or less gain"
 
 
@@ -32,7 +33,8 @@ def swings_on(run: Run, modes: Modes, spread: float, floor: float) -> str:
     there = None if mode is None else held_at(run, -1)
     if mode is None or there is None:
         return ""
-    found = hunting_from(run, there, FURTHER * spread, RUNS, floor)
+    length = min(WATCHED * max(mode.time_constant, mode.period), run.scenario.length())
+    found = hunting_from(run, there, FURTHER * spread, RUNS, floor, length=length)
     if found is None:
         return ""
     width = say(0.5 * found.width, there.log.signal(found.name).unit, 3)
