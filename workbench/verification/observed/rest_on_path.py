@@ -82,8 +82,8 @@ def hunting_from(
 ) -> Rest | None:
     """The error that hunts most of a run's loop, held `there` from some starts and from two at which positions alone are off.
 
-    None where none does, or it cannot be held. length: s until it is looked at, and s of rest that are then looked at first; that of
-    the scenario by default, SHORTEST at least.
+    None where none does, or it cannot be held. length: s until it is looked at, and of rest that are looked at first; that of the
+    scenario by default, SHORTEST at least.
 
     Runs in which something still decays or creeps are made longer, up to `longest` (s) of rest.
     """
