@@ -445,6 +445,25 @@ def test_a_parameter_upwards_and_downwards(monkeypatch, to, at_least, good, bad,
     assert found.data["ok"] == (True, False) and found.data["why"] == ("", "too far")
 
 
+def test_a_scan_of_a_parameter_ends_where_practical_stability_fails(monkeypatch):
+    foundation = Foundation()
+    foundation.set_bound(1.0)
+
+    class Refused(Scan):
+        def along(self, values, known=None, rounds=None):
+            assert not self.over()
+            foundation.decide(Verdict("practical-stability", "", False, "sampled"))
+            assert self.over()
+            return reached(1.5, None)
+
+    monkeypatch.setattr(limits, "Scan", Refused)
+    monkeypatch.setattr(limits, "lasting", lambda run, settle: run)
+    log = Log(np.zeros(1), np.zeros((1, 0)), (), {}, Status(True, "completed", 1.0))
+    run = SimpleNamespace(loop=loop(), scenario=WHOLE, log=log)
+    found = limits.check_parameter(C.ParameterLimit(parameter="K", to=3.0), run, foundation)
+    assert found.holds is None and "nothing to reach from" in found.worst
+
+
 @pytest.mark.usefixtures("decays")
 def test_a_parameter_that_is_zero_is_scanned_in_its_own_unit(monkeypatch):
     """From 0 in equal steps; the value itself, not a factor."""
