@@ -247,6 +247,20 @@ def held(monkeypatch, looks, duration=3.0, longest=30.0):
     return resting.hunting_from(own, there, 0.07, 2, 1e-3, longest), asked
 
 
+@pytest.mark.parametrize("hosted, asked", [(False, ["drawn", "pushed"]), (True, ["drawn"])])
+def test_positions_alone_are_off_in_two_more_starts(monkeypatch, hosted, asked):
+    """Not of a law that is called from Python, where a run takes seconds."""
+    own, there = moving(monkeypatch), standing(monkeypatch)
+    own.scenario, own.loop = Scenario(3.0), SimpleNamespace(hosted=hosted)
+    monkeypatch.setattr(resting, "drawn", lambda run, n, spread: ["drawn"])
+    monkeypatch.setattr(resting, "displaced", lambda run, spread: ["pushed"])
+    monkeypatch.setattr(resting, "scenario_from", lambda run, start, base: start)
+    started = []
+    monkeypatch.setattr(resting, "run_many", lambda jobs, judge: started.extend(jobs) or [])
+    assert resting.hunting_from(own, there, 0.07, 1, 1e-3, longest=1.0) is None
+    assert [start for _, start in started] == asked
+
+
 STILL = ("", [rest("still", width=1e-4)])
 NOTHING = ("", [])
 
