@@ -44,6 +44,14 @@ def test_a_queue_of_commands_swings_without_the_machine():
     assert module.least_damped(Modes((Place(0.0, "moving", False, (queue,)),))) == (None, "")
 
 
+def test_it_is_watched_for_as_long_as_the_slowest_takes():
+    """A slower mode than the one that is damped least: 1/0.05 s; of modes damped well nothing is asked."""
+    modes = Modes((place("at rest", -0.05 + 1j, -5 + 6j), place("moving", -0.1 + 20j)))
+    assert module.least_damped(modes)[0].s == -0.1 + 20j
+    assert module.slowest_damped(modes) == pytest.approx(20.0)
+    assert module.slowest_damped(Modes((place("at rest", -5 + 6j),))) == 0.0
+
+
 def test_what_no_force_shows_is_not_asked():
     assert module.least_damped(Modes((place("moving", 0.4 + 20j, aside=True),))) == (None, "")
     assert module.least_damped(Modes(())) == (None, "")

@@ -20,7 +20,7 @@ from workbench.verification.run import Run
 
 DAMPED = 0.1  # least share of critical damping
 RUNS = 2
-WATCHED = 20.0  # time constants, or periods where these are longer, of the mode until it has died or lasts
+WATCHED = 20.0  # time constants, or periods where these are longer, of the slowest of them until it has died or lasts
 MEND = "give the law more damping, or less gain"
 
 
@@ -33,7 +33,7 @@ def swings_on(run: Run, modes: Modes, spread: float, floor: float) -> str:
     there = None if mode is None else held_at(run, -1)
     if mode is None or there is None:
         return ""
-    length = min(WATCHED * max(mode.time_constant, mode.period), run.scenario.length())
+    length = min(WATCHED * slowest_damped(modes), run.scenario.length())
     found = hunting_from(run, there, FURTHER * spread, RUNS, floor, length=length)
     if found is None:
         return ""
@@ -48,11 +48,18 @@ def least_damped(modes: Modes) -> tuple[Mode | None, str]:
 
     What swings in a queue of commands alone is no swing of the machine.
     """
-    found = [(m, p.where) for p in modes.places for m in p.modes if _of_states(m)]
-    mode, where = min(found, key=lambda one: _damping(one[0]), default=(None, ""))
-    if mode is None or _damping(mode) >= DAMPED:
-        return None, ""
-    return mode, where
+    return min(_hardly_damped(modes), key=lambda one: _damping(one[0]), default=(None, ""))
+
+
+def slowest_damped(modes: Modes) -> float:
+    """The longest time constant or period, s, of the modes that swing with less damping than DAMPED; 0 where there are none."""
+    return max((max(m.time_constant, m.period) for m, _ in _hardly_damped(modes)), default=0.0)
+
+
+def _hardly_damped(modes: Modes) -> list[tuple[Mode, str]]:
+    """Every mode that swings with less damping than DAMPED, and where."""
+    found = [(mode, place.where) for place in modes.places for mode in place.modes]
+    return [(m, where) for m, where in found if _of_states(m) and _damping(m) < DAMPED]
 
 
 def _of_states(mode: Mode) -> bool:
