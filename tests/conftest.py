@@ -1,5 +1,6 @@
 """Fixtures shared by the tests of the core: the shipped crane, its two-joint variant, a short path."""
 
+import gc
 import os
 
 # Two workers, two cores: threads of the linear algebra library would only wait for each other. Before NumPy is imported.
@@ -16,6 +17,7 @@ import pytest  # noqa: E402
 
 from plants import machine  # noqa: E402
 from workbench import Scenario, Waypoints  # noqa: E402
+from workbench.commands import guard  # noqa: E402
 from workbench.numerics import compiler  # noqa: E402
 
 
@@ -65,6 +67,13 @@ def plain_code():
     compiler.FLAGS = ("-O0", *before[1:])
     yield
     compiler.FLAGS = before
+
+
+def pytest_collection_finish():
+    """What stays until the end, modules and tests, is not searched for circles of objects again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(guard.OBJECTS, 20, 100)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -9,8 +9,9 @@ more than the wrappers known here explain, each edit of the wires is tried, and 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import casadi as ca
 import numpy as np
@@ -60,7 +61,8 @@ def misplaced(run) -> str:
 class Heard:
     """What a law would command at logged samples, and what its controller does command there.
 
-    seen (t, z, y, r) of every sample;  ask: the law;  applied: commands of the controller, one row a sample
+    seen (t, z, y, r) of every sample;  ask: the law, of all samples at once: every time, state, measurement, reference and
+    command is an array with an entry for each sample;  applied: commands of the controller, one row a sample
     later: by how many seconds the samples are asked later than they were
     """
 
@@ -71,14 +73,24 @@ class Heard:
 
     def off(self, edit: Edit) -> np.ndarray:
         """By how much the commands differ with an edit of the wires, as shares of the largest: one row a sample."""
-        own = np.array([edit.commanded(u) for u in self.asked(edit)], float)
+        own = self._of_each(edit.commanded(self.asked(edit))).T
         size = np.abs(self.applied).max(axis=0)
         size = np.where(size > 0, size, np.abs(own).max(axis=0))
         return np.abs(self.applied - own) / np.maximum(size, 1e-300)
 
-    def asked(self, edit: Edit) -> list:
-        """What the law commands at every sample with an edit of what it measures."""
-        return [self.ask(t, z, edit.measured(y), r) for t, z, y, r in self.seen]
+    def asked(self, edit: Edit) -> np.ndarray:
+        """What the law commands with an edit of what it measures: one row a command, one column a sample."""
+        t, z, y, r = self._columns
+        return self._of_each(self.ask(t, z, self._of_each(edit.measured(y)), r))
+
+    @cached_property
+    def _columns(self) -> list[np.ndarray]:
+        """Times, states, measurements and references, the samples along the last axis."""
+        return [np.array(part, float).T for part in zip(*self.seen)]
+
+    def _of_each(self, values: Sequence) -> np.ndarray:
+        """One row a value, one column a sample; a number stands for every sample."""
+        return np.array([np.broadcast_to(value, len(self.seen)) for value in values], float)
 
     def residual(self, edit: Edit) -> float:
         """The largest of these differences."""
@@ -147,7 +159,7 @@ def altered(run) -> str:
     off = np.nan_to_num(found.off(UNTOUCHED))
     row, k = np.unravel_index(int(off.argmax()), off.shape)
     command = innermost(run.loop.controller).commands[k]
-    asked = say(float(found.asked(UNTOUCHED)[row][k]), command.unit, 3)
+    asked = say(float(found.asked(UNTOUCHED)[k, row]), command.unit, 3)
     given = say(float(found.applied[row, k]), command.unit, 3)
     who = " or ".join(type(wrapper).__name__ for wrapper in between(run.loop.controller))
     when = say(found.seen[row][0], "s", 3)
@@ -155,14 +167,21 @@ def altered(run) -> str:
 
 
 def traced(law) -> Callable:
-    """u(t, z, y, r) of a law as a graph, which is traced once and costs little to ask; longer z and r are cut to its own."""
+    """u(t, z, y, r) of a law as a graph, which is traced once and costs little to ask; longer z, y and r are cut to its own.
+
+    Asked of one sample it gives a list of numbers; of arrays, with a column for each sample, an array with a row a command.
+    """
     sizes = [len(law.states), len(law.measured), len(law.references)]
     t = quick(ca.SX.sym("t"))
     (z, zs), (y, ys), (r, rs) = (symbols(name, size) for name, size in zip("zyr", sizes))
     f = ca.Function("law", [t, z, y, r], [column(law.command(t, zs, ys, rs))])
-    return lambda t, z, y, r: (
-        np.array(f(t, z[: sizes[0]], y[: sizes[1]], r[: sizes[2]])).ravel().tolist()
-    )
+
+    def ask(t, z, y, r):
+        own = [values[:size] for values, size in zip((z, y, r), sizes)]
+        given = np.array(f(np.atleast_2d(t), *own))
+        return given if np.ndim(t) else given.ravel().tolist()
+
+    return ask
 
 
 def _rows(run) -> np.ndarray:
