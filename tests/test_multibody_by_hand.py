@@ -277,11 +277,22 @@ def test_a_fault_that_advises_another_start_says_which(monkeypatch):
         "start b_1 between 0.02 and 0.04 m (the other joints as they are), or take"
     )
     assert found.message.startswith("actuators.lift: too short") and found.key == "lift"
-    for same in (
-        InputError("actuators.lift: too short", mend="take another"),
-        InputError("actuators.away: too short", mend="start elsewhere"),
-    ):
-        assert fit._advised(made, same) is same
+    other = InputError("actuators.lift: too short", mend="take another")
+    assert fit._advised(made, other) is other
+    away = InputError("actuators.away: too short", mend="start elsewhere")
+    assert fit._advised(made, away).mend == "start elsewhere"
+
+
+def test_the_start_that_would_do_is_looked_for_where_somebody_reads_it(monkeypatch):
+    made = fitting(monkeypatch)
+    looked = []
+    monkeypatch.setattr(fit, "_fitting", lambda made, k: looked.append(k) or "b_1 at 0.03 m")
+    fault = InputError("actuators.lift: too short", mend="start elsewhere")
+    found = Faults([fit._advised(made, fault)])
+    told = InputError(f"start: {found.message}", mend=found.at(file="crane.yaml").advice)
+    assert looked == []
+    assert told.mend == "start b_1 at 0.03 m (the other joints as they are)" == found.mend
+    assert looked == [1]
 
 
 def test_all_faults_are_listed_each_part_once(monkeypatch):

@@ -71,16 +71,20 @@ def _part(fault: InputError) -> str:
 
 
 def _advised(mechanism, fault: InputError) -> InputError:
-    """The fault with the start that would do, where it advises another one."""
-    name = _part(fault).removeprefix("actuators.")
+    """The fault with the start that would do, where it advises another one; it is looked for where somebody reads it."""
     if not fault.mend.startswith(ELSEWHERE):
         return fault
+    return InputError(fault.message, mend=partial(_where, mechanism, fault), key=fault.key)
+
+
+def _where(mechanism, fault: InputError) -> str:
+    """How to mend the fault, with the start that would do where one is found."""
+    name = _part(fault).removeprefix("actuators.")
     k = next((k for k, a in enumerate(mechanism.actuators) if a.name == name), None)
     better = None if k is None else _fitting(mechanism, k)
     if better is None:
-        return fault
-    mend = fault.mend.replace(ELSEWHERE, f"start {better} (the other joints as they are)", 1)
-    return InputError(fault.message, mend=mend, key=fault.key)
+        return fault.mend
+    return fault.mend.replace(ELSEWHERE, f"start {better} (the other joints as they are)", 1)
 
 
 def _fitting(mechanism, k: int) -> str | None:

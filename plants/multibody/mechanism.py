@@ -27,7 +27,7 @@ from plants.multibody.parts import Actuator, Body, Loop, Pin
 from plants.multibody.paths import Paths
 from plants.multibody.planar import Closing
 from plants.multibody.points import NamedPoint, PinTable, named_points
-from plants.multibody.starting import resting, start
+from plants.multibody.starting import rested, start
 from plants.multibody.told import Told
 from plants.supplies.contract import Supply
 from plants.supplies.kinds import SupplyKind
@@ -124,11 +124,11 @@ class Mechanism(Abilities, Told, Paths):
 
     def rest(self, q) -> list:
         """The state at rest with the loops closed near positions q, of the leading position states; what is held stays exact."""
-        return resting(self, q).initial()
+        return rested(self, q)
 
     def check_pose(self, q, where: str = "start") -> None:
         """ValueError when `rest` is impossible there."""
         try:
             self.rest(q)
         except InputError as why:
-            raise InputError(f"{where}: {why.message}", mend=why.mend) from None
+            raise InputError(f"{where}: {why.message}", mend=why.advice) from None

@@ -9,6 +9,8 @@ import numpy as np
 
 from plants.multibody import acting, tree
 from workbench.contract.errors import InputError, tried
+from workbench.contract.parameters import graph_key
+from workbench.contract.remembered import remembered
 from workbench.contract.system import names
 
 
@@ -67,6 +69,24 @@ def _chambers(actuator, states) -> list:
     chambers = actuator.drive.pressures(actuator.name)
     own = names(actuator.drive.states(actuator.name))
     return [p for name, p in zip(own, states) if name in chambers]
+
+
+def rested(mechanism, q) -> list:
+    """The state at rest with the start q; worked out once for every q, as long as the text of its parts stays as it is."""
+    at = tuple(map(float, q))
+    text = graph_key(mechanism)
+    found = remembered(("rest", text, at), mechanism, partial(_state_or_why, mechanism, at))
+    if isinstance(found, InputError):
+        raise found.at()
+    return list(found)
+
+
+def _state_or_why(mechanism, q) -> list | InputError:
+    """The state at rest with the start q, or why there is none."""
+    try:
+        return resting(mechanism, q).initial()
+    except InputError as why:
+        return why.with_traceback(None)
 
 
 def resting(mechanism, q):

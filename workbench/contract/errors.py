@@ -31,7 +31,7 @@ class InputError(ValueError):
 
     file, line, key   where (any may be missing)
     message           what is wrong and what was expected; cut where it is longer than a screen
-    mend              what to do about it
+    mend              what to do about it; may be given as what finds it, which is asked where somebody reads it
     """
 
     def __init__(
@@ -41,12 +41,23 @@ class InputError(ValueError):
         file: str | None = None,
         line: int | None = None,
         key: str | None = None,
-        mend: str = "",
+        mend: str | Callable[[], str] = "",
     ) -> None:
-        self.message, self.mend = short(message, LONGEST_MESSAGE), short(mend, LONGEST_MESSAGE)
+        self.message, self._mend = short(message, LONGEST_MESSAGE), mend
         self.file, self.line = file, line
         self.key = key if key is None else short(key, LONGEST_KEY)
-        super().__init__(str(self))
+        super().__init__(self.message)
+
+    def advice(self) -> str:
+        """What to do about it, to be given on to another error unread."""
+        if callable(self._mend):
+            self._mend = self._mend()
+        return short(self._mend, LONGEST_MESSAGE)
+
+    @property
+    def mend(self) -> str:
+        """What to do about it."""
+        return self.advice()
 
     def __str__(self) -> str:
         place = ", ".join(
@@ -73,7 +84,7 @@ class InputError(ValueError):
             file=self.file or file,
             line=self.line or line,
             key=self.key or key,
-            mend=self.mend,
+            mend=self.advice,
         )
 
 
@@ -91,7 +102,7 @@ class Faults(InputError):
         self.machine = machine
         first = self.each[0]
         super().__init__(
-            first.message, file=first.file, line=first.line, key=first.key, mend=first.mend
+            first.message, file=first.file, line=first.line, key=first.key, mend=first.advice
         )
 
     def __str__(self) -> str:
