@@ -16,6 +16,7 @@ random numbers), in a list that grows and is read, or beside the corner. What gr
 from __future__ import annotations
 
 import copy
+import operator
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -58,6 +59,7 @@ def numbers(
 ) -> Any:
     """`thing` with take(v) in place of every float v in it, in a fixed order; what can be changed is changed in place.
 
+    What `take` gives back as it was leaves everything around it as it was: a `take` that only looks changes nothing.
     kinds: of NumPy's, those whose scalars and arrays count; with "i" whole numbers do, too.
     """
     seen = set() if seen is None else seen
@@ -69,10 +71,16 @@ def numbers(
     if isinstance(thing, np.ndarray):
         if thing.dtype.kind not in kinds:
             return thing
-        values = np.array([take(v.item()) for v in thing.flat]).reshape(thing.shape)
+        found = [v.item() for v in thing.flat]
+        taken = [take(v) for v in found]
+        if _same(found, taken):
+            return thing
+        values = np.array(taken).reshape(thing.shape)
         return values.astype(thing.dtype) if "i" in kinds else values
     if isinstance(thing, tuple):
         inside = [numbers(v, take, seen, kinds) for v in thing]
+        if _same(thing, inside):
+            return thing
         return tuple(inside) if type(thing) is tuple else type(thing)(*inside)
     if isinstance(thing, list | deque):
         keys: Any = range(len(thing))
@@ -81,8 +89,16 @@ def numbers(
     else:
         return _of_attributes(thing, take, seen, kinds)
     for key in keys:
-        thing[key] = numbers(thing[key], take, seen, kinds)
+        before = thing[key]
+        after = numbers(before, take, seen, kinds)
+        if after is not before:
+            thing[key] = after
     return thing
+
+
+def _same(before: Sequence, after: Sequence) -> bool:
+    """Whether nothing stands in place of anything."""
+    return all(map(operator.is_, before, after))
 
 
 def _whole(thing: Any) -> bool:
@@ -97,8 +113,10 @@ def _of_attributes(thing: Any, take: Callable, seen: set[int], kinds: str) -> An
         return thing
     if isinstance(thing, type | ModuleType | FunctionType):
         return thing
-    for name, value in list(own.items()):
-        object.__setattr__(thing, name, numbers(value, take, seen, kinds))
+    for name, before in list(own.items()):
+        after = numbers(before, take, seen, kinds)
+        if after is not before:
+            object.__setattr__(thing, name, after)
     return thing
 
 
@@ -112,7 +130,7 @@ class Memory:
     def read(self) -> np.ndarray:
         """Every float in it."""
         found: list[float] = []
-        numbers([list(self.wrapped), copy.deepcopy(self.own)], lambda v: found.append(v) or v)  # type: ignore[func-returns-value]
+        numbers([self.wrapped, self.own], lambda v: found.append(v) or v)  # type: ignore[func-returns-value]
         return np.array(found)
 
     def copied(self) -> Memory:

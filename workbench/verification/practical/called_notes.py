@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import linecache
+import math
 import operator
 from collections.abc import Callable, Iterator, Sequence
 from types import CodeType, FunctionType
@@ -65,14 +66,26 @@ class Notes:
 
     def take(self, k: int, a: Any, b: Any, tie: float = 0.0) -> None:
         """Note the margin of two numbers, or of arrays of them, `tie` where it is zero; what is no number is passed over."""
+        if isinstance(a, float) and isinstance(b, float):
+            self._note(k, float(a) - float(b) or tie)
+            return
         try:
             margin = np.subtract(np.asarray(a, float), np.asarray(b, float))
         except (TypeError, ValueError):
             return
         margin = np.where(margin == 0.0, tie, margin)
         if margin.size:
-            self.low[k] = float(np.fmin(self.low[k], margin.min()))
-            self.high[k] = float(np.fmax(self.high[k], margin.max()))
+            self._note(k, float(margin.min()))
+            self._note(k, float(margin.max()))
+
+    def _note(self, k: int, margin: float) -> None:
+        """Widen what was noted of a place by a margin; one that is no number is passed over."""
+        if math.isnan(margin):
+            return
+        if not self.low[k] <= margin:
+            self.low[k] = margin
+        if not self.high[k] >= margin:
+            self.high[k] = margin
 
     def compared(self, places: Sequence[int], how: Sequence[str], *values: Any) -> Any:
         """The answer of a comparison of these values, one with the next."""

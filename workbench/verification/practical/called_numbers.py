@@ -14,7 +14,7 @@ def counted(memory: Memory) -> list[float]:
     """Every number in it, whole ones as well."""
     found: list[float] = []
     take = lambda v: found.append(v) or v  # type: ignore[func-returns-value]
-    numbers([list(memory.wrapped), copy.deepcopy(memory.own)], take, kinds=ALL)
+    numbers([memory.wrapped, memory.own], take, kinds=ALL)
     return found
 
 
