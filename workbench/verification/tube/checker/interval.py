@@ -108,9 +108,14 @@ def whole(a: Interval) -> bool:
 
 def outward(low, high, units: float = 1.0, least: float = 0.0) -> Interval:
     """Bounds moved outwards by so many units in the last place; not-a-number becomes everything."""
-    low = low - (np.abs(low) * (units * UNIT) + least)
-    high = high + (np.abs(high) * (units * UNIT) + least)
-    if not np.all(low <= high):
+    below = np.abs(low) * (units * UNIT)
+    above = np.abs(high) * (units * UNIT)
+    if least:
+        below = below + least
+        above = above + least
+    low = low - below
+    high = high + above
+    if not (low <= high).all():
         bad = np.isnan(low) | np.isnan(high)
         low = np.where(bad, -np.inf, low)
         high = np.where(bad, np.inf, high)
