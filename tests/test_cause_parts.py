@@ -216,6 +216,18 @@ def test_every_wrapper_between_machine_and_law(wrapper, kind, words, numbers, od
     assert found.scenario == {} and found.law is None
 
 
+@pytest.mark.parametrize("T_s, tried", [(20e-3, 5e-3), (3e-3, 1e-3)])
+def test_a_law_called_from_python_is_not_asked_much_more_often(T_s, tried):
+    """A predictive law solves a problem at every sample: at a twentieth of its sample time a run takes twenty times as long."""
+    own = ClosedLoop(PLANT, Sampled(Plain(lambda t, y, r: [0.0], ("Y",), ("X",), ()), T_s))
+    assert own.hosted
+    (found,) = paths(own)
+    assert found.kind == "sample time"
+    assert found.numbers == pytest.approx({"controller.T_s": tried})
+    (law,) = paths(loop(Sampled(LAW, T_s)))
+    assert law.numbers == {"controller.T_s": 1e-3}
+
+
 def test_a_wrapper_that_does_nothing_wrong_is_not_tried():
     assert paths(loop(Delayed(Sampled(LAW, 1e-3), 0.0))) == []
     assert paths(loop(Sampled(Noisy(LAW, σ=0.0), 1e-3))) == []

@@ -27,6 +27,7 @@ from workbench.verification.cause.trial import Cause, Trial, against, law_path, 
 from workbench.verification.defaults import law_of
 
 USUAL_SAMPLE = 1e-3  # s
+FINER = 4  # by this factor a law called from Python is asked more often than it is, at most: each answer takes its time
 WILD = 30.0  # a belief further off than this is not made into a machine
 ASIDE = ("pose", "pressures", "z_10", "F_0", "θ_0")  # where a machine starts is no matter of belief
 
@@ -146,7 +147,7 @@ def _wrapper(loop, around, path, known) -> Iterator[Trial]:
         )
     elif name == "Sampled" and around.T_s > USUAL_SAMPLE:
         words = f"sample time of {1e3 * around.T_s:g} ms"
-        T_s = max(USUAL_SAMPLE, _held_by(loop.controller))
+        T_s = max(USUAL_SAMPLE, _held_by(loop.controller), around.T_s / FINER * loop.hosted)
         if T_s < around.T_s:
             numbers = {path + "T_s": T_s}
             numbers |= dict.fromkeys(_made_for(loop, known), T_s)
