@@ -46,8 +46,6 @@ def test_a_failed_run_has_no_numbers():
     for refuses in (
         lambda: metrics.settling_time([0, 1, 2], e, 0.2, 0.1),
         lambda: limit_cycle([0, 1, 2], e),
-        lambda: metrics.chatter_rate([0, 1, 2], e),
-        lambda: metrics.saturation_time([0, 1, 2], e, 1),
     ):
         with pytest.raises(InputError, match="not finite"):
             refuses()
@@ -85,20 +83,6 @@ def test_second_order_step():
     )
     with pytest.raises(InputError, match="begins at its target"):
         metrics.overshoot(lag, 0.0)
-
-
-def test_chatter_counts_signs_not_zeros():
-    t = np.linspace(0, 2, 9)
-    u = np.array([1, 0, -1, -2, 0.01, -1, 0, 0, 3])
-    assert metrics.chatter_rate(t, u) == 4 / 2
-    assert metrics.chatter_rate(t, u, dead=0.05) == 2 / 2
-    assert metrics.chatter_rate(t, np.abs(u)) == 0
-
-
-def test_saturation_time_holds_each_sample():
-    t, u = [0.0, 0.1, 0.4, 1.0, 3.0], [1.0, 0.5, -1.0, 0.2, 1.0]
-    assert metrics.saturation_time(t, u, 1.0) == pytest.approx(0.1 + 0.6, rel=1e-14)
-    assert metrics.saturation_time(t, u, 1.01) == 0.0
 
 
 @pytest.mark.parametrize(

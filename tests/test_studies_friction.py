@@ -2,13 +2,11 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
-from plants import IEHA, BrownMcPhee, LuGre
+from plants import IEHA, LuGre
 from reports.figures import friction as figures_friction
 from reports.studies import friction
-from workbench.numerics.sliding import drive, steady
 
 
 @pytest.fixture(scope="module")
@@ -60,16 +58,6 @@ def test_figures(found, tmp_path):
     for made in (figures_friction.curves(found.curves), figures_friction.loops(found.loops)):
         made.savefig(tmp_path / "f.svg")
         assert len(made.axes[0].lines) == 2 + len(friction.LAWS)
-    law, t = LuGre(), np.linspace(0, 2, 501)
-    run = drive(law, t, 2e-4 * np.cos(3 * t))
-    data = {
-        "LuGre": (run.x, run.F),
-        "BrownMcPhee": (run.x, steady(BrownMcPhee(), run.v)[0]),
-        "some data": (run.x[::50], run.F[::50]),
-    }
-    made = figures_friction.pre_sliding(data)
-    assert made.axes[0].lines[-1].get_linestyle() == "None"
-    assert figures_friction.pre_sliding({}) is None
     friction.draw(found, tmp_path / "study.svg")
 
 

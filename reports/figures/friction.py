@@ -26,11 +26,6 @@ def loops(data: Mapping[str, tuple]):
     return _plane(data, "v, mm/s", 1e3, 2.8)
 
 
-def pre_sliding(data: Mapping[str, tuple]):
-    """Friction over small displacements, {name: (x m, F N)}: bristles as springs, and where they let go."""
-    return _plane(data, "x, µm", 1e6, 2.5)
-
-
 def _plane(data, xlabel: str, size: float, height: float):
     if not data:
         return None

@@ -132,12 +132,6 @@ class Record:
             row=None,
         )
 
-    def with_output(self, name: str) -> Record:
-        """This record with one output alone."""
-        return replace(
-            self, y=self.output(name)[:, None], outputs=(find(self.outputs, name, "outputs"),)
-        )
-
     def hints(self) -> list[str]:
         """What looks suspicious, in words."""
         return [*self.notes, *suspicions(self)]

@@ -79,25 +79,6 @@ def overshoot(y, target: float) -> float:
     return float(np.maximum(np.max((y - target) / step), 0.0))
 
 
-def chatter_rate(t, u, dead: float = 0.0) -> float:
-    """Changes of sign of u per second; values with |u| ≤ dead have no sign and leave the last one standing."""
-    t = np.asarray(t, dtype=float)
-    u = np.asarray(u, dtype=float)
-    _finite("chatter rate", u)
-    if t.size < 2 or not t[-1] > t[0]:
-        raise InputError("chatter rate: needs at least two samples at different times")
-    signs = np.sign(u[np.abs(u) > dead])
-    return float(np.count_nonzero(np.diff(signs)) / (t[-1] - t[0]))
-
-
-def saturation_time(t, u, limit: float) -> float:
-    """Time (s) spent at |u| ≥ limit (to one part in 10⁹), each sample holding until the next."""
-    t = np.asarray(t, dtype=float)
-    u = np.asarray(u, dtype=float)
-    _finite("saturation time", u)
-    return float(np.diff(t)[np.abs(u[:-1]) >= limit * (1 - 1e-9)].sum())
-
-
 def _finite(what: str, values: np.ndarray) -> None:
     if not np.isfinite(values).all():
         raise InputError(f"{what}: the signal is not finite", mend="look at the run's status first")

@@ -22,7 +22,6 @@ from workbench.contract.errors import InputError
 from workbench.contract.system import System
 from workbench.run.columns import Columns
 from workbench.run.demand import Demand
-from workbench.run.log import Log
 from workbench.run.scenario import Scenario
 from workbench.run.start import start_state
 from workbench.verification.ledger.balance import has_ledger
@@ -71,11 +70,6 @@ def table(loop: System, demand: Demand) -> dict[str, str]:
 def table_before(loop: System, scenario: Scenario) -> dict[str, str]:
     """The same, before there is a run."""
     return table(loop, Demand(loop, scenario, start_state(loop, scenario)))
-
-
-def table_of(log: Log) -> dict[str, str]:
-    """Signal → SI unit of a log alone."""
-    return {"time": "s", **{s.name: s.unit or "1" for s in log.signals}}
 
 
 def _worked_out(loop: System, demand: Demand, logged: dict[str, str]) -> dict[str, str]:
