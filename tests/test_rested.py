@@ -77,3 +77,13 @@ def test_a_drive_that_starts_otherwise_now_is_asked_anew(crane, monkeypatch):
         drive, "initial", lambda self, *given: [2 * v for v in initial(self, *given)]
     )
     assert crane.rest(q) != before
+
+
+def test_no_more_poses_are_kept_than_a_few_hundred(crane, monkeypatch):
+    monkeypatch.setattr(starting, "POSES", 2)
+    asked = []
+    monkeypatch.setattr(starting, "_state_or_why", lambda made, q: asked.append(q) or [*q])
+    first, second, third = ((float(k),) for k in range(3))
+    for q in (first, second, first, third, first):
+        assert crane.rest(q) == [*q]
+    assert asked == [first, second, third, first]

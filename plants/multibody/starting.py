@@ -13,6 +13,8 @@ from workbench.contract.parameters import graph_key
 from workbench.contract.remembered import remembered
 from workbench.contract.system import names
 
+POSES = 200  # whose states at rest are kept of one mechanism
+
 
 def in_words(mechanism) -> str:
     """What the assembly found, in a sentence or two."""
@@ -74,8 +76,12 @@ def _chambers(actuator, states) -> list:
 def rested(mechanism, q) -> list:
     """The state at rest with the start q; worked out once for every q, as long as the text of its parts stays as it is."""
     at = tuple(map(float, q))
-    text = graph_key(mechanism)
-    found = remembered(("rest", text, at), mechanism, partial(_state_or_why, mechanism, at))
+    kept = remembered(("rest", graph_key(mechanism)), mechanism, dict)
+    found = kept.get(at)
+    if found is None:
+        if len(kept) >= POSES:
+            kept.clear()
+        found = kept[at] = _state_or_why(mechanism, at)
     if isinstance(found, InputError):
         raise found.at()
     return list(found)
