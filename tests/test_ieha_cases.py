@@ -23,7 +23,6 @@ from workbench.verification import examine, run_claims, verify
 from workbench.verification.linear.claims import margins
 from workbench.verification.linear.loop import (
     closed,
-    closed_matrix,
     is_linear,
     late_command,
     linear_law,
@@ -305,7 +304,7 @@ def test_the_matrix_is_what_the_simulation_does(name):
     plant, n = loop.plant, len(loop.plant.states)
     Y = 1e-6
     log = simulate(loop, Scenario(0.04, Hold("output", (0.0,)), offset={"Y": Y}))
-    own = closed_matrix(loop, point(plant, {}))
+    own = closed(loop, point(plant, {}))[0]
     x = np.zeros(len(own))
     x[n - 1] = Y
     law = predictive(loop)
@@ -338,7 +337,7 @@ def test_margins_are_where_the_loop_goes_over():
     )
     plant = replace(loop.plant, K=loop.plant.K * row["gain_up"])
     assert np.abs(
-        np.linalg.eigvals(closed_matrix(ClosedLoop(plant, loop.controller), point(plant, {})))
+        np.linalg.eigvals(closed(ClosedLoop(plant, loop.controller), point(plant, {}))[0])
     ).max() == pytest.approx(1, abs=1e-6)
 
 
@@ -431,7 +430,7 @@ def test_certificates_follow_the_eigenvalues():
         for K_p, holds in ((0.5, True), (9.0, False)):
             law = PID(plant, K_p=(K_p,), K_i=(K_i,), feed="none", damping="none", u_max=5e-4)
             loop = ClosedLoop(plant, Sampled(law, 1e-3))
-            radius = np.abs(np.linalg.eigvals(closed_matrix(loop, point(plant, {})))).max()
+            radius = np.abs(np.linalg.eigvals(closed(loop, point(plant, {}))[0])).max()
             (verdict,) = verify(loop, Scenario(0.01, Hold("output", (0.0,))), [C.LinearStability()])
             assert bool(radius < 1) is holds is verdict.holds, (K_i, K_p, radius, verdict.worst)
             # Without integral action its sum is a number, not a state with a mode at 1.
@@ -469,7 +468,7 @@ def test_the_family_goes_through_the_loop(box):
     if "K" in box:
         loop = ClosedLoop(replace(plant, K=115.4), loop.controller)
     found = np.linalg.eigvals(family.at([own[name] for name in box]).mid)
-    wanted = np.linalg.eigvals(closed_matrix(loop, at))
+    wanted = np.linalg.eigvals(closed(loop, at)[0])
     for λ in wanted[np.abs(wanted) > 1e-3]:
         assert np.abs(found - λ).min() < 1e-8, λ
 

@@ -27,7 +27,7 @@ from workbench.contract.parameters import Unit, digest, graph_key
 from workbench.verification import claims as C
 from workbench.verification import run_claims
 from workbench.verification.linear.claims import check_linear_stability
-from workbench.verification.linear.loop import closed_matrix, is_linear, point
+from workbench.verification.linear.loop import closed, is_linear, point
 from workbench.verification.regions.claims import check_region
 from workbench.verification.rigorous.claims import check_sector
 from workbench.verification.rigorous.supplied import check_supplied
@@ -150,7 +150,7 @@ def test_a_delay_margin_of_a_fraction_of_a_sample_is_not_overstated(K_p, own):
     law = Sampled(PID(plant, K_p=(K_p,), K_i=(3.0,), feed="none", damping="none", u_max=5e-4), T)
     loop = lambda τ: ClosedLoop(plant, Delayed(law, own * T + τ))
     (row,) = asked(loop(0.0))["linear-stability"].data["margins"]
-    radius = lambda τ: np.abs(np.linalg.eigvals(closed_matrix(loop(τ), point(plant, {})))).max()
+    radius = lambda τ: np.abs(np.linalg.eigvals(closed(loop(τ), point(plant, {}))[0])).max()
     assert 0 < row["delay"] and all(
         radius(s * row["delay"]) < 1 for s in np.linspace(0, 0.9999, 23)
     )

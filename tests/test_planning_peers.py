@@ -445,7 +445,8 @@ def test_a_load_that_only_sinks_takes_nothing(tmp_path, capsys):
 
 def test_a_file_may_give_all_there_is(tmp_path):
     from plants.crane.planar import PlanarCrane, planar_crane
-    from workbench.planning.case import load_plan
+    from workbench.cases.yaml_input import read
+    from workbench.planning.case import plan_of
 
     file = tmp_path / "all.yaml"
     file.write_text("""\
@@ -458,7 +459,7 @@ supply:
 limits: {flow: 30 l/min, pressure: 200 bar, room: 5 mm, accelerations: true}
 end: 0.3 m
 """)
-    case = load_plan(file, planar_crane, whole_crane, PlanarCrane)
+    case = plan_of(read(file), str(file), planar_crane, whole_crane, PlanarCrane)
     t = case.task
     assert (t.order, t.Q_max, t.p_max, t.room, t.start, t.end) == (
         2,
@@ -476,11 +477,12 @@ def test_examples_are_read_as_plans():
     from pathlib import Path
 
     from plants.crane.planar import PlanarCrane, planar_crane
-    from workbench.planning.case import load_plan
+    from workbench.cases.yaml_input import read
+    from workbench.planning.case import plan_of
 
     for name, supply in (("ls", PlannedLoadSensing()), ("cp", PlannedConstantPressure())):
         file = Path(__file__).parents[1] / "examples" / f"hiab-triangle-{name}.yaml"
-        case = load_plan(file, planar_crane, whole_crane, PlanarCrane)
+        case = plan_of(read(file), str(file), planar_crane, whole_crane, PlanarCrane)
         assert (
             case.task.supply == supply
             and case.task.crane == planar_crane()

@@ -12,9 +12,10 @@ from workbench import ClosedLoop, Delayed, Hold, Sampled, Scenario, verify
 from workbench.contract.errors import InputError
 from workbench.verification import claims as C
 from workbench.verification import run_claims
-from workbench.verification.practical.disturbed import longer, other_starts, settled_storage
+from workbench.verification.practical.disturbed import longer, settled_storage, undisturbed
 from workbench.verification.practical.limits import outcome
 from workbench.verification.practical.scanned import Outcome, Scan
+from workbench.verification.practical.starts import drawn, scenario_from
 from workbench.verification.run import Run, run
 from workbench.verification.variant import variant
 from workbench.verification.verdict import exit_code
@@ -36,6 +37,12 @@ def answer(loop, claim, scenario=SLOW):
 @pytest.fixture(scope="module")
 def nominal():
     return run(sampled(CRANE), SLOW)
+
+
+def others(nominal, runs, spread=0.02):
+    """Scenarios from other starts, over twice the duration."""
+    base = undisturbed(nominal, 2 * nominal.scenario.length()).scenario
+    return [scenario_from(nominal, start, base) for start in drawn(nominal, runs, spread)]
 
 
 @pytest.fixture(scope="module")
@@ -74,10 +81,10 @@ def test_the_cause_is_named():
 
 
 def test_other_starts_are_other_longer_and_come_back_to_the_same_path(nominal):
-    jobs = other_starts(nominal, replace(PRACTICAL, runs=5, spread=0.02))
-    starts = np.array([scenario.start for _, scenario in jobs])
+    found = others(nominal, runs=5)
+    starts = np.array([scenario.start for scenario in found])
     assert len({*map(tuple, starts)}) == 5 and 0 < np.abs(starts - START).max() <= 0.02
-    for _, scenario in jobs:
+    for scenario in found:
         assert (
             scenario.length() >= 2 * SLOW.length()
             and scenario.reference.duration >= 2 * SLOW.reference.duration
@@ -85,18 +92,14 @@ def test_other_starts_are_other_longer_and_come_back_to_the_same_path(nominal):
         np.testing.assert_array_equal(
             scenario.reference.sample(np.array([0.0, 2.0]), 0)[0], [PATH.points[0], PATH.points[1]]
         )
-    assert [s.start for _, s in jobs] == [
-        s.start for _, s in other_starts(nominal, replace(PRACTICAL, runs=5))
-    ]
+    assert [s.start for s in found] == [s.start for s in others(nominal, runs=5)]
     assert longer(Scenario(reference=Hold("joint"), duration=3.0)).duration == 6.0
 
 
 def test_starts_that_do_not_fit_are_drawn_closer():
     low, high = CRANE.joint_range()[0]
     edge = Scenario(start=(low + 2e-3, START[1]), duration=1.2)
-    for _, scenario in other_starts(
-        run(sampled(CRANE), edge), replace(PRACTICAL, spread=0.5, runs=4)
-    ):
+    for scenario in others(run(sampled(CRANE), edge), runs=4, spread=0.5):
         CRANE.check_pose(scenario.start)
 
 

@@ -13,7 +13,6 @@ objective: energy                    # or time: the path is geometry then, walke
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,7 +23,6 @@ from workbench.cases.controller import changed
 from workbench.cases.edit import located, placed
 from workbench.cases.node import Node
 from workbench.cases.refusals import unknown
-from workbench.cases.yaml_input import read
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, nonnegative, positive, up_to
 from workbench.contract.units import quantity
@@ -99,13 +97,6 @@ class PlanCase:
     starts: int
     path: str
     objective: Literal["energy", "time"] = "energy"
-
-
-def load_plan(
-    file: str | os.PathLike, planar: Callable, whole: Callable, crane_class: type
-) -> PlanCase:
-    """The case in a file, see `plan_of`."""
-    return plan_of(read(file), os.fspath(file), planar, whole, crane_class)
 
 
 def plan_of(

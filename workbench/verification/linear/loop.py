@@ -226,11 +226,6 @@ def constant_memory(loop) -> tuple[str, ...]:
     )
 
 
-def closed_matrix(loop, where: Point) -> np.ndarray:
-    """M alone."""
-    return closed(loop, where)[0]
-
-
 def refuse_turning(plant) -> None:
     """Raise InputError where the flow depends on time explicitly, as that of a pump modelled piston by piston.
 

@@ -106,16 +106,6 @@ def lasting(run: Run, settle: float) -> Run:
     return undisturbed(run, 2 * settle)
 
 
-def other_starts(run: Run, claim, duration: float | None = None) -> list[tuple]:
-    """Loop and scenario of every other start, each over twice the duration (or over `duration`)."""
-    scenario = replace(run.scenario, reference=run.demand.reference or run.scenario.reference)
-    base = longer(scenario, duration)
-    return [
-        (run.loop, scenario_from(run, start, base))
-        for start in drawn(run, claim.runs, claim.spread)
-    ]
-
-
 def stands_still(run: Run) -> bool:
     """True for a run with a law on which no position leaves its resolution: what it shows is no motion."""
     places = [name for name in positions(run.loop.plant) if name in run.log] or names(
