@@ -1,11 +1,14 @@
 """What a newcomer writes: machines on machines, points of the wrong length, names with dots; each mistake is told with its mend."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from controllers import LQR
 from plants import machine
+from workbench import verify
 from workbench.cases.file import load, loads
 from workbench.contract.errors import InputError
 from workbench.contract.numbers import nearest
@@ -157,6 +160,72 @@ def test_where_nothing_can_be_named_no_example_is_promised():
     paths = ["bodies.slide.point.0", "actuators.spring.drive.k", "actuators.other.drive.k"]
     assert "actuators.spring" not in nearest("drive.spring.k", paths)
     assert nearest("spring.k", paths) == "did you mean actuators.spring.drive.k?"
+
+
+LINEAR = "plant: {machine: ieha-published-linear, change: {measured: states}}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "said", "mend"),
+    [
+        (
+            LINEAR + "controller: {law: LQR, Q: [1, 2], R: 1}\n",
+            "controller.Q",
+            "1 or 5 numbers, got 2",
+            "one for each",
+        ),
+        (
+            LINEAR + "controller: {law: LQR, Q: 1, R: [1, 2]}\n",
+            "controller.R",
+            "one number, got 2",
+            "one for each",
+        ),
+        (
+            LINEAR + "controller: {law: MPC, Q: [1, 2]}\n",
+            "controller.Q",
+            "one number, got 2",
+            "one for each",
+        ),
+        ("plant: {type: Mechanism, bodies: {}}\n", "plant.bodies", "at least one", "boom: {"),
+        (
+            "plant: {machine: hiab-xs031, change: [p_s]}\n",
+            "plant.change",
+            "a mapping, got a list",
+            "name: value",
+        ),
+        (
+            written(then="  disturbances: {f: 1 N}\n"),
+            "scenario.disturbances.f",
+            "no key 'f'",
+            "take it out",
+        ),
+    ],
+)
+def test_what_is_of_the_wrong_size_is_told_what_would_do(text, key, said, mend):
+    with pytest.raises(InputError, match=said) as why:
+        loads(text)
+    assert why.value.key == key and mend in why.value.mend
+
+
+def test_weights_may_be_one_number_one_for_each_or_a_matrix():
+    plant = machine("ieha-published-linear").plant
+    plant = replace(plant, measured="states")
+    gains = [LQR.design(plant, Q=Q, R=1e6).K for Q in (2.0, [2.0] * 5, 2.0 * np.eye(5))]
+    assert gains[0] == gains[1] == gains[2]
+
+
+@pytest.mark.parametrize("space", (" ", "\u00a0", "\u202f", ""))
+def test_a_number_and_its_unit_may_be_apart_as_a_page_sets_them(space):
+    """A number that was copied from a data sheet has a space that does not break."""
+    assert loads(written(("85 kg", f"85{space}kg"))).plant.bodies[0].mass == 85.0
+
+
+def test_a_machine_that_nothing_moves_is_judged_and_never_said_to_hold_stably():
+    """Without inputs and outputs there is nothing to balance its states by."""
+    text = "plant: {type: Mechanism, bodies: {wheel: {mass: 3 kg, I_zz: 1, damping: 2}}}\nscenario: {duration: 2 s}\n"
+    case = loads(text)
+    verdicts = verify(case.loop, case.scenario, case.claims)
+    assert not any(v.holds and v.counted and "stab" in v.key for v in verdicts)
 
 
 # ---- a run that is one sample ----------------------------------------------------------------------------------------
