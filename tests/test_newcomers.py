@@ -1,6 +1,6 @@
 """What a newcomer writes: machines on machines, points of the wrong length, names with dots; each mistake is told with its mend."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,10 +8,11 @@ import pytest
 
 from controllers import LQR
 from plants import machine
-from workbench import verify
+from workbench import ClosedLoop, Controller, Sampled, Signal, verify
 from workbench.cases.file import load, loads
 from workbench.contract.errors import InputError
 from workbench.contract.numbers import nearest
+from workbench.verification.claims import PracticalStability
 from workbench.verification.observed import settled_picture
 from workbench.verification.observed.settled_picture import courses
 
@@ -226,6 +227,32 @@ def test_a_machine_that_nothing_moves_is_judged_and_never_said_to_hold_stably():
     case = loads(text)
     verdicts = verify(case.loop, case.scenario, case.claims)
     assert not any(v.holds and v.counted and "stab" in v.key for v in verdicts)
+
+
+# ---- a law of one's own, started as far off as the stroke goes -------------------------------------------------------
+@dataclass(frozen=True)
+class Own(Controller):
+    """u = K e (1 − (e/e_t)²): it turns at e_t."""
+
+    K: float = 50.0
+    e_t: float = 5.0
+    measured = (Signal("x_slide", "m"),)
+    references = (Signal("x_slide_d", "m", kind="reference"),)
+    commands = (Signal("u_push", "V"),)
+
+    def step_at(self, T_s, t, z, y, r):
+        e = r[0] - y[0]
+        return [], [self.K * e * (1.0 - (e / self.e_t) ** 2)]
+
+
+@pytest.mark.parametrize(("turns_at", "holds"), ((5.0, True), (0.12, False)))
+def test_a_start_on_the_end_of_a_stroke_says_nothing_of_a_law(turns_at, holds):
+    """The slide begins in the middle of 0.4 m, and other starts are ten times 20 mm off: that is the very end of its stroke."""
+    plant = loads(SLIDE).plant
+    scenario = loads(SLIDE).scenario
+    loop = ClosedLoop(plant, Sampled(Own(e_t=turns_at), T_s=1e-3))
+    (verdict,) = verify(loop, scenario, [PracticalStability()])
+    assert (verdict.holds is True) == holds, verdict.worst
 
 
 # ---- a run that is one sample ----------------------------------------------------------------------------------------
