@@ -14,7 +14,7 @@ from typing import Annotated, final
 import numpy as np
 
 from controllers.riccati import riccati
-from workbench.contract.errors import InputError
+from workbench.contract.errors import InputError, some_numbers
 from workbench.contract.parameters import Unit, check_bounds, positive
 from workbench.contract.system import Controller, Signal, System, controls, find, names
 from workbench.run.targets import target_name
@@ -188,7 +188,7 @@ def _designed(model: System, Q, R, T_s, tracked, integral, x, u) -> dict:
     rows = [outputs.index(find(model.outputs, name, "LQR, tracked").name) for name in tracked]
     C = plant.C[rows]
     n, q = len(x), len(rows)
-    K, K_i = gains(plant, C, _weight(Q, n), _weight(R, len(own)), integral)
+    K, K_i = gains(plant, C, _weight("Q", Q, n), _weight("R", R, len(own)), integral)
     M, miss = target_map(plant.A, plant.B, C, np.vstack([np.zeros((n, q)), np.eye(q)]))
     if miss > 1e-8:
         raise InputError(
@@ -220,13 +220,20 @@ def gains(plant: LinearSystem, C, Q, R, integral=None) -> tuple[np.ndarray, np.n
     q = len(C)
     A = np.block([[plant.A, np.zeros((n, q))], [C, np.eye(q)]])
     whole = np.zeros((n + q, n + q))
-    whole[:n, :n], whole[n:, n:] = Q, _weight(integral, q)
+    whole[:n, :n], whole[n:, n:] = Q, _weight("integral", integral, q)
     K = riccati(A, np.vstack([plant.B, np.zeros((q, m))]), whole, R).K
     return K[:, :n], K[:, n:]
 
 
-def _weight(given, n) -> np.ndarray:
+def _weight(name: str, given, n: int) -> np.ndarray:
+    """The n×n matrix of a weight: a number for all, one for each, or the matrix itself."""
     given = np.asarray(given, float)
+    if given.shape not in ((), (1,), (n,), (n, n)):
+        raise InputError(
+            f"{name}: expected {some_numbers(n)}, got {' × '.join(map(str, given.shape))}",
+            key=name,
+            mend="give one number for all, or one for each in order",
+        )
     return given if given.ndim == 2 else np.diag(np.broadcast_to(given, (n,)))
 
 

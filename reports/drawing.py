@@ -133,18 +133,33 @@ def _heading(fig, plant, title: str, reached) -> None:
     parts = [f"{many} degree{'s' if many != 1 else ''} of freedom"]
     parts.append(f"{sum(b.mass for b in plant.bodies):.4g} kg")
     if reached is not None:
-        (x_0, y_0), (x_1, y_1) = reached.min(axis=0), reached.max(axis=0)
-        name = plant.tcp.name or "tool"
-        parts.append(f"{name} reaches {x_0:.2f} … {x_1:.2f} m across, {y_0:.2f} … {y_1:.2f} m up")
+        parts.append(f"{plant.tcp.name or 'tool'} reaches {_extent(plant, reached)}")
     fig.text(0.05, 0.955, title or plant.name, fontsize=13, fontweight="bold", va="baseline")
     fig.text(0.05, 0.92, signed(" · ".join(parts)), fontsize=8.5, color=SOFT, va="baseline")
 
 
+def _extent(plant, points: np.ndarray) -> str:
+    """How far (n, 3) points lie across and up, where the drawing is seen level; else along x, y and z of the ground."""
+    view = directions(plant)
+    weight = np.array(plant.gravity, float)
+    if np.allclose(weight @ view[:, 1], -np.linalg.norm(weight)):
+        across, up = map(_range, (points @ view).T)
+        return f"{across} across, {up} up"
+    x, y, z = map(_range, points.T)
+    return f"x {x}, y {y}, z {z} over the strokes of its cylinders"
+
+
+def _range(values) -> str:
+    least, largest = (round(float(v), 2) + 0.0 for v in (values.min(), values.max()))
+    return f"{least:.2f} … {largest:.2f} m"
+
+
 def _reach(fig, plant, drawn: Picture, shape) -> np.ndarray | None:
-    """The area that the tool sweeps over all strokes, beside the machine; its points as drawn."""
+    """The area that the tool sweeps over all strokes, beside the machine; its points in space."""
     if plant.tcp is None:
         return None
-    points = tool_points(plant) @ directions(plant)
+    swept = tool_points(plant)
+    points = swept @ directions(plant)
     ax = fig.add_axes((0.715, 0.45, 0.275, 0.45))
     x, y, inside = _traced(points)
     ax.contourf(x, y, inside, levels=[EDGE, 2.0], colors=[SKY], alpha=0.16, zorder=0.5)
@@ -157,7 +172,7 @@ def _reach(fig, plant, drawn: Picture, shape) -> np.ndarray | None:
     ax.plot(*shape.tip, "o", ms=3.5, color=ORANGE, zorder=4)
     _frame(ax, drawn, [points, *(stroke.points for stroke in small)], 0.05)
     ax.set_title(f"reach of {plant.tcp.name or 'the tool'}", fontsize=8.5)
-    return points
+    return swept
 
 
 def _traced(points):

@@ -41,10 +41,10 @@ def _cylinder_rows(plant) -> list[tuple]:
         rows.append((a.name, f"{s:.3f} m", *span))
         if not low <= s <= high:
             off = f"{low - s:.3f} m shorter" if s < low else f"{s - high:.3f} m longer"
-            rows.append(("", "", f"starts {off} than that", ""))
+            rows.append(("", f"starts {off} than that", "", ""))
         if at := dead.get(a.name):
             lengths = ", ".join(f"{s:.3f} m" for s in at)
-            rows.append(("", "", f"passes a dead point at {lengths}", ""))
+            rows.append(("", f"passes a dead point at {lengths}", "", ""))
     return [(HEADS[0], "at start", "retracted … extended", "stroke"), *rows] if rows else []
 
 

@@ -119,15 +119,8 @@ def _view(plant, z) -> tuple[np.ndarray, tuple[str, str]]:
     """(3, 2): the directions in which x and y of the drawing lie, and their names."""
     down = np.array(plant.gravity, float)
     up = -down / np.linalg.norm(down) if np.any(down) else np.array([0.0, 1.0, 0.0])
-    frames = _frames(plant, z)
-    axes = [
-        frames[plant.number(b.parent)][1] @ np.array(b.axis) / np.linalg.norm(b.axis)
-        for b in plant.bodies
-        if b.joint == "revolute"
-    ]
-    flat = axes and all(np.linalg.norm(np.cross(axes[0], a)) < 1e-6 for a in axes)
-    if flat and all(b.joint != "spherical" for b in plant.bodies):
-        to_us = axes[0] * np.sign(axes[0][np.abs(axes[0]).argmax()])
+    to_us = _normal(plant, z, up)
+    if to_us is not None:
         if abs(up @ to_us) > 0.99:
             up = np.eye(3)[np.abs(to_us).argmin()]
     else:
@@ -139,6 +132,32 @@ def _view(plant, z) -> tuple[np.ndarray, tuple[str, str]]:
     up /= np.linalg.norm(up)
     view = np.array([np.cross(up, to_us), up]).T
     return view, tuple(_direction(v) for v in view.T)
+
+
+def _normal(plant, z, up) -> np.ndarray | None:
+    """The normal, towards us, of the one plane in which all bodies move; None where they move in space.
+
+    Axes of revolute joints point along it. Without any, slides lie in the plane, one alone together with the direction up.
+    """
+    turns = _axes(plant, z, "revolute")
+    slides = _axes(plant, z, "prismatic")
+    if any(body.joint == "spherical" for body in plant.bodies) or not (turns or slides):
+        return None
+    if turns:
+        first = turns[0]
+        flat = all(np.linalg.norm(np.cross(first, axis)) < 1e-6 for axis in turns)
+    else:
+        crossed = [np.cross(slides[0], other) for other in (*slides[1:], up, *np.eye(3))]
+        first = next(n / np.linalg.norm(n) for n in crossed if np.linalg.norm(n) > 1e-6)
+        flat = all(abs(first @ axis) < 1e-6 for axis in slides)
+    return first * np.sign(first[np.abs(first).argmax()]) if flat else None
+
+
+def _axes(plant, z, joint: str) -> list[np.ndarray]:
+    """Unit vectors along the axes of all joints of a kind, in the ground's frame."""
+    frames = _frames(plant, z)
+    axes = [(b.parent, np.array(b.axis)) for b in plant.bodies if b.joint == joint]
+    return [frames[plant.number(parent)][1] @ axis / np.linalg.norm(axis) for parent, axis in axes]
 
 
 def _direction(v) -> str:

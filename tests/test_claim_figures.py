@@ -329,6 +329,9 @@ def test_a_start_outside_the_strokes_is_drawn_closer(monkeypatch):
         {"x": -0.729, "y": 1.458}
     )
     assert starts._fitting(None, Start({"x": 0.5})).amounts == {"x": 0.5}
+    assert starts._fitting(None, Start({"x": 0.749})).amounts == {"x": 0.749}
+    on_the_end = starts._fitting(None, Start({"x": 0.75})).amounts
+    assert on_the_end == pytest.approx({"x": 0.675})
     monkeypatch.setattr(starts, "stands", lambda run, start: False)
     with pytest.raises(Exception, match="no other start fits"):
         starts._fitting(None, Start({"x": 1.0}))

@@ -139,6 +139,61 @@ def test_a_machine_in_space_is_seen_with_x_to_the_right():
         assert view.T @ view == pytest.approx(np.eye(2))
 
 
+SLIDES = """
+plant:
+  type: Mechanism
+  method: minimal
+  gravity: {gravity}
+  pins: {{case: {case}}}
+  bodies:
+    slide: {{joint: prismatic, axis: {axis}, pins: {{rod: [0, 0, 0]}}, mass: 85 kg, start: 0.7 m}}
+  actuators:
+    push: {{between: [ground.case, slide.rod], drive: Force, shortest: 0.5 m, longest: 0.9 m}}
+  tcp: slide.rod
+"""
+
+
+@pytest.mark.parametrize("axis", ([1, 0, 0], [0, 1, 0], [0.6, 0.8, 0], [0, 0, 1]))
+@pytest.mark.parametrize("gravity", ([0, -9.81, 0], [0, 0, -9.81]))
+def test_a_slide_is_drawn_as_long_as_it_is_and_as_steep(axis, gravity):
+    """A slide lies in the plane of the drawing, whichever way it and gravity point: nothing of its length is lost."""
+    machine = loads(SLIDES.format(gravity=gravity, case=[0, 0, 0], axis=axis)).plant
+    view = directions(machine)
+    along = np.array(axis) @ view
+    up = -np.array(gravity) / 9.81
+    assert np.hypot(*along) == pytest.approx(1.0)
+    assert along[1] == pytest.approx(up @ axis) and (up @ view)[1] == pytest.approx(1.0)
+
+
+TURNED = SLIDES.replace(
+    "  bodies:\n",
+    "  bodies:\n    post: {{axis: [0, 1, 0], pins: {{way: [0, 0, 0]}}, mass: 10 kg, inertia: [1, 1, 1, 0, 0, 0]}}\n",
+).replace("slide: {{joint", "slide: {{at: post.way, joint")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (SLIDES, "rod reaches 0.50 … 0.90 m across, 0.00 … 0.00 m up"),
+        (TURNED, "rod reaches x 0.50 … 0.90 m, y 0.00 … 0.00 m, z 0.00 … 0.00 m over the strokes"),
+    ],
+)
+def test_a_reach_is_told_along_axes_and_not_along_an_oblique_view(text, said):
+    machine = loads(text.format(gravity=[0, -9.81, 0], case=[0, 0, 0], axis=[1, 0, 0])).plant
+    fig, _, _ = shown(machine)
+    assert any(said in t.get_text() for t in fig.texts)
+
+
+def test_what_does_not_fit_stays_on_the_page():
+    """Two dead points in one stroke are named beside the drawing, within its edge."""
+    with pytest.raises(Faults) as why:
+        read(("shortest: 1.02, longest: 1.2}", "shortest: 0.3, longest: 1.9}"))
+    fig, _, renderer = shown(why.value.machine)
+    (row,) = (t for t in fig.texts if "dead point" in t.get_text())
+    assert row.get_text().count(" m") == 2
+    assert row.get_window_extent(renderer).x1 < fig.bbox.x1
+
+
 SHORT = ("shortest: 0.8 m, longest: 1.3 m", "shortest: 1.2 m, longest: 1.5 m")
 LONG = ("longest: 1.2}", "longest: 1.9}")
 

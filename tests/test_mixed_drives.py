@@ -11,18 +11,22 @@ from controllers import VDC
 from plants.components.circuit import ThrottledCircuit
 from plants.drives.hydraulic_motor import HydraulicMotor
 from plants.drives.ieha_drive import IEHADrive
-from plants.drives.laws import Force
+from plants.drives.laws import Force, Torque
+from plants.drives.metered_rod import MeteredRod
 from plants.drives.metered_section import MeteredSection
 from plants.drives.servo_cylinder import ServoCylinder
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Actuator, Body, Pin
+from plants.supplies.instant_pump import InstantPump
 from plants.supplies.shared_pump import SharedPump
+from plants.valve_circuits.circuit import Pump, Section
 from workbench import Scenario, Sine, simulate
 from workbench.run.dead_ends import below_vacuum
 from workbench.verification.claims import EnergyBalance, Hypotheses, Identity
 from workbench.verification.judge import verify
 
 CLOSED = 0.8  # m, of both cylinders of the boom
+SECTION = Section(A_h=20e-4, A_r=12e-4, P_hM=220e5, P_rM=220e5)
 CIRCUIT = ThrottledCircuit(s_0=1.05, l_20=0.25, l_30=0.35, p_P=180e5, bore=0.07)
 
 
@@ -93,6 +97,38 @@ def test_every_row_of_the_ledger_closes_and_every_cut_cancels(loop):
     """Two kinds side by side on the boom share its load; each has a row of its own."""
     b = at_random(loop, seed=2, count=3)
     assert not unbalanced(b) and not open_cuts(b)
+
+
+def beside(supply):
+    """A boom on a metered rod, and a wrist that a torque turns: of the two only the rod takes oil."""
+    boom = bar("boom", "ground", 2.0, 80.0, point=(0.0, 1.0, 0.0), start="15 deg", hold=True)
+    wrist = bar("wrist", "boom", 0.5, 12.0, point=(2.0, 0.0, 0.0), start="-40 deg", hold=True)
+    rod = MeteredRod(K=8e6, B=6e4, section=SECTION)
+    return Mechanism(
+        (boom, wrist),
+        actuators=(
+            Actuator("turn", Torque(), joint="wrist"),
+            Actuator("lift", rod, at("ground", 0.4, 0.3), at("boom", 0.8, 0.0)),
+        ),
+        supply=supply,
+        method="minimal",
+    )
+
+
+@pytest.mark.parametrize("supply", (InstantPump(Pump(Q=50e-3 / 60, P_M=170e5)), SharedPump()))
+def test_a_pump_that_feeds_one_of_two_drives_is_asked_for_that_one(supply):
+    """Rows and cuts close, and the pressure that the law expects is what the rod alone leaves of the pump's flow."""
+    plant = beside(supply)
+    law = VDC(plant)
+    b = at_random(loop_of(law), seed=4, count=3)
+    assert not unbalanced(b) and not open_cuts(b)
+    speeds = [0.3, 0.04]
+    line = law.asked(plant, [0.0, 3000.0], speeds, speeds, [[], [0.0]], [[], [0.0]])
+    if not supply.settles:
+        assert line is None
+        return
+    asked, areas = law.parts[1].asks(plant.actuators[1].drive, 3000.0, 0.04, 0.04, [0.0], [0.0])
+    assert line.p_s == supply.left_by([areas], [asked]) < supply.left_by([], [])
 
 
 def test_its_energy_closes_with_every_kind_in_the_account(plant, log):

@@ -66,7 +66,7 @@ def test_fallback_is_the_plan_shifted():
         ({"R": (0.0,), "S": (0.0,)}, "R: .* not positive definite"),
         ({"R": (0.0,), "S": (0.0,), "terminal": "none", "delay": 3e-3}, "leaves some move free"),
         ({"Q": (-1.0,)}, "Q: -1;"),
-        ({"Q": (1.0, 2.0)}, "Q: expected 1 or 1 numbers, got 2"),
+        ({"Q": (1.0, 2.0)}, "Q: expected one number, got 2"),
         ({"observer": None}, "a, b, v, w of Actuator are not measured"),
         (
             {"observer": Observer(σ_y=(1e-6,), σ_d=(1e-6,), disturbance=("Y",))},

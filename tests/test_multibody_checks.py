@@ -146,7 +146,7 @@ def test_oil_is_taken_from_a_supply_and_none_stands_idle():
     checks.check_supply(machine(actuators=(taker, other), supply=supply))
     assert supply.served == [[taker]]
     checks.check_supply(machine(actuators=(other,)))
-    assert "supply: lift take oil" in refused(
+    assert "supply: lift takes oil" in refused(
         checks.check_supply, machine(actuators=(other, taker))
     )
     idle = machine(actuators=(other,), supply=a_supply())

@@ -155,7 +155,7 @@ CYLINDER = CRANES["two joints"].cylinders[0]
 
 
 def test_a_drive_that_takes_oil_needs_a_supply_and_a_supply_needs_a_drive():
-    with pytest.raises(InputError, match="c take oil from a supply") as refusal:
+    with pytest.raises(InputError, match="c takes oil from a supply") as refusal:
         lift(ServoCylinder(CYLINDER, 0.0), supply=None)
     assert "ConstantPressure" in str(refusal.value)
     sound = lift(ServoCylinder(CYLINDER, 0.0))

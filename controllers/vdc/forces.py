@@ -121,12 +121,13 @@ class Forces(Vocabulary):
         return Sought(u, f_pr, ẑ_rate, need)
 
     def asked(self, plant: Mechanism, forces, v, v_r, ẑ, ẑ_rate) -> Line | None:
-        """The line of a supply without a state of its pressure while all rods move as the parts ask; None of another supply."""
+        """The line of a supply without a state of its pressure while its rods move as the parts ask; None of another supply."""
         if plant.supply is None or not plant.supply.settles:
             return None
         drives = [plant.actuators[i].drive for i in coordinates.driven(plant)]
         each = zip(self.parts, drives, forces, v, v_r, ẑ, ẑ_rate)
-        speeds, areas = zip(*(part.asks(*own) for part, *own in each))
+        fed = [(part, *own) for part, *own in each if own[0].needs_supply]
+        speeds, areas = zip(*(part.asks(*own) for part, *own in fed))
         return Line(plant.supply.left_by(areas, speeds), 0.0)
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -33,15 +34,21 @@ def tree(bodies) -> Tree:
     return _tree(tuple((b.name, b.parent, b.joint) for b in bodies))
 
 
-@cache
-def _tree(bodies) -> Tree:
-    known = [name for name, _, _ in bodies]
-    for name, parent, _ in bodies:
+def check_names(known: Sequence[str]) -> None:
+    """InputError for bodies of one name, and for one that is called as the ground."""
+    for name in known:
         if name == GROUND or known.count(name) > 1:
             raise InputError(
                 f"bodies: {name!r} is {'the world' if name == GROUND else 'there twice'}",
                 mend="give every body a name of its own",
             )
+
+
+@cache
+def _tree(bodies) -> Tree:
+    known = [name for name, _, _ in bodies]
+    check_names(known)
+    for name, parent, _ in bodies:
         if parent != GROUND and parent not in known:
             raise InputError(
                 f"bodies.{name}.parent: there is no body {parent!r}",

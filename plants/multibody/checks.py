@@ -71,8 +71,9 @@ def check_supply(mechanism) -> None:
     """Drives that take oil have a supply, and a supply has drives that take its oil."""
     takers = [a for a in mechanism.actuators if a.drive.needs_supply]
     if takers and mechanism.supply is None:
+        named = f"{', '.join(a.name for a in takers)} {'take' if takers[1:] else 'takes'}"
         raise InputError(
-            f"supply: {', '.join(a.name for a in takers)} take oil from a supply, and the mechanism has none",
+            f"supply: {named} oil from a supply, and the mechanism has none",
             key="supply",
             mend="give it one, e.g. 'supply: {type: ConstantPressure, p_s: 185 bar}'",
         )

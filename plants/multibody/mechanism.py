@@ -88,7 +88,10 @@ class Mechanism(Abilities, Told, Paths):
             raise InputError(
                 "bodies: a mechanism needs at least one"
                 if not self.bodies
-                else f"gravity: expected three numbers, got {len(self.gravity)}"
+                else f"gravity: expected three numbers, got {len(self.gravity)}",
+                mend="write 'boom: {mass: 95 kg, I_zz: 28}' below it"
+                if not self.bodies
+                else "write [x, y, z], such as [0, -9.81, 0]",
             )
         drawn = pins.resolve(self)
         tried(

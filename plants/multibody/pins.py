@@ -17,6 +17,7 @@ from __future__ import annotations
 import difflib
 from dataclasses import replace
 
+from plants.multibody.branching import check_names
 from plants.multibody.parts import GROUND, Pin, Place
 from plants.multibody.points import NamedPoint
 from workbench.contract.errors import InputError
@@ -70,12 +71,13 @@ class _Table:
     """All pins by name, and which of them were asked for."""
 
     def __init__(self, mechanism):
+        check_names([b.name for b in mechanism.bodies])
         self.known = {GROUND: mechanism.pins} | {b.name: b.pins for b in mechanism.bodies}
         self.used: set[tuple[str, str]] = set()
 
     def pin(self, written: str, key: str, kind: type):
         """The `kind` (Pin or Place) called "body.pin"."""
-        body, dot, name = written.partition(".")
+        body, dot, name = self._apart(written)
         if not dot:
             raise InputError(
                 f"{key}: {written!r} names no pin; expected a body and its pin, with a dot between",
@@ -95,6 +97,13 @@ class _Table:
             )
         self.used.add((body, name))
         return kind(body, own[name].point, name=name)
+
+    def _apart(self, written: str) -> tuple[str, str, str]:
+        """(body, dot, pin); a body that there is, where its name has a dot in it, too."""
+        dots = [i for i, letter in enumerate(written) if letter == "."]
+        ends = (i for i in dots if written[:i] in self.known)
+        end = next(ends, None)
+        return written.partition(".") if end is None else (written[:end], ".", written[end + 1 :])
 
     def _written(self, body: str) -> str:
         """How to name a pin, where nothing that there is comes near."""

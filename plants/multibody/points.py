@@ -22,7 +22,8 @@ def vector(owner, field: str, what: str, zero: bool = True) -> None:
         value = (*value, 0.0)
     if len(value) != 3 or (not zero and not any(value)):
         raise InputError(
-            f"{field}: expected {what}, three numbers{'' if zero else ' that are not all zero'}, got {given!r}"
+            f"{field}: expected {what}, three numbers{'' if zero else ' that are not all zero'}, got {given!r}",
+            mend="write [x, y] or [x, y, z]" if zero else "write [x, y, z]",
         )
     object.__setattr__(owner, field, value)
 

@@ -149,8 +149,7 @@ class _Builder:
         raise node.error(
             f"expected {shape.expectation(wanted)}, got a list",
             key=path,
-            mend="write one value, without brackets"
-            + (f": {wanted.meaning}" if wanted.meaning else ""),
+            mend=_unlisted(wanted),
         )
 
     def from_scalar(self, wanted: shape.Hint, node: Node, path: str) -> Any:
@@ -197,3 +196,10 @@ class _Builder:
 def _named(declared: Any) -> bool:
     classes = shape.hint(declared).classes
     return bool(classes) and all("name" in shape.entries(c) for c in classes)
+
+
+def _unlisted(wanted: shape.Hint) -> str:
+    """What to write where a list stands and none is expected."""
+    if any(shape.table(option) is not None for option in wanted.options):
+        return "write 'name: value' for each, in curly brackets or indented"
+    return "write one value, without brackets" + (f": {wanted.meaning}" if wanted.meaning else "")

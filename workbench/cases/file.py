@@ -23,6 +23,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, final
 
 from workbench.cases import form
@@ -230,10 +231,12 @@ def driver(task, name: str):
 
 
 # ---- plant -------------------------------------------------------------------------------------------------
-def read_plant(node: Node, folder: Path) -> tuple[Any, dict[str, Provenance], dict[str, str]]:
-    """(plant, provenance, sources) of the plant section."""
+def read_plant(
+    node: Node, folder: Path, within: tuple[Path, ...] = ()
+) -> tuple[Any, dict[str, Provenance], dict[str, str]]:
+    """(plant, provenance, sources) of the plant section; within: the machines' files that are being read, the outermost first."""
     from plants.machine_files import machines
-    from plants.shipped import build_plant, machine, read_machine
+    from plants.shipped import build_plant, machine
 
     if isinstance(node.value, dict) and "machine" not in node.value and "type" in node.value:
         return *build_plant(node, folder), {}
@@ -248,13 +251,30 @@ def read_plant(node: Node, folder: Path) -> tuple[Any, dict[str, Provenance], di
     spec, name = build(form.Shipped, node, "plant"), node.value["machine"]
     with located(name, "plant.machine"):
         own = spec.machine.endswith((".yaml", ".yml"))
-        base = read_machine(folder / spec.machine) if own else machine(spec.machine)
+        base = _own_machine(folder / spec.machine, within) if own else machine(spec.machine)
     plant, origins = changed(base.plant, node, "plant")
     provenance = {**base.provenance, **origins}
     if spec.lock:
         with located(node.value["lock"], "plant.lock"):
             plant, provenance = locked(plant, spec.lock, provenance)
     return plant, provenance, dict(base.sources)
+
+
+def _own_machine(path: Path, within: tuple[Path, ...]) -> Any:
+    """The machine in a file of its own, which may in turn change the one of another file."""
+    from plants.machine_files import machine_sections
+    from plants.shipped import Machine
+
+    place = path.resolve()
+    if place in within:
+        raise InputError(
+            f"{path.name} takes its machine from itself",
+            mend="name a shipped machine there, or write its keys",
+        )
+    sections = machine_sections(path)
+    plant, origins, sources = read_plant(sections["plant"], path.parent, (*within, place))
+    named = _sources(sections.get("sources"))
+    return Machine(plant, MappingProxyType(origins), MappingProxyType({**sources, **named}))
 
 
 # ---- controller --------------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ def unknown(
         near = {MEANT[key]: None}
     listed = f"known: {', '.join(known) or 'none'}"
     place = joined(path, shortened(key)) if what == "key" else path
-    mend = f"choose from those {listed}"
+    mend = f"choose from those {listed}" if known else "take it out: nothing can be written here"
     if near:
         mend = f"did you mean {' or '.join(near)}? ({listed})"
     elif key[:1].isdigit() and what == "key":

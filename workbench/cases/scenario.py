@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -21,7 +21,9 @@ from workbench.contract.errors import InputError
 from workbench.contract.system import names
 from workbench.contract.units import stated
 from workbench.run.reference import Sine
+from workbench.run.sampling import Space
 from workbench.run.scenario import Scenario
+from workbench.run.targets import check_space, parse
 
 MOST_INSTANTS = 500_000  # of a path that are looked at before a run
 # Keys with numbers in the unit of the space.
@@ -65,10 +67,21 @@ def check(loop: ClosedLoop, scenario: Scenario) -> None:
     from workbench.run.start import start_state
 
     g = grid(loop, scenario)
+    _check_sample_time(loop, scenario)
     demand = Demand(loop, scenario, start_state(loop, scenario))
     check_inputs(g.n, len(demand.live))
     looked_at = np.arange(0, g.n, -(-g.n // MOST_INSTANTS))  # the run itself looks at all of them
     demand.check(looked_at * g.T)
+
+
+def _check_sample_time(loop: ClosedLoop, scenario: Scenario) -> None:
+    """InputError for a loop that is sampled at the start of its run and never again."""
+    length = scenario.length()
+    if loop.period is not None and loop.period > length:
+        raise InputError(
+            f"a sample time of {loop.period:g} s is longer than the run, {length:g} s",
+            mend="give a shorter sample time, or a longer run",
+        )
 
 
 def read_scenario(
@@ -199,14 +212,12 @@ def _with_plain_points(node: Node, loop) -> Node:
     path = reference.value.get("path")  # of one that strays from it
     walked = path if path is not None and isinstance(path.value, dict) else reference
     space = walked.value.get("space")
-    from workbench.run.targets import parse
-
     units = (
         _units(loop.plant, space.value)
         if space is not None and isinstance(space.value, str)
         else []
     )
-    if loop.plant.dependent and not units:
+    if not units:
         _check_space(loop.plant, space)
     if space is not None and space.value == "output" and (n := _components(walked)) < len(units):
         wanted = [s.name.split("@")[0] for s in loop.inputs if s.kind == "reference"]
@@ -235,10 +246,10 @@ def _components(reference: Node) -> int:
 
 def _check_space(plant, space: Node | None) -> None:
     """InputError, at its line, for a space of a path that a plant does not have."""
-    if space is None or not isinstance(space.value, str) or not isinstance(plant, HasTask):
+    if space is None or space.value not in get_args(Space):
         return
     try:
-        plant.task_names(space.value)
+        check_space(plant, space.value)
     except InputError as why:
         raise space.error(why.message, key="scenario.reference.space", mend=why.mend) from None
 
@@ -264,6 +275,13 @@ def _numbers(node: Node, units: list[str], key: str) -> Node:
     for i, child in enumerate(node.value):
         if isinstance(child.value, list):
             child = _numbers(child, units, f"{key}.{i}")
+        elif _is_number(child.value) and i >= len(units) > 0 and not key.endswith(".points"):
+            many = "a single component" if len(units) == 1 else f"{len(units)} components"
+            raise child.error(
+                f"expected {many} in this space, got {len(node.value)}",
+                key=key,
+                mend="give one for each of its coordinates",
+            )
         elif _is_number(child.value) and i < len(units):
             with located(child, f"{key}.{i}"):
                 child = replace(child, value=stated(child.value, units[i]))

@@ -14,12 +14,12 @@ def check_search(claim: Any, node: Node, key: str, loop: ClosedLoop, scenario: S
     """InputError at the line of the name or number that cannot be; a claim without `over` is left to the command line."""
     from workbench.verification.search.falsify import along
 
-    if not claim.over:
+    inside = node.value if isinstance(node.value, dict) else {}
+    if not claim.over and "over" not in inside:
         return
     try:
         along(claim, loop, scenario)
     except InputError as why:
-        inside = node.value if isinstance(node.value, dict) else {}
         over = inside.get("over", node)
         named = {**inside, **(over.value if isinstance(over.value, dict) else {})}
         where = named.get(why.key, over)

@@ -17,6 +17,11 @@ def short(text: object, longest: int = LONGEST) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
+def some_numbers(count: int) -> str:
+    """How many numbers a vector of `count` may be written with, one for all of them included."""
+    return "one number" if count == 1 else f"1 or {count} numbers"
+
+
 def in_words(why: Exception) -> str:
     """What an exception of a calculation says, as a sentence: a number too large is a matter of numbers."""
     if isinstance(why, OverflowError):

@@ -20,9 +20,20 @@ def numbers(plant: object, name: str, key: str = "over", of: str = "the plant") 
     )
 
 
+def _within(some: list[str], path: list[str]) -> bool:
+    """Whether a path ends as the name does, and has its other elements in their order before that."""
+    left = iter(path)
+    return some[-1] == path[-1] and all(element in left for element in some)
+
+
 def nearest(name: str, paths: Iterable[str]) -> str:
-    """How to mend the name of a number: the paths that are most like it, or some that there are."""
+    """How to mend the name of a number: the paths that are most like it, some that there are, or that there are none."""
     known = list(paths)
+    if not known:
+        return "take it out: there is none to choose from"
+    between = [path for path in known if _within(name.split("."), path.split("."))]
+    if between:
+        return f"did you mean {' or '.join(between[:3])}?"
     ends = {".".join(path.split(".")[-2:]) for path in known}
     near = difflib.get_close_matches(name, sorted({*known, *ends}), 3)
     return f"did you mean {' or '.join(near)}?" if near else f"for example {', '.join(known[:3])}"

@@ -16,7 +16,8 @@ from workbench.contract.errors import InputError
 from workbench.contract.unit_tables import CALLED, QUICK, SHOWN
 
 _NUMBER = re.compile(
-    r"([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)(?![\d.])\s*(.*)", re.ASCII | re.DOTALL
+    r"([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)(?![\d.])[\s\u00a0\u202f]*(.*)",
+    re.ASCII | re.DOTALL,
 )
 # Names with small powers, products, quotients, brackets: nothing pint could spend long on.
 _TOKEN = re.compile(r"[^\W\d_]\w*(?:\^-?\d(?:\.\d{1,3})?)?|[°%⁻¹²³*/ ()]|1(?= ?/)")

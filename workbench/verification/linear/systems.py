@@ -219,7 +219,8 @@ def balanced(sys: LinearSystem) -> LinearSystem:
     M = np.zeros((n + k, n + k))
     M[:n, :n], M[:n, n : n + sys.D.shape[1]], M[n : n + sys.D.shape[0], :n] = sys.A, sys.B, sys.C
     _, (scale, _) = matrix_balance(M, permute=False, separate=True)
-    s = scale[:n] / 2.0 ** np.round(np.mean(np.log2(scale[n:])))
+    outside = np.round(np.mean(np.log2(scale[n:]))) if k else 0.0
+    s = scale[:n] / 2.0**outside
     return LinearSystem(sys.A / s[:, None] * s, sys.B / s[:, None], sys.C * s, sys.D, sys.T)
 
 

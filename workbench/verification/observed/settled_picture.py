@@ -13,11 +13,11 @@ def courses(end: Run, begin: float, rest: float | None, floor: float) -> list[di
     """One entry an error, the one that moves most above its floor in the last quarter first.
 
     end     the run, held at its end where it was
-    begin   from when it is drawn, s
+    begin   from when it is drawn, s; from the last row on where that is earlier
     rest    when the rest begins, s; None where the run was not held
     """
     time = end.log.time
-    first = int(np.searchsorted(time, begin))
+    first = min(int(np.searchsorted(time, begin)), len(time) - 1)
     found = []
     for name, error in joint_errors(end).items():
         least = max(floor, signal_floor(end.loop.plant, name))

@@ -26,7 +26,7 @@ from workbench.contract.plain import Plain
 from workbench.contract.system import System, innermost
 from workbench.contract.units import format_quantity as say
 from workbench.verification.practical.disturbed import Outcome
-from workbench.verification.practical.starts import Start, outermost, positions, sizes
+from workbench.verification.practical.starts import outermost, positions, sizes
 from workbench.verification.run import Run
 from workbench.verification.run import run as simulated
 from workbench.verification.verdict import Assumption
@@ -64,7 +64,7 @@ def further_off(run: Run, spread: float, tried: Callable[..., Outcome]) -> str:
     for start in outermost(run, most):
         why = lost(tried(start))
         if why and bare is not None and lost(tried(start, bare)):
-            start = Start({name: CLOSER * amount for name, amount in start.amounts.items()})
+            start = start.scaled(CLOSER)
             why = "" if lost(tried(start, bare)) else lost(tried(start))
         if why:
             return f"{why}, from a start further off: {start.words}; {MEND}"

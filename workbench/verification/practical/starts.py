@@ -32,6 +32,7 @@ PUSH = 2.0  # 1/s: rates are off by so many sizes of their position a second
 UNBALANCED = 0.02  # share of the pressure scale
 SMALLEST = (0.3, 1.0)  # share of its size by which a state is moved, at least and at most
 CLOSER = 0.9  # a start that does not fit is drawn again, so much closer
+INSIDE = 1.001  # a start fits where one that is so much further off does: from the very end of a stroke any swing leaves it
 # Sizes where neither run nor plant states any.
 UNSCALED = {
     "m": 1e-3,
@@ -51,6 +52,10 @@ class Start:
     def words(self) -> str:
         """The largest amounts in words."""
         return ", ".join(f"{name} {amount:+.3g}" for name, amount in self.amounts.items())
+
+    def scaled(self, factor: float) -> Start:
+        """The start that is so many times as far off."""
+        return Start({name: factor * amount for name, amount in self.amounts.items()})
 
 
 def positions(plant: System) -> list[str]:
@@ -140,14 +145,13 @@ def displaced(run, spread: float) -> list[Start]:
 
 def _fitting(run, start: Start) -> Start:
     """The start, drawn closer until the machine can stand there."""
-    while not stands(run, start):
-        amounts = {name: CLOSER * amount for name, amount in start.amounts.items()}
-        if max(map(abs, amounts.values())) < 1e-9:
+    while not stands(run, start.scaled(INSIDE)):
+        start = start.scaled(CLOSER)
+        if max(map(abs, start.amounts.values())) < 1e-9:
             raise InputError(
                 "practical-stability: no other start fits inside the strokes",
                 mend="start further from the ends of the strokes",
             )
-        start = Start(amounts)
     return start
 
 

@@ -88,9 +88,17 @@ class Probability(_Checked):
                 key="confidence",
                 mend="write 95 % or 99 %, say",
             )
-        if not self.over or not self.sentences:
+        if not self.over:
             raise InputError(
-                "over: expected at least one number to draw, of: at least one sentence"
+                "over: expected at least one number to draw",
+                key="over",
+                mend="write a path of the plant and its law, as in 'over: {payload.mass: {normal: [50 kg, 5 kg]}}'",
+            )
+        if not self.sentences:
+            raise InputError(
+                "of: expected at least one sentence",
+                key="of",
+                mend="write one such as 'always[2 s, end] (tool_error < 5 mm)'",
             )
         for sentence in self.sentences:
             parse(sentence)
