@@ -1,5 +1,6 @@
 """Places that a run passes too fast for what grows there to be seen: found by the linearised loop, and held."""
 
+import math
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,6 +16,7 @@ from workbench.verification.linear.modes import Mode
 from workbench.verification.linear.passed import along, growing
 from workbench.verification.practical import passing as module
 from workbench.verification.practical.disturbed import Outcome
+from workbench.verification.practical.returning import Judged, Return
 from workbench.verification.run import run as simulated
 
 PATH = Scenario(28.0, Waypoints("output", ((0.0,), (0.06,), (0.0,)), leg=10.0, dwell=4.0))
@@ -75,6 +77,14 @@ def test_it_is_held_where_the_reference_comes_to_that_place():
     assert abs(run.log.array("x_d")[row] - run.log.array("x")[row]) > 2e-3
 
 
+def away(pressure):
+    """An outcome in which one signal goes further away."""
+    signal = Judged("s", ("s",), "1", 1e-3, pressure)
+    return Outcome(
+        0.0, 0.0, "", "", "", (Return(signal, "growing", 0.1, 0.2, math.inf, 0.0, True),)
+    )
+
+
 BACK = Outcome(0.0, 0.0, "", "", "", ())
 SWINGS = Outcome(0.0, 0.0, "", "", "limit cycle of x, 5 Hz", ())
 
@@ -86,6 +96,8 @@ SWINGS = Outcome(0.0, 0.0, "", "", "limit cycle of x, 5 Hz", ())
         (True, "there", (BACK, SWINGS), "limit cycle of x, 5 Hz; linearised there, a mode grows"),
         (False, "there", (SWINGS, SWINGS), ""),
         (True, None, (SWINGS, SWINGS), ""),
+        (True, "there", (BACK, away(False)), "s does not come back"),
+        (True, "there", (BACK, away(True)), ""),
     ],
 )
 def test_what_grows_is_held_there(monkeypatch, grows, there, outcomes, found):

@@ -11,6 +11,7 @@ Machines and laws of this library change little from one of ROWS rows to the nex
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -52,11 +53,17 @@ def _held(run: Run, row: int, mode: Mode, spread: float, tried: Callable[..., Ou
         starts = drawn(there, PAIR, spread, sizes(run, spread))
     except InputError:  # none fits inside the strokes
         return ""
-    why = next(filter(None, (lost(tried(start, there)) for start in starts)), "")
+    why = next(filter(None, (_away(tried(start, there)) for start in starts)), "")
     if not why:
         return ""
     t = say(float(run.log.time[row]), "s", 4)
     return f"held where its path passes at t = {t}, {why}; linearised there, a mode {mode.words}; {MEND}"
+
+
+def _away(outcome: Outcome) -> str:
+    """Why the loop does not come back, in words; "" where it does. Pressures that creep to their balance move nothing."""
+    places = tuple(one for one in outcome.found if not one.signal.pressure)
+    return lost(replace(outcome, found=places))
 
 
 def nearest_wanted(run: Run, row: int) -> int:
