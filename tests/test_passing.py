@@ -14,8 +14,10 @@ from workbench import ClosedLoop, Sampled, Scenario, Waypoints
 from workbench.contract.errors import InputError
 from workbench.verification.linear.modes import Mode
 from workbench.verification.linear.passed import along, growing
+from workbench.verification.observed import rest_on_path
 from workbench.verification.practical import passing as module
 from workbench.verification.practical.disturbed import Outcome
+from workbench.verification.practical.elsewhere import held_at
 from workbench.verification.practical.returning import Judged, Return
 from workbench.verification.run import run as simulated
 
@@ -90,17 +92,24 @@ SWINGS = Outcome(0.0, 0.0, "", "", "limit cycle of x, 5 Hz", ())
 
 
 @pytest.mark.parametrize(
-    "grows, there, outcomes, found",
+    "grows, there, outcomes, found, far",
     [
-        (True, "there", (BACK, BACK), ""),
-        (True, "there", (BACK, SWINGS), "limit cycle of x, 5 Hz; linearised there, a mode grows"),
-        (False, "there", (SWINGS, SWINGS), ""),
-        (True, None, (SWINGS, SWINGS), ""),
-        (True, "there", (BACK, away(False)), "s does not come back"),
-        (True, "there", (BACK, away(True)), ""),
+        (True, "there", (BACK, BACK), "", ""),
+        (
+            True,
+            "there",
+            (BACK, SWINGS),
+            "limit cycle of x, 5 Hz; linearised there, a mode grows",
+            "",
+        ),
+        (False, "there", (SWINGS, SWINGS), "", ""),
+        (True, None, (SWINGS, SWINGS), "", ""),
+        (True, "there", (BACK, away(False)), "s does not come back", ""),
+        (True, "there", (BACK, away(True)), "", ""),
+        (True, "there", (BACK, BACK), "from further off; linearised there", "from further off"),
     ],
 )
-def test_what_grows_is_held_there(monkeypatch, grows, there, outcomes, found):
+def test_what_grows_is_held_there(monkeypatch, grows, there, outcomes, found, far):
     mode = Mode(2.0 + 30j, 1e-9, ("x",), "", 0.0)
     monkeypatch.setattr(module, "_looks", lambda run: (60, 0))
     monkeypatch.setattr(module, "growing", lambda run, n, places: [(7, mode)] if grows else [])
@@ -108,8 +117,9 @@ def test_what_grows_is_held_there(monkeypatch, grows, there, outcomes, found):
     monkeypatch.setattr(module, "held_at", lambda run, row: there if row == 8 else None)
     monkeypatch.setattr(module, "sizes", lambda run, spread: {"x": spread})
     monkeypatch.setattr(module, "drawn", lambda run, n, spread, amounts: [0, 1])
+    monkeypatch.setattr(module, "lasting_swing", lambda run, at, spread, floor: far)
     run = SimpleNamespace(log=SimpleNamespace(time=np.arange(10.0)))
-    said = module.grows_on_the_way(run, 0.02, lambda start, at: outcomes[start])
+    said = module.grows_on_the_way(run, 0.02, 1e-3, lambda start, at: outcomes[start])
     assert found in said and bool(said) is bool(found)
     assert not said or said.startswith("held where its path passes at t = 7 s")
 
@@ -120,7 +130,7 @@ def test_a_place_without_room_for_other_starts_is_not_asked(monkeypatch):
 
     monkeypatch.setattr(module, "drawn", drawn)
     run = a_run(how="hump", at=0.033, width=0.003)
-    assert module.grows_on_the_way(run, 0.02, lambda *given: SWINGS) == ""
+    assert module.grows_on_the_way(run, 0.02, 1e-3, lambda *given: SWINGS) == ""
 
 
 @pytest.mark.parametrize(
@@ -129,6 +139,10 @@ def test_a_place_without_room_for_other_starts_is_not_asked(monkeypatch):
         ("gain-too-high-on-a-part-of-the-path@hump", 2),
         ("gain-too-high-on-a-part-of-the-path@at-its-turning-point", 2),
         ("gain-too-high-on-a-part-of-the-path@called-law", 2),
+        ("too-high-at-one-end-of-the-stroke@jib-62-deg", 2),
+        ("too-high-at-one-end-of-the-stroke@jib-45-deg", 2),
+        ("bearable-at-both-ends-of-the-stroke@jib-62-deg", 0),
+        ("bearable-at-both-ends-of-the-stroke@jib-30-deg", 0),
         ("gain-higher-on-a-part-of-the-path@hump", 0),
         ("gain-higher-on-a-part-of-the-path@called-law", 0),
     ],
@@ -146,3 +160,15 @@ def test_machines_of_the_library_are_looked_at_in_fewer_rows():
     called = next(e for e in entries() if e.given.get("law", {}).get("law") == "sum")
     counts = [module._looks(SimpleNamespace(loop=make(e).loop)) for e in (own, known, called)]
     assert counts == [(module.OWN, module.FEW), (module.ROWS, 0), (module.CALLED, module.FEW)]
+
+
+def test_starts_further_off_are_around_the_place_where_the_loop_is_held(monkeypatch):
+    """Not where its path begins: from there a machine that is to stand elsewhere leaves its stroke, and nothing is seen."""
+    (entry,) = [e for e in entries() if e.name == "too-high-at-one-end-of-the-stroke@jib-62-deg"]
+    run = simulated(make(entry).loop, make(entry).scenario)
+    row = int(np.argmax(run.log.array("q_jib")))
+    asked = []
+    monkeypatch.setattr(rest_on_path, "run_many", lambda jobs, look: asked.extend(jobs) or [])
+    assert rest_on_path.hunting_from(run, held_at(run, row), 0.06, 2, 1e-3, 8.0, 8.0) is None
+    begins = [scenario.start[0] for _, scenario in asked]
+    assert len(begins) == 4 and begins == pytest.approx([run.log.array("q_jib")[row]] * 4, abs=0.07)

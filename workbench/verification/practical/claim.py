@@ -142,8 +142,9 @@ def _with_places(
     law = switches_of(run)
     found = "" if law is None else untaken(run, claim.spread, law, outcomes, tried)
     found = found or further_off(run, claim.spread, tried)
-    found = found or swings_on(run, modes, claim.spread, _quiet(run, allowed))
-    found = found or grows_on_the_way(run, claim.spread, tried)
+    floor = _quiet(run, allowed)
+    found = found or swings_on(run, modes, claim.spread, floor)
+    found = found or grows_on_the_way(run, claim.spread, floor, tried)
     return verdict.overruled(found, data={**verdict.data, "beyond": found}) if found else verdict
 
 

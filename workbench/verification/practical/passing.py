@@ -3,7 +3,8 @@
 A gain that is too high at one place alone (one part of a curve, one lever arm, one end of the stroke) shows nothing in a run that
 passes there: what other starts were off by has died before, and time is too short for it to grow anew. So the loop is held at
 rest where a mode grows most on the way, beside PAIR other starts around that place. Where it does not come back it is undecided:
-nothing says that it will never be stopped there. What grows in motion alone comes to rest.
+nothing says that it will never be stopped there. What grows in motion alone comes to rest. Dry friction holds small swings, and
+what grows in motion is asked from further off, too (`hardly_damped`).
 
 Machines and laws of this library change little from one of ROWS rows to the next; what is the user's own may have a narrow curve.
 """
@@ -23,6 +24,7 @@ from workbench.verification.observed.requirements import joint_errors
 from workbench.verification.practical.disturbed import Outcome
 from workbench.verification.practical.edges import PAIR
 from workbench.verification.practical.elsewhere import held_at
+from workbench.verification.practical.hardly_damped import lasting_swing
 from workbench.verification.practical.reach_seen import foreign, lost, strange
 from workbench.verification.practical.starts import drawn, sizes
 from workbench.verification.run import Run
@@ -34,17 +36,19 @@ FEW = 4  # places of what is the user's own, between those
 MEND = "let the path rest there to see it, or give the law less gain"
 
 
-def grows_on_the_way(run: Run, spread: float, tried: Callable[..., Outcome]) -> str:
+def grows_on_the_way(run: Run, spread: float, floor: float, tried: Callable[..., Outcome]) -> str:
     """That the loop, held where one of its modes grows most on its path, does not come back, in words; "" where it does.
 
-    tried(start, there): what the loop of the run `there` showed from it.
+    floor: what its errors may still move by. tried(start, there): what the loop of the run `there` showed from it.
     """
     rows, places = _looks(run)
-    found = (_held(run, *one, spread, tried) for one in growing(run, rows, places))
+    found = (_held(run, *one, spread, floor, tried) for one in growing(run, rows, places))
     return next(filter(None, found), "")
 
 
-def _held(run: Run, row: int, mode: Mode, spread: float, tried: Callable[..., Outcome]) -> str:
+def _held(
+    run: Run, row: int, mode: Mode, spread: float, floor: float, tried: Callable[..., Outcome]
+) -> str:
     """That the loop does not come back where it is held at the place of this row, in words; "" where it does, or cannot be held."""
     there = held_at(run, nearest_wanted(run, row))
     if there is None:
@@ -54,6 +58,8 @@ def _held(run: Run, row: int, mode: Mode, spread: float, tried: Callable[..., Ou
     except InputError:  # none fits inside the strokes
         return ""
     why = next(filter(None, (_away(tried(start, there)) for start in starts)), "")
+    if not why and mode.s.imag > 0:
+        why = lasting_swing(run, there, spread, floor)
     if not why:
         return ""
     t = say(float(run.log.time[row]), "s", 4)
