@@ -54,7 +54,7 @@ def hosted(monkeypatch, law, u=(0.0, 3.0, 0.0)):
             k, where, rests, (Mode(complex(M[0, 0]), 1e-9, states, where, 0.0),)
         ),
     )
-    both = lambda at, k: asked.append(at) or (np.ones((3, 3)), np.full((3, 3), 1.5))
+    both = lambda at, k, again: asked.append(at) or (np.ones((3, 3)), np.full((3, 3), 1.5))
     monkeypatch.setattr(module, "asked_of", lambda run: SimpleNamespace(closed=both))
     return own, asked
 

@@ -229,11 +229,13 @@ def test_a_branch_that_no_run_took_overrules(monkeypatch, found, far, holds):
     monkeypatch.setattr(module, "untaken", untaken)
     monkeypatch.setattr(module, "further_off", lambda run, spread, one: far)
     monkeypatch.setattr(module, "_quiet", lambda run, allowed: 0.3)
-    swings = []
+    swings, grows = [], []
     monkeypatch.setattr(module, "swings_on", lambda *given: swings.append(given[1:]) or "")
+    monkeypatch.setattr(module, "grows_on_the_way", lambda *given: grows.append(given[1:3]) or "")
     verdict = module._with_places(a_claim(), a_run(), HOLDS, [], None, CALM)
     assert verdict.holds is holds and tried[0] == ("out", ["there"], {"q": 0.02})
     assert swings == ([(CALM, 0.02, 0.3)] if holds else [])
+    assert grows == ([(0.02, 0.3)] if holds else [])
     assert tried[1].gone == "no answer there" and math.isinf(tried[1].v) and tried[1].followed
     monkeypatch.setattr(module, "switches_of", lambda run: None)
     alone = module._with_places(a_claim(), a_run(), HOLDS, [], None, CALM)

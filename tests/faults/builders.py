@@ -24,6 +24,7 @@ from tests.faults.far import Far, Sensed
 from tests.faults.foreign import foreign as foreign
 from tests.faults.keepers import keeper
 from tests.faults.plants import CartPole, Column, Counting, Play, Servo, Slide, TwoMass
+from tests.faults.uneven import Uneven, UnevenLaw
 from workbench import ClosedLoop, Delayed, Hold, Sampled, Scenario, Sine, Waypoints
 from workbench.cases.file import loads
 from workbench.contract.plain import Plain
@@ -43,6 +44,7 @@ PLANTS = {
     "play": Play,
     "far": Far,
     "sensed": Sensed,
+    "uneven": Uneven,
 }
 
 
@@ -310,6 +312,8 @@ def _law(plant, law: dict, T_s):
         return Plain(keeper(**law), references=(f"{plant.outputs[0].name}_d",))
     if kind == "drifting":
         return Plain(Drifting(T_s, **law), references=(f"{plant.outputs[0].name}_d",))
+    if kind == "uneven":
+        return Plain(UnevenLaw(**law), references=(f"{plant.outputs[0].name}_d",))
     if kind == "sum":
         return Plain(Summing(T_s, **law), references=(f"{plant.outputs[0].name}_d",))
     raise ValueError(f"there is no law {kind!r}")

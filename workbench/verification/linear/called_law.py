@@ -165,6 +165,7 @@ class Asked:
         z = self.law.start(0.0, self._begin(loop, x0), self.y[0].tolist(), self.r[0].tolist())
         self.seen = {0: Memory(list(z), (self.inside.law, self.inside.z)).copied()}
         without_records(self.seen[0].own[0])
+        self.remembered = -1  # how many floats, where `near` was asked last
 
     def _begin(self, loop, x0) -> list[float]:
         return x0[len(x0) - len(self.law.states) :].tolist() if self.law.states else []
@@ -192,27 +193,36 @@ class Asked:
             self.seen[row] = memory.copied()
         return self.seen[row].copied()
 
-    def closed(self, where: Point, row: int) -> list[np.ndarray]:
-        """The loop on (x, past commands, memory) from sample to sample near this row: by differences, and by half as large ones."""
+    def closed(self, where: Point, row: int, again: bool = False) -> list[np.ndarray]:
+        """The loop on (x, past commands, memory) from sample to sample near this row: by differences, and by half as large ones.
+
+        again: as in `near`.
+        """
         A, B, C = flat(self.loop, where)
         T = float(self.loop.period)
         plant = sampled(A, B, C, np.zeros((len(C), B.shape[1])), T, self.delay)
         found = []
-        for law in self.near(row):
+        for law in self.near(row, again):
             n = law.shape[1] - len(C)
             E, F, G, H = law[:n, :n], law[:n, n:], law[n:, :n], law[n:, n:]
             M = [[plant.A + plant.B @ H @ plant.C, plant.B @ G], [F @ plant.C, E]]
             found.append(np.block(M))
         return found
 
-    def near(self, row: int) -> list[np.ndarray]:
-        """∂(memory after the sample, command)/∂(memory, measurement) by differences, and by half as large ones."""
+    def near(self, row: int, again: bool = False) -> list[np.ndarray]:
+        """∂(memory after the sample, command)/∂(memory, measurement) by differences, and by half as large ones.
+
+        again: the law remembers what it was seen to remember at the row before this one that was asked, which is not sought anew.
+        """
         memory = self.until(row)
         y = self.y[row]
         h_y = np.maximum(OFF * np.ptp(self.y, axis=0), SMALL * np.maximum(np.abs(y), 1.0))
         whole = memory.read()
-        self._twice(memory, y + h_y, row)
-        own, moved = self._moving(memory, whole, y, h_y, row)
+        if not (again and len(whole) == self.remembered):
+            self._twice(memory, y + h_y, row)
+            self.moving = self._moving(memory, whole, y, h_y, row)
+            self.remembered = len(whole)
+        own, moved = self.moving
         h = np.concatenate(
             [np.maximum(0.5 * moved, SMALL * np.maximum(np.abs(whole[own]), 1.0)), h_y]
         )

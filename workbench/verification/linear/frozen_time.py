@@ -206,8 +206,8 @@ class HostedPoints(TracedPoints):
         for k, where in ((0, "at the start"), (last // 2, middle), (last, "at the end")):
             yield lambda k=k, where=where: self.near(k, where)
 
-    def near(self, k: int, where: str) -> list[Place]:
-        """The loop around the plant at row k."""
+    def near(self, k: int, where: str, again: bool = False) -> list[Place]:
+        """The loop around the plant at row k. again: as `Asked.near` takes it."""
         plant = self.loop.plant
         m = len(plant.states)
         given = {**plant.defaults()}
@@ -220,7 +220,7 @@ class HostedPoints(TracedPoints):
         law = innermost(self.loop.controller)
         if not isinstance(law, Plain) or isinstance(law.law, LinearNearRest):
             return [self.called(k, where, rests, closed(self.loop, at)[0])]
-        fine, rough = (self.called(k, where, rests, M) for M in self.asked.closed(at, k))
+        fine, rough = (self.called(k, where, rests, M) for M in self.asked.closed(at, k, again))
         return [doubted(fine, rough)]
 
     def resting(self, where: str) -> list[Place]:

@@ -111,7 +111,7 @@ def _held_for(
 ) -> list[Rest | None]:
     """What moves most from an instant (s) on, in runs from some starts that last twice as long."""
     long = replace(there.scenario, duration=2 * length)
-    jobs = [(run.loop, scenario_from(run, start, long)) for start in starts]
+    jobs = [(run.loop, scenario_from(there, start, long)) for start in starts]
     return run_many(jobs, lambda seen: _moving(seen, length, floor))
 
 

@@ -34,13 +34,25 @@ def swings_on(run: Run, modes: Modes, spread: float, floor: float) -> str:
     if mode is None or there is None:
         return ""
     length = min(WATCHED * slowest_damped(modes), run.scenario.length())
+    swing = lasting_swing(run, there, spread, floor, length)
+    if not swing:
+        return ""
+    return f"held where its path ends, {swing}; linearised, {where}, a mode {mode.words}; {MEND}"
+
+
+def lasting_swing(
+    run: Run, there: Run, spread: float, floor: float, length: float | None = None
+) -> str:
+    """The swing that lasts where a run's loop is held `there`, from starts FURTHER times as far off, in words; "" for none.
+
+    floor, length: as `hunting_from` takes them.
+    """
     found = hunting_from(run, there, FURTHER * spread, RUNS, floor, length=length)
     if found is None:
         return ""
     width = say(0.5 * found.width, there.log.signal(found.name).unit, 3)
     swing = f"{found.name} swings by {width}{pace(found.frequency)}"
-    held = f"held where its path ends, from a start {FURTHER:g} times as far off, {swing}"
-    return f"{held}; linearised, {where}, a mode {mode.words}; {MEND}"
+    return f"from a start {FURTHER:g} times as far off, {swing}"
 
 
 def least_damped(modes: Modes) -> tuple[Mode | None, str]:

@@ -1,0 +1,91 @@
+"""Held where its path passes: a loop that is stable at both ends of its path need not be so on the way.
+
+A gain that is too high at one place alone (one part of a curve, one lever arm, one end of the stroke) shows nothing in a run that
+passes there: what other starts were off by has died before, and time is too short for it to grow anew. So the loop is held at
+rest where a mode grows most on the way, beside PAIR other starts around that place. Where it does not come back it is undecided:
+nothing says that it will never be stopped there. What grows in motion alone comes to rest. Dry friction holds small swings, and
+what grows in motion is asked from further off, too (`hardly_damped`).
+
+Machines and laws of this library change little from one of ROWS rows to the next; what is the user's own may have a narrow curve.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from workbench.contract.errors import InputError
+from workbench.contract.units import format_quantity as say
+from workbench.verification.linear.modes import Mode
+from workbench.verification.linear.passed import growing
+from workbench.verification.observed.requirements import joint_errors
+from workbench.verification.practical.disturbed import Outcome
+from workbench.verification.practical.edges import PAIR
+from workbench.verification.practical.elsewhere import held_at
+from workbench.verification.practical.hardly_damped import lasting_swing
+from workbench.verification.practical.reach_seen import foreign, lost, strange
+from workbench.verification.practical.starts import drawn, sizes
+from workbench.verification.run import Run
+
+ROWS = 60  # of a run that are linearised
+OWN = 400  # of a run in which the plant, or a law that is an expression, is the user's own
+CALLED = 100  # of a law that is called from Python, whose slopes are differences
+FEW = 4  # places of what is the user's own, between those
+MEND = "let the path rest there to see it, or give the law less gain"
+
+
+def grows_on_the_way(run: Run, spread: float, floor: float, tried: Callable[..., Outcome]) -> str:
+    """That the loop, held where one of its modes grows most on its path, does not come back, in words; "" where it does.
+
+    floor: what its errors may still move by. tried(start, there): what the loop of the run `there` showed from it.
+    """
+    rows, places = _looks(run)
+    found = (_held(run, *one, spread, floor, tried) for one in growing(run, rows, places))
+    return next(filter(None, found), "")
+
+
+def _held(
+    run: Run, row: int, mode: Mode, spread: float, floor: float, tried: Callable[..., Outcome]
+) -> str:
+    """That the loop does not come back where it is held at the place of this row, in words; "" where it does, or cannot be held."""
+    there = held_at(run, nearest_wanted(run, row))
+    if there is None:
+        return ""
+    try:
+        starts = drawn(there, PAIR, spread, sizes(run, spread))
+    except InputError:  # none fits inside the strokes
+        return ""
+    why = next(filter(None, (_away(tried(start, there)) for start in starts)), "")
+    if not why and mode.s.imag > 0:
+        why = lasting_swing(run, there, spread, floor)
+    if not why:
+        return ""
+    t = say(float(run.log.time[row]), "s", 4)
+    return f"held where its path passes at t = {t}, {why}; linearised there, a mode {mode.words}; {MEND}"
+
+
+def _away(outcome: Outcome) -> str:
+    """Why the loop does not come back, in words; "" where it does. Pressures that creep to their balance move nothing."""
+    places = tuple(one for one in outcome.found if not one.signal.pressure)
+    return lost(replace(outcome, found=places))
+
+
+def nearest_wanted(run: Run, row: int) -> int:
+    """The row at which the reference is nearest to where the machine is at this row: a loop that lags gets there later."""
+    apart = np.zeros(len(run.log.time))
+    for name, error in joint_errors(run).items():
+        place = run.log.array(name)
+        size = max(float(np.ptp(place)), 1e-300)
+        apart += ((place + error - place[row]) / size) ** 2
+    return int(np.argmin(apart))
+
+
+def _looks(run: Run) -> tuple[int, int]:
+    """(how many rows are linearised, at how many places the loop is held beside those at which it grows most)."""
+    if run.loop.hosted:
+        return CALLED, FEW
+    if strange(run.loop.plant) or foreign(run.loop.controller):
+        return OWN, FEW
+    return ROWS, 0
