@@ -11,7 +11,8 @@ from workbench import ClosedLoop, Delayed, Hold, InputError, Sampled, Scenario, 
 from workbench.contract.plain import Plain
 from workbench.interop.linear_plant import LinearPlant
 from workbench.verification import claims as C
-from workbench.verification.linear.called_law import Asked, _slope, numbers
+from workbench.verification.linear.called_law import Asked, _slope
+from workbench.verification.linear.kept_numbers import numbers
 from workbench.verification.linear.loop import Point
 from workbench.verification.linear.modes_of_run import slowest_and_unstable
 from workbench.verification.linear.smooth import smooth

@@ -131,11 +131,11 @@ def test_a_state_that_is_not_measured():
 
 
 def test_weights_and_rows():
-    assert _weight(2.0, 2).tolist() == [[2, 0], [0, 2]] and _weight([1.0, 3.0], 2).tolist() == [
-        [1, 0],
-        [0, 3],
-    ]
-    assert _weight([[1.0, 2.0], [2.0, 5.0]], 2).tolist() == [[1, 2], [2, 5]]
+    weight = lambda given: _weight("Q", given, 2).tolist()
+    assert weight(2.0) == [[2, 0], [0, 2]] and weight([1.0, 3.0]) == [[1, 0], [0, 3]]
+    assert weight([[1.0, 2.0], [2.0, 5.0]]) == [[1, 2], [2, 5]]
+    with pytest.raises(InputError, match="Q: expected 1 or 2 numbers, got 3"):
+        weight([1.0, 2.0, 3.0])
     assert _times((1.0, 2.0, 3.0, 4.0), [5.0, 6.0]) == [17.0, 39.0] and _times(
         (1.0, 2.0), [3.0]
     ) == [3.0, 6.0]

@@ -187,8 +187,12 @@ def test_room_of_levers_and_of_the_pump_along_a_run():
 
 
 def test_the_line_of_a_pump_that_settles_while_all_rods_move_as_asked(monkeypatch):
-    """Above the return, whose pressure is none; of no supply, and of one whose pressure is a state, nothing is asked."""
+    """Above the return, whose pressure is none; of no supply, and of one whose pressure is a state, nothing is asked.
+
+    Nor is a drive that takes no oil.
+    """
     part = lambda area: SimpleNamespace(asks=lambda drive, f, v, v_r, z, rate: (v_r, area))
+    taking = lambda oil: SimpleNamespace(drive=SimpleNamespace(needs_supply=oil))
     taken = {}
 
     def left_by(areas, speeds):
@@ -196,11 +200,11 @@ def test_the_line_of_a_pump_that_settles_while_all_rods_move_as_asked(monkeypatc
         return 7e6
 
     supply = SimpleNamespace(settles=True, left_by=left_by)
-    own = SimpleNamespace(parts=(part(2.0), part(5.0)))
-    actuators = [SimpleNamespace(drive="a"), SimpleNamespace(drive="b")]
-    plant = SimpleNamespace(supply=supply, actuators=actuators)
-    monkeypatch.setattr(forces.coordinates, "driven", lambda plant: [1, 0])
-    ask = lambda: forces.Forces.asked(own, plant, [1, 2], [0, 0], [0.1, -0.2], [[], []], [[], []])
+    own = SimpleNamespace(parts=(part(2.0), part(None), part(5.0)))
+    plant = SimpleNamespace(supply=supply, actuators=[taking(True), taking(False), taking(True)])
+    monkeypatch.setattr(forces.coordinates, "driven", lambda plant: [2, 1, 0])
+    none = [[]] * 3
+    ask = lambda: forces.Forces.asked(own, plant, [1, 2, 3], [0] * 3, [0.1, 9, -0.2], none, none)
     line = ask()
     assert (line.p_s, line.p_r, line.settled) == (7e6, 0.0, None)
     assert taken == {"areas": (2.0, 5.0), "speeds": (0.1, -0.2)}

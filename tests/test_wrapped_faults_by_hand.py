@@ -40,7 +40,8 @@ class Saturated(SimpleNamespace):
 def put_right(around, period=2e-3, limits=(), known=()):
     """The trials of one wrapper at path "c."."""
     plant = SimpleNamespace(limits=lambda: dict(enumerate(limits)))
-    loop = SimpleNamespace(plant=plant, period=period, controller=SimpleNamespace(inner=None))
+    inside = SimpleNamespace(inner=None)
+    loop = SimpleNamespace(plant=plant, period=period, controller=inside, hosted=False)
     return list(module._wrapper(loop, around, "c.", {path: None for path in known}))
 
 

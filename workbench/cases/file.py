@@ -265,13 +265,13 @@ def _own_machine(path: Path, within: tuple[Path, ...]) -> Any:
     from plants.machine_files import machine_sections
     from plants.shipped import Machine
 
-    place = path.resolve()
+    sections = machine_sections(path)
+    place = path.resolve()  # a circle of links, of which there is no end, is no file
     if place in within:
         raise InputError(
             f"{path.name} takes its machine from itself",
             mend="name a shipped machine there, or write its keys",
         )
-    sections = machine_sections(path)
     plant, origins, sources = read_plant(sections["plant"], path.parent, (*within, place))
     named = _sources(sections.get("sources"))
     return Machine(plant, MappingProxyType(origins), MappingProxyType({**sources, **named}))

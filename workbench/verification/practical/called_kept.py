@@ -95,7 +95,7 @@ class _Walk:
         self._counting(dict(kept_by(thing, path)))
 
     def _object(self, path: str, thing: Any) -> None:
-        """Only numbers in plain attributes are a law's memory (`called_law.numbers`): all others count."""
+        """Only numbers in plain attributes are a law's memory (`kept_numbers.numbers`): all others count."""
         if not is_plain(type(thing)):
             self._counting({f"{path}, {i}": part for i, part in enumerate(taken_apart(thing))})
             return

@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from workbench.verification.linear.called_law import Memory, numbers
+from workbench.verification.linear.called_law import Memory
+from workbench.verification.linear.kept_numbers import numbers
 
 ALL = "fiu"  # kinds of numbers: floats, whole numbers
 
