@@ -48,8 +48,10 @@ def test_it_is_watched_for_as_long_as_the_slowest_takes():
     """A slower mode than the one that is damped least: 1/0.05 s; of modes damped well nothing is asked."""
     modes = Modes((place("at rest", -0.05 + 1j, -5 + 6j), place("moving", -0.1 + 20j)))
     assert module.least_damped(modes)[0].s == -0.1 + 20j
-    assert module.slowest_damped(modes) == pytest.approx(20.0)
-    assert module.slowest_damped(Modes((place("at rest", -5 + 6j),))) == 0.0
+    everywhere = [mode for one in modes.places for mode in one.modes]
+    assert module.watched(everywhere) == pytest.approx(20 * 20.0)
+    assert [mode.s for mode in module.hardly_damped(everywhere)] == [-0.1 + 20j, -0.05 + 1j]
+    assert module.watched(place("at rest", -5 + 6j).modes) == 0.0
 
 
 def test_what_no_force_shows_is_not_asked():

@@ -13,7 +13,7 @@ from tests.faults.uneven import Uneven
 from workbench import ClosedLoop, Sampled, Scenario, Waypoints
 from workbench.contract.errors import InputError
 from workbench.verification.linear.modes import Mode
-from workbench.verification.linear.passed import along, growing
+from workbench.verification.linear.passed import along, growing, seen
 from workbench.verification.observed import rest_on_path
 from workbench.verification.practical import passing as module
 from workbench.verification.practical.disturbed import Outcome
@@ -45,26 +45,25 @@ def test_rows_are_even_over_way_and_time():
 def test_the_place_of_too_much_gain_is_found():
     """K_p g K beyond 2 D w at the middle of the hump alone: there, swinging with nearly w."""
     run = a_run(how="hump", at=0.033, width=0.003)
-    row, swing = next(one for one in growing(run, 400, 0) if one[1].s.imag > 0)
+    row, swing = next(one for one in growing(list(seen(run, 400)), 0) if one[1].s.imag > 0)
     assert abs(run.log.array("x")[row] - 0.033) < 0.005 and swing.s.real > 0.4
     assert swing.s.imag == pytest.approx(31.0, rel=0.1)
-    assert growing(a_run(), 400, 4) == []
+    assert growing(list(seen(a_run(), 400)), 4) == []
 
 
 def test_between_its_rows_it_sees_nothing():
-    assert growing(a_run(how="hump", width=2e-4), 20, 4) == []
+    assert growing(list(seen(a_run(how="hump", width=2e-4), 20)), 4) == []
 
 
-def test_an_instant_is_no_place(monkeypatch):
+def test_an_instant_is_no_place():
     """Row 1 grows most of all, and alone. Of two on end the slower counts; then the largest swing, and the largest other one."""
 
     def mode(s):
-        return None if s is None else Mode(complex(s), 1e-9, ("q",), "", 0.0)
+        return () if s is None else (Mode(complex(s), 1e-9, ("q",), "", 0.0),)
 
     modes = (None, 9 + 9j, None, 1 + 9j, 3 + 9j, 2 + 9j, None, 1, 5, 4, None, 1 + 8j, 1 + 8j)
     given = [(10 * k, mode(s)) for k, s in enumerate(modes)]
-    monkeypatch.setattr("workbench.verification.linear.passed._fastest", lambda run, n: given)
-    told = lambda places: [(row, one.s) for row, one in growing(None, 13, places)]
+    told = lambda places: [(row, one.s) for row, one in growing(given, places)]
     assert told(0) == [(50, 2 + 9j), (90, 4 + 0j)]
     assert told(3) == [*told(0), (30, 1 + 9j), (50, 2 + 9j), (110, 1 + 8j)]
 
@@ -112,14 +111,15 @@ SWINGS = Outcome(0.0, 0.0, "", "", "limit cycle of x, 5 Hz", ())
 def test_what_grows_is_held_there(monkeypatch, grows, there, outcomes, found, far):
     mode = Mode(2.0 + 30j, 1e-9, ("x",), "", 0.0)
     monkeypatch.setattr(module, "_looks", lambda run: (60, 0))
-    monkeypatch.setattr(module, "growing", lambda run, n, places: [(7, mode)] if grows else [])
+    monkeypatch.setattr(module, "seen", lambda run, count: [])
+    monkeypatch.setattr(module, "growing", lambda rows, places: [(7, mode)] if grows else [])
     monkeypatch.setattr(module, "nearest_wanted", lambda run, row: row + 1)
     monkeypatch.setattr(module, "held_at", lambda run, row: there if row == 8 else None)
     monkeypatch.setattr(module, "sizes", lambda run, spread: {"x": spread})
     monkeypatch.setattr(module, "drawn", lambda run, n, spread, amounts: [0, 1])
     monkeypatch.setattr(module, "lasting_swing", lambda run, at, spread, floor: far)
     run = SimpleNamespace(log=SimpleNamespace(time=np.arange(10.0)))
-    said = module.grows_on_the_way(run, 0.02, 1e-3, lambda start, at: outcomes[start])
+    said = module.held_on_the_way(run, 0.02, 1e-3, lambda start, at: outcomes[start])
     assert found in said and bool(said) is bool(found)
     assert not said or said.startswith("held where its path passes at t = 7 s")
 
@@ -130,7 +130,54 @@ def test_a_place_without_room_for_other_starts_is_not_asked(monkeypatch):
 
     monkeypatch.setattr(module, "drawn", drawn)
     run = a_run(how="hump", at=0.033, width=0.003)
-    assert module.grows_on_the_way(run, 0.02, 1e-3, lambda *given: SWINGS) == ""
+    assert module.held_on_the_way(run, 0.02, 1e-3, lambda *given: SWINGS) == ""
+
+
+# ---- what hardly decays where the path turns -----------------------------------------------------------------------------
+def walked(*slack):
+    """(run, rows) of a path 0 → 3 → −1 → 0; the rows at which a mode swings with 1 % of critical damping are named."""
+    place = np.array([0.0, 1.0, 3.0, 1.0, -1.0, 0.0])
+    log = SimpleNamespace(time=np.arange(6.0), array=lambda name: place)
+    modes = (Mode(-0.2 + 20j, 1e-9, ("q",), "", 0.0),)
+    sound = (Mode(-5.0 + 20j, 1e-9, ("q",), "", 0.0),)
+    rows = [(k, modes if k in slack else sound) for k in range(6)]
+    return SimpleNamespace(log=log, scenario=Scenario(duration=900.0)), rows
+
+
+@pytest.mark.parametrize(
+    "slack, found",
+    [
+        ((), []),
+        (range(6), [2, 4]),  # furthest from the end, 0, and furthest from there
+        ((0, 2, 5), [2]),  # where the path begins and ends it is held anyway
+        ((0, 5), []),
+        ((1, 3), [1]),
+    ],
+)
+def test_where_a_path_turns(monkeypatch, slack, found):
+    monkeypatch.setattr(module, "joint_errors", lambda run: {"q": np.zeros(6)})
+    assert [row for row, _ in module.turns(*walked(*slack))] == found
+
+
+@pytest.mark.parametrize("swing", ["", "from a start 3 times as far off, q swings by 2 mm"])
+def test_it_is_pushed_there_and_watched(monkeypatch, swing):
+    """For 20 time constants of 5 s."""
+    asked = []
+
+    def lasting_swing(run, there, spread, floor, length):
+        asked.append((there, spread, floor, length))
+        return swing
+
+    run, rows = walked(2)
+    monkeypatch.setattr(module, "lasting_swing", lasting_swing)
+    monkeypatch.setattr(module, "nearest_wanted", lambda run, row: row + 1)
+    monkeypatch.setattr(module, "held_at", lambda run, row: "there" if row == 3 else None)
+    said = module._pushed(run, *rows[2], 0.02, 1e-3)
+    assert asked == [("there", 0.02, 1e-3, pytest.approx(100.0))] and bool(said) is bool(swing)
+    assert not said or said.startswith(
+        f"held where its path passes at t = 2 s, {swing}; linearised"
+    )
+    assert module._pushed(run, *rows[1], 0.02, 1e-3) == ""
 
 
 @pytest.mark.parametrize(
@@ -141,6 +188,8 @@ def test_a_place_without_room_for_other_starts_is_not_asked(monkeypatch):
         ("gain-too-high-on-a-part-of-the-path@called-law", 2),
         ("too-high-at-one-end-of-the-stroke@jib-62-deg", 2),
         ("too-high-at-one-end-of-the-stroke@jib-45-deg", 2),
+        ("too-high-at-one-end-of-the-stroke@jib-hardly-damped-there", 2),
+        ("too-high-at-one-end-of-the-stroke@boom-a-fifth-more", 2),
         ("bearable-at-both-ends-of-the-stroke@jib-62-deg", 0),
         ("bearable-at-both-ends-of-the-stroke@jib-30-deg", 0),
         ("gain-higher-on-a-part-of-the-path@hump", 0),

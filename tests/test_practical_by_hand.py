@@ -231,7 +231,7 @@ def test_a_branch_that_no_run_took_overrules(monkeypatch, found, far, holds):
     monkeypatch.setattr(module, "_quiet", lambda run, allowed: 0.3)
     swings, grows = [], []
     monkeypatch.setattr(module, "swings_on", lambda *given: swings.append(given[1:]) or "")
-    monkeypatch.setattr(module, "grows_on_the_way", lambda *given: grows.append(given[1:3]) or "")
+    monkeypatch.setattr(module, "held_on_the_way", lambda *given: grows.append(given[1:3]) or "")
     verdict = module._with_places(a_claim(), a_run(), HOLDS, [], None, CALM)
     assert verdict.holds is holds and tried[0] == ("out", ["there"], {"q": 0.02})
     assert swings == ([(CALM, 0.02, 0.3)] if holds else [])

@@ -9,7 +9,7 @@ that is held there.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -21,17 +21,19 @@ from workbench.verification.linear.frozen_time import HostedPoints, TracedPoints
 from workbench.verification.linear.modes import Mode, Place
 from workbench.verification.run import Run
 
+Row = tuple[int, tuple[Mode, ...]]  # of a run, and the modes of the loop there
 
-def growing(run: Run, count: int, places: int) -> list[tuple[int, Mode]]:
+
+def growing(rows: Sequence[Row], places: int) -> list[tuple[int, Mode]]:
     """(row of the run, the mode there) where modes grow: most, for swings and for what does not swing, and between the ends.
 
-    count: how many rows are looked at. places: at how many more of those at which a swing grows, evenly: in motion an error times
-    the slope of a gain adds to what grows, so that where it grows most in motion is not where it does at rest. What grows at one
-    row alone belongs to an instant, such as one at which a valve changes its side, and to no place.
+    places: at how many more of those at which a swing grows, evenly: in motion an error times the slope of a gain adds to what
+    grows, so that where it grows most in motion is not where it does at rest. What grows at one row alone belongs to an instant,
+    such as one at which a valve changes its side, and to no place.
     """
-    rows = _at_two_on_end(list(_fastest(run, count)))
-    swings = [one for one in rows if one[1].s.imag > 0]
-    others = [one for one in rows if one[1].s.imag == 0]
+    found = _at_two_on_end([(row, _fastest(modes)) for row, modes in rows])
+    swings = [one for one in found if one[1].s.imag > 0]
+    others = [one for one in found if one[1].s.imag == 0]
     most = [max(kind, key=_growth) for kind in (swings, others) if kind]
     between = (np.arange(places) + 0.5) / max(places, 1) * len(swings)
     return [*most, *(swings[k] for k in between.astype(int) if swings)]
@@ -47,8 +49,14 @@ def _growth(one: tuple[int, Mode]) -> float:
     return one[1].s.real
 
 
-def _fastest(run: Run, count: int) -> Iterator[tuple[int, Mode | None]]:
-    """Of each row the mode that grows fastest there; None where none does."""
+def _fastest(modes: Sequence[Mode]) -> Mode | None:
+    """The mode that grows fastest; None where none does."""
+    found = [m for m in modes if m.grows and not m.aside]
+    return max(found, key=lambda mode: mode.s.real, default=None)
+
+
+def seen(run: Run, count: int) -> Iterator[Row]:
+    """So many rows of a run with the modes there; those at which the loop has no derivative left out."""
     points = HostedPoints(run) if run.loop.hosted else TracedPoints(run)
     try:
         _begin(points)
@@ -59,8 +67,7 @@ def _fastest(run: Run, count: int) -> Iterator[tuple[int, Mode | None]]:
             places = _passed(points, row)
         except InputError:  # no derivative there
             continue
-        found = [m for place in places for m in place.modes if m.grows and not m.aside]
-        yield row, max(found, key=lambda mode: mode.s.real, default=None)
+        yield row, tuple(mode for place in places for mode in place.modes)
 
 
 def _begin(points: TracedPoints) -> None:

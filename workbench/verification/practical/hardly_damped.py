@@ -11,6 +11,8 @@ as far off. Where it then swings for ever, the starts near its path have shown n
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from workbench.contract.units import format_quantity as say
 from workbench.verification.linear.modes import Mode, Modes
 from workbench.verification.observed.oscillation import pace
@@ -33,7 +35,8 @@ def swings_on(run: Run, modes: Modes, spread: float, floor: float) -> str:
     there = None if mode is None else held_at(run, -1)
     if mode is None or there is None:
         return ""
-    length = min(WATCHED * slowest_damped(modes), run.scenario.length())
+    everywhere = (mode for place in modes.places for mode in place.modes)
+    length = min(watched(everywhere), run.scenario.length())
     swing = lasting_swing(run, there, spread, floor, length)
     if not swing:
         return ""
@@ -55,23 +58,24 @@ def lasting_swing(
     return f"from a start {FURTHER:g} times as far off, {swing}"
 
 
-def least_damped(modes: Modes) -> tuple[Mode | None, str]:
-    """(the mode that swings with the least damping, where), where that is less than DAMPED; (None, "") else.
+def hardly_damped(modes: Iterable[Mode]) -> list[Mode]:
+    """Modes that swing with less damping than DAMPED, the one with the least first.
 
     What swings in a queue of commands alone is no swing of the machine.
     """
-    return min(_hardly_damped(modes), key=lambda one: _damping(one[0]), default=(None, ""))
+    return sorted((m for m in modes if _of_states(m) and _damping(m) < DAMPED), key=_damping)
 
 
-def slowest_damped(modes: Modes) -> float:
-    """The longest time constant or period, s, of the modes that swing with less damping than DAMPED; 0 where there are none."""
-    return max((max(m.time_constant, m.period) for m, _ in _hardly_damped(modes)), default=0.0)
+def least_damped(modes: Modes) -> tuple[Mode | None, str]:
+    """(the mode that swings with the least damping, where), where that is less than DAMPED; (None, "") else."""
+    found = [(m, place.where) for place in modes.places for m in hardly_damped(place.modes)]
+    return min(found, key=lambda one: _damping(one[0]), default=(None, ""))
 
 
-def _hardly_damped(modes: Modes) -> list[tuple[Mode, str]]:
-    """Every mode that swings with less damping than DAMPED, and where."""
-    found = [(mode, place.where) for place in modes.places for mode in place.modes]
-    return [(m, where) for m, where in found if _of_states(m) and _damping(m) < DAMPED]
+def watched(modes: Iterable[Mode]) -> float:
+    """For how long, s, the hardly damped ones of some modes are watched; 0 where there are none."""
+    slowest = (max(m.time_constant, m.period) for m in hardly_damped(modes))
+    return WATCHED * max(slowest, default=0.0)
 
 
 def _of_states(mode: Mode) -> bool:

@@ -4,27 +4,33 @@ A gain that is too high at one place alone (one part of a curve, one lever arm, 
 passes there: what other starts were off by has died before, and time is too short for it to grow anew. So the loop is held at
 rest where a mode grows most on the way, beside PAIR other starts around that place. Where it does not come back it is undecided:
 nothing says that it will never be stopped there. What grows in motion alone comes to rest. Dry friction holds small swings, and
-what grows in motion is asked from further off, too (`hardly_damped`).
+what grows in motion is asked from further off, too (`hardly_damped`). So is what hardly decays, where the path turns: the pose
+decides how large a push has to be that never dies.
 
 Machines and laws of this library change little from one of ROWS rows to the next; what is the user's own may have a narrow curve.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.units import format_quantity as say
 from workbench.verification.linear.modes import Mode
-from workbench.verification.linear.passed import growing
+from workbench.verification.linear.passed import Row, growing, seen
 from workbench.verification.observed.requirements import joint_errors
 from workbench.verification.practical.disturbed import Outcome
 from workbench.verification.practical.edges import PAIR
 from workbench.verification.practical.elsewhere import held_at
-from workbench.verification.practical.hardly_damped import lasting_swing
+from workbench.verification.practical.hardly_damped import (
+    hardly_damped,
+    lasting_swing,
+    watched,
+)
 from workbench.verification.practical.reach_seen import foreign, lost, strange
 from workbench.verification.practical.starts import drawn, sizes
 from workbench.verification.run import Run
@@ -33,17 +39,23 @@ ROWS = 60  # of a run that are linearised
 OWN = 400  # of a run in which the plant, or a law that is an expression, is the user's own
 CALLED = 100  # of a law that is called from Python, whose slopes are differences
 FEW = 4  # places of what is the user's own, between those
+TURNS = 2  # places where the path turns, at most
+SAME = 0.05**2  # how far from the end of the path another place is, in squares of what it covers
 MEND = "let the path rest there to see it, or give the law less gain"
+PUSHED = "let the path rest there to see it, or give the law more damping, or less gain"
 
 
-def grows_on_the_way(run: Run, spread: float, floor: float, tried: Callable[..., Outcome]) -> str:
-    """That the loop, held where one of its modes grows most on its path, does not come back, in words; "" where it does.
+def held_on_the_way(run: Run, spread: float, floor: float, tried: Callable[..., Outcome]) -> str:
+    """That the loop, held at some places of its path, does not come back there, in words; "" where it does.
 
+    Held it is where one of its modes grows most, and where its path turns and a mode hardly decays.
     floor: what its errors may still move by. tried(start, there): what the loop of the run `there` showed from it.
     """
-    rows, places = _looks(run)
-    found = (_held(run, *one, spread, floor, tried) for one in growing(run, rows, places))
-    return next(filter(None, found), "")
+    count, places = _looks(run)
+    rows = list(seen(run, count))
+    grown = (_held(run, *one, spread, floor, tried) for one in growing(rows, places))
+    pushed = (_pushed(run, *one, spread, floor) for one in turns(run, rows))
+    return next(filter(None, chain(grown, pushed)), "")
 
 
 def _held(
@@ -66,6 +78,49 @@ def _held(
     return f"held where its path passes at t = {t}, {why}; linearised there, a mode {mode.words}; {MEND}"
 
 
+def _pushed(run: Run, row: int, modes: tuple[Mode, ...], spread: float, floor: float) -> str:
+    """That the loop, held at the place of this row and pushed, swings for ever, in words; "" where it does not."""
+    there = held_at(run, nearest_wanted(run, row))
+    if there is None:
+        return ""
+    length = min(watched(modes), run.scenario.length())
+    swing = lasting_swing(run, there, spread, floor, length)
+    if not swing:
+        return ""
+    t = say(float(run.log.time[row]), "s", 4)
+    mode = hardly_damped(modes)[0]
+    return f"held where its path passes at t = {t}, {swing}; linearised there, a mode {mode.words}; {PUSHED}"
+
+
+def turns(run: Run, rows: Sequence[Row]) -> list[Row]:
+    """Where a mode hardly decays: the row furthest from where the path ends, and the one furthest from there."""
+    left = [row for row in rows if hardly_damped(row[1])]
+    found: list[Row] = []
+    here = len(run.log.time) - 1
+    for _ in range(TURNS):
+        far = apart(run, here)
+        left = [row for row in left if far[row[0]] > SAME]
+        if not left:
+            break
+        found.append(max(left, key=lambda row: far[row[0]]))
+        here = found[-1][0]
+    return found
+
+
+def apart(run: Run, row: int, later: bool = False) -> np.ndarray:
+    """How far every row is from where the machine is at this one: Σ of squares, in ranges of what follows a reference.
+
+    later: how far its reference is from there.
+    """
+    found = np.zeros(len(run.log.time))
+    for name, error in joint_errors(run).items():
+        place = run.log.array(name)
+        size = max(float(np.ptp(place)), 1e-300)
+        wanted = place + error if later else place
+        found += ((wanted - place[row]) / size) ** 2
+    return found
+
+
 def _away(outcome: Outcome) -> str:
     """Why the loop does not come back, in words; "" where it does. Pressures that creep to their balance move nothing."""
     places = tuple(one for one in outcome.found if not one.signal.pressure)
@@ -74,12 +129,7 @@ def _away(outcome: Outcome) -> str:
 
 def nearest_wanted(run: Run, row: int) -> int:
     """The row at which the reference is nearest to where the machine is at this row: a loop that lags gets there later."""
-    apart = np.zeros(len(run.log.time))
-    for name, error in joint_errors(run).items():
-        place = run.log.array(name)
-        size = max(float(np.ptp(place)), 1e-300)
-        apart += ((place + error - place[row]) / size) ** 2
-    return int(np.argmin(apart))
+    return int(np.argmin(apart(run, row, later=True)))
 
 
 def _looks(run: Run) -> tuple[int, int]:
