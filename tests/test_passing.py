@@ -112,6 +112,7 @@ def test_what_grows_is_held_there(monkeypatch, grows, there, outcomes, found, fa
     mode = Mode(2.0 + 30j, 1e-9, ("x",), "", 0.0)
     monkeypatch.setattr(module, "_looks", lambda run: (60, 0))
     monkeypatch.setattr(module, "seen", lambda run, count: [])
+    monkeypatch.setattr(module, "turns", lambda run, rows: [])
     monkeypatch.setattr(module, "growing", lambda rows, places: [(7, mode)] if grows else [])
     monkeypatch.setattr(module, "nearest_wanted", lambda run, row: row + 1)
     monkeypatch.setattr(module, "held_at", lambda run, row: there if row == 8 else None)
