@@ -23,7 +23,7 @@ from workbench.verification.run import Run
 DAMPED = 0.1  # least share of critical damping
 RUNS = 2
 WATCHED = 20.0  # time constants, or periods where these are longer, of the slowest of them until it has died or lasts
-MEND = "give the law more damping, or less gain"
+MORE_DAMPING = "more damping, or less gain"
 
 
 def swings_on(run: Run, modes: Modes, spread: float, floor: float) -> str:
@@ -40,7 +40,7 @@ def swings_on(run: Run, modes: Modes, spread: float, floor: float) -> str:
     swing = lasting_swing(run, there, spread, floor, length)
     if not swing:
         return ""
-    return f"held where its path ends, {swing}; linearised, {where}, a mode {mode.words}; {MEND}"
+    return f"held where its path ends, {swing}; linearised, {where}, a mode {mode.words}; give the law {MORE_DAMPING}"
 
 
 def lasting_swing(

@@ -27,6 +27,7 @@ from workbench.verification.practical.disturbed import Outcome
 from workbench.verification.practical.edges import PAIR
 from workbench.verification.practical.elsewhere import held_at
 from workbench.verification.practical.hardly_damped import (
+    MORE_DAMPING,
     hardly_damped,
     lasting_swing,
     watched,
@@ -41,8 +42,6 @@ CALLED = 100  # of a law that is called from Python, whose slopes are difference
 FEW = 4  # places of what is the user's own, between those
 TURNS = 2  # places where the path turns, at most
 SAME = 0.05**2  # how far from the end of the path another place is, in squares of what it covers
-MEND = "let the path rest there to see it, or give the law less gain"
-PUSHED = "let the path rest there to see it, or give the law more damping, or less gain"
 
 
 def held_on_the_way(run: Run, spread: float, floor: float, tried: Callable[..., Outcome]) -> str:
@@ -72,10 +71,7 @@ def _held(
     why = next(filter(None, (_away(tried(start, there)) for start in starts)), "")
     if not why and mode.s.imag > 0:
         why = lasting_swing(run, there, spread, floor)
-    if not why:
-        return ""
-    t = say(float(run.log.time[row]), "s", 4)
-    return f"held where its path passes at t = {t}, {why}; linearised there, a mode {mode.words}; {MEND}"
+    return _told(run, row, why, mode, "less gain") if why else ""
 
 
 def _pushed(run: Run, row: int, modes: tuple[Mode, ...], spread: float, floor: float) -> str:
@@ -85,11 +81,16 @@ def _pushed(run: Run, row: int, modes: tuple[Mode, ...], spread: float, floor: f
         return ""
     length = min(watched(modes), run.scenario.length())
     swing = lasting_swing(run, there, spread, floor, length)
-    if not swing:
-        return ""
+    return _told(run, row, swing, hardly_damped(modes)[0], MORE_DAMPING) if swing else ""
+
+
+def _told(run: Run, row: int, why: str, mode: Mode, mend: str) -> str:
+    """In words, what the loop does where it is held, the mode there, and what to do about it."""
     t = say(float(run.log.time[row]), "s", 4)
-    mode = hardly_damped(modes)[0]
-    return f"held where its path passes at t = {t}, {swing}; linearised there, a mode {mode.words}; {PUSHED}"
+    return (
+        f"held where its path passes at t = {t}, {why}; linearised there, a mode {mode.words}; "
+        f"let the path rest there to see it, or give the law {mend}"
+    )
 
 
 def turns(run: Run, rows: Sequence[Row]) -> list[Row]:
