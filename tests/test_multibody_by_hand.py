@@ -1,5 +1,6 @@
 """Names, places and numbers of mechanisms: trees, pins and what fits, from bodies that are only as much as is read of them."""
 
+import pickle
 from dataclasses import dataclass, replace
 from math import radians, sqrt
 from types import SimpleNamespace
@@ -293,6 +294,22 @@ def test_the_start_that_would_do_is_looked_for_where_somebody_reads_it(monkeypat
     assert looked == []
     assert told.mend == "start b_1 at 0.03 m (the other joints as they are)" == found.mend
     assert looked == [1]
+
+
+def test_a_stroke_that_cannot_be_followed_leaves_the_advice_as_it_was(monkeypatch):
+    def fails(made, k):
+        raise InputError("loops.rod: stays open")
+
+    made = fitting(monkeypatch)
+    monkeypatch.setattr(fit, "_fitting", fails)
+    fault = InputError("actuators.lift: too short", mend="start elsewhere")
+    assert str(fit._advised(made, fault)) == str(fault)
+
+
+def test_all_faults_reach_another_process():
+    faults = Faults([InputError("a: short", key="a", mend="longer"), InputError("b: no start")])
+    again = pickle.loads(pickle.dumps(faults))
+    assert type(again) is Faults and str(again) == str(faults) and len(again.each) == 2
 
 
 def test_all_faults_are_listed_each_part_once(monkeypatch):

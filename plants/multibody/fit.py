@@ -81,7 +81,10 @@ def _where(mechanism, fault: InputError) -> str:
     """How to mend the fault, with the start that would do where one is found."""
     name = _part(fault).removeprefix("actuators.")
     k = next((k for k, a in enumerate(mechanism.actuators) if a.name == name), None)
-    better = None if k is None else _fitting(mechanism, k)
+    try:
+        better = None if k is None else _fitting(mechanism, k)
+    except ValueError:  # the stroke cannot be followed from a start like this one
+        better = None
     if better is None:
         return fault.mend
     return fault.mend.replace(ELSEWHERE, f"start {better} (the other joints as they are)", 1)

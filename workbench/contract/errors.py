@@ -110,6 +110,10 @@ class Faults(InputError):
             first.message, file=first.file, line=first.line, key=first.key, mend=first.advice
         )
 
+    def __reduce__(self) -> tuple:
+        """How another process gets them: each fault, and not the message of the first one alone."""
+        return type(self), (self.each, self.machine)
+
     def __str__(self) -> str:
         listed = [str(fault) for fault in self.each[:MOST_FAULTS]]
         more = len(self.each) - len(listed)

@@ -147,7 +147,8 @@ def _wrapper(loop, around, path, known) -> Iterator[Trial]:
         )
     elif name == "Sampled" and around.T_s > USUAL_SAMPLE:
         words = f"sample time of {1e3 * around.T_s:g} ms"
-        T_s = max(USUAL_SAMPLE, _held_by(loop.controller), around.T_s / FINER * loop.hosted)
+        shortest = around.T_s / FINER if loop.hosted else USUAL_SAMPLE
+        T_s = max(USUAL_SAMPLE, _held_by(loop.controller), shortest)
         if T_s < around.T_s:
             numbers = {path + "T_s": T_s}
             numbers |= dict.fromkeys(_made_for(loop, known), T_s)

@@ -32,11 +32,6 @@ KINDS: tuple[Kind, ...] = (
 )
 
 AS_USUAL = Path()
-NOTHING = InputError(
-    "over: the claim falsify names nothing that may vary",
-    key="over",
-    mend="write a path of the plant and its range, as in 'over: {payload.mass: [0 kg, 80 kg]}'",
-)
 
 
 def directions(
@@ -47,7 +42,11 @@ def directions(
     Raises InputError, with the key, for names and ranges that are none, and for names that move the same.
     """
     if not over:
-        raise NOTHING
+        raise InputError(
+            "over: the claim falsify names nothing that may vary",
+            key="over",
+            mend="write a path of the plant and its range, as in 'over: {payload.mass: [0 kg, 80 kg]}'",
+        )
     found: list[Direction] = []
     for name, ends in over.items():
         found += _ranged(_kind(name, path).named(loop, scenario, name), name, ends)
