@@ -68,6 +68,14 @@ def test_an_instant_is_no_place():
     assert told(3) == [*told(0), (30, 1 + 9j), (50, 2 + 9j), (110, 1 + 8j)]
 
 
+def test_what_grows_aside_is_no_growth():
+    """A mode that no force shows and nothing of the machine takes part in."""
+    aside = Mode(3 + 9j, 1e-9, ("q",), "", 0.0, True)
+    shown = Mode(1 + 8j, 1e-9, ("q",), "", 0.0)
+    assert growing([(k, (aside,)) for k in range(4)], 0) == []
+    assert growing([(k, (aside, shown)) for k in range(4)], 0) == [(0, shown)]
+
+
 # ---- what it does there ------------------------------------------------------------------------------------------------
 def test_it_is_held_where_the_reference_comes_to_that_place():
     """A loop that lags is where its reference was before: the row is later on the way there."""

@@ -63,6 +63,11 @@ def test_a_pose_that_cannot_be_is_refused_every_time_with_the_start_that_would_d
     first, second = faults
     assert poses == [q] and first is not second
     assert first.message == second.message and first.message.startswith("start: actuators.")
+    with pytest.raises(InputError) as alone:
+        crane.rest(q)
+    with pytest.raises(InputError) as again:
+        crane.rest(q)
+    assert alone.value is not again.value and str(alone.value) == str(again.value)
     assert "(the other joints as they are)" in first.mend and first.mend == second.mend
     assert str(pickle.loads(pickle.dumps(first))) == str(first)
 
