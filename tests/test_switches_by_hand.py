@@ -11,9 +11,10 @@ from small import Following
 from workbench import ClosedLoop, Hold, Sampled, Scenario, Signal, System
 from workbench.contract.wrappers import Delayed
 from workbench.numerics.calculus import trace
-from workbench.verification.practical import switches as switches_module
-from workbench.verification.practical.graph import WIDTH, _shown, switches_in
-from workbench.verification.practical.switches import MOST, Expression, _of_wrappers, of_expression
+from workbench.verification.practical.switches import expression as switches_module
+from workbench.verification.practical.switches.expression import Expression, of_expression
+from workbench.verification.practical.switches.graph import WIDTH, _shown, switches_in
+from workbench.verification.practical.switches.margins import MOST, _of_wrappers
 from workbench.verification.run import run as simulated
 
 T = 0.02

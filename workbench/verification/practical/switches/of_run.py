@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from workbench.contract.errors import InputError
-from workbench.verification.practical.called_switches import of_called
-from workbench.verification.practical.own_plant import on_own_plant
-from workbench.verification.practical.switches import Extent, Switching, of_expression
+from workbench.verification.practical.switches.called import of_called
+from workbench.verification.practical.switches.expression import of_expression
+from workbench.verification.practical.switches.margins import Extent, Switching
+from workbench.verification.practical.switches.own_plant import on_own_plant
 from workbench.verification.run import Run
 
 

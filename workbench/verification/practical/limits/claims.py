@@ -16,11 +16,11 @@ from workbench.numerics.laned import width
 from workbench.run.many import has_lane
 from workbench.verification.linear.modes_of_run import slowest_and_unstable
 from workbench.verification.observed.requirements import diverged
-from workbench.verification.practical.between import Growth, windows
 from workbench.verification.practical.disturbed import lasting, restless
-from workbench.verification.practical.foundation import Foundation
+from workbench.verification.practical.limits.between import Growth, windows
+from workbench.verification.practical.limits.foundation import Foundation
+from workbench.verification.practical.limits.scanned import Outcome, Reach, Scan
 from workbench.verification.practical.nominal import SETTLE
-from workbench.verification.practical.scanned import Outcome, Reach, Scan
 from workbench.verification.run import PAYING, Run, samples
 from workbench.verification.variant import variant
 from workbench.verification.verdict import Verdict

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from workbench.verification.practical.stray import until
+from workbench.verification.practical.later.stray import until
 
 GRID = 400  # instants
 FIRST = 16  # every so many of them are looked at first: margins that know no time do not change

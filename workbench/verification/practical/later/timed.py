@@ -8,11 +8,11 @@ is evaluated at many instants within the run, and at many after it, up to a day 
 instant, too, at which a comparison with time changes its side (`crossings`). Where a value leaves the range that it had within the
 run, nothing that the run showed is said of then: undecided. What repeats (a sine in the law, a pump seen piston by piston) stays in
 its range, and so does what ends within the run (a soft start). f is the flow and the jump of a traced loop, the flow and the
-outputs of a plant beside a law called from Python, and the step of such a law (`called_clock`). A plant that has no flow, an FMU by
+outputs of a plant beside a law called from Python, and the step of such a law (`clock`). A plant that has no flow, an FMU by
 co-simulation, is run on (`run_on`).
 
 A number that a law counts up sample by sample, whatever it measures, is a clock as well, and is set on together with time. So are
-numbers of its memory that run on at the end of its run (`traced_memory`, `called_clock`).
+numbers of its memory that run on at the end of its run (`traced_memory`, `clock`).
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ import numpy as np
 from workbench.contract.errors import InputError
 from workbench.contract.system import names
 from workbench.numerics.calculus import Traced, trace
-from workbench.verification.practical.called_clock import of_called
-from workbench.verification.practical.crossings import crossings
-from workbench.verification.practical.graph import of_time
-from workbench.verification.practical.run_on import of_run_on, seen_until
-from workbench.verification.practical.stray import moved, straight, stray
-from workbench.verification.practical.traced_memory import of_memory
+from workbench.verification.practical.later.clock import of_called
+from workbench.verification.practical.later.crossings import crossings
+from workbench.verification.practical.later.run_on import of_run_on, seen_until
+from workbench.verification.practical.later.stray import moved, straight, stray
+from workbench.verification.practical.later.traced_memory import of_memory
+from workbench.verification.practical.switches.graph import of_time
 from workbench.verification.run import Run
 from workbench.verification.verdict import STABILITY, Assumption, Verdict
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from workbench.verification.practical.graph import TIE
+from workbench.verification.practical.switches.graph import TIE
 
 NOTE = "__fluidproof_compared__"  # the note-taker, among the globals of the law's functions while it is asked
 COMPARED: dict[type, Callable] = {

@@ -4,7 +4,7 @@ The law is asked once more as `called_law` does, behind every instant at which o
 (`crossings`). What it remembers is held, but for numbers that it counts up by the same amount every sample, whatever it measures:
 these go on with time. So do others that run on at its end (`running_on`); of those, gains are compared. Whole numbers count, too.
 What it keeps outside of its memory and its attributes (what a function closes over, module and class variables), or in no number at
-all (`called_kept`), cannot be set on, and a wall clock cannot be asked for another time: where the law uses one, what it will do is
+all (`called.kept`), cannot be set on, and a wall clock cannot be asked for another time: where the law uses one, what it will do is
 not known.
 """
 
@@ -24,19 +24,7 @@ from workbench.contract.own_laws import LinearNearRest
 from workbench.contract.plain import Plain
 from workbench.contract.system import innermost
 from workbench.verification.linear.called_law import Asked, Memory, asked_of
-from workbench.verification.practical.called_kept import Tokens, moved_on, tokens
-from workbench.verification.practical.called_numbers import counted, set_on
-from workbench.verification.practical.called_reach import (
-    functions_of,
-    kept_by,
-    named_by,
-    of_class,
-    reached,
-)
-from workbench.verification.practical.called_switches import Called, called
-from workbench.verification.practical.crossings import crossings
-from workbench.verification.practical.disturbed import longest
-from workbench.verification.practical.running_on import (
+from workbench.verification.observed.running_on import (
     ASKED,
     LEAST,
     LOOKS,
@@ -44,7 +32,19 @@ from workbench.verification.practical.running_on import (
     RUNS_ON,
     running_on,
 )
-from workbench.verification.practical.stray import straight, stray
+from workbench.verification.practical.called.kept import Tokens, moved_on, tokens
+from workbench.verification.practical.called.numbers import counted, set_on
+from workbench.verification.practical.called.reach import (
+    functions_of,
+    kept_by,
+    named_by,
+    of_class,
+    reached,
+)
+from workbench.verification.practical.disturbed import longest
+from workbench.verification.practical.later.crossings import crossings
+from workbench.verification.practical.later.stray import straight, stray
+from workbench.verification.practical.switches.called import Called, called
 from workbench.verification.run import Run
 
 CLOCKS = ("time", "datetime")

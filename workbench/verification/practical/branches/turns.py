@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from workbench.verification.practical.edges import of_plant, possible
-from workbench.verification.practical.switches import Switching
-from workbench.verification.practical.ways import FAR, STEPS, Edge
+from workbench.verification.practical.branches.edges import of_plant, possible
+from workbench.verification.practical.branches.ways import FAR, STEPS, Edge
+from workbench.verification.practical.switches.margins import Switching
 from workbench.verification.run import Run
 
 KEPT = 0.8

@@ -18,15 +18,15 @@ import numpy as np
 
 from workbench.contract.system import names
 from workbench.run.start import start_state
+from workbench.verification.practical.branches.edges import along_memory, outwards
+from workbench.verification.practical.branches.turns import turns
+from workbench.verification.practical.branches.ways import AFTER_A_WHILE, COMMANDS, Edge
 from workbench.verification.practical.disturbed import Outcome, longest, undisturbed
-from workbench.verification.practical.edges import along_memory, outwards
 from workbench.verification.practical.elsewhere import held_at
 from workbench.verification.practical.returning import BACK, Return
 from workbench.verification.practical.starts import Start, scenario_from, stands
-from workbench.verification.practical.switches import Extent, Switching, together
-from workbench.verification.practical.switches_of import extent_of
-from workbench.verification.practical.turns import turns
-from workbench.verification.practical.ways import AFTER_A_WHILE, COMMANDS, Edge
+from workbench.verification.practical.switches.margins import Extent, Switching, together
+from workbench.verification.practical.switches.of_run import extent_of
 from workbench.verification.run import Run
 from workbench.verification.run import run as simulated
 

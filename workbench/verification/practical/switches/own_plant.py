@@ -11,9 +11,9 @@ import numpy as np
 from workbench.contract.own_text import own
 from workbench.contract.system import System, names
 from workbench.numerics.calculus import Traced, trace
-from workbench.verification.practical.called_switches import Called
-from workbench.verification.practical.graph import shown, sided, switches_in, symbols_of
-from workbench.verification.practical.switches import Beside
+from workbench.verification.practical.switches.called import Called
+from workbench.verification.practical.switches.graph import shown, sided, switches_in, symbols_of
+from workbench.verification.practical.switches.margins import Beside
 from workbench.verification.run import Run
 
 

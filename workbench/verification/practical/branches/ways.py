@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workbench.verification.practical.switches import Beside, Switching
+from workbench.verification.practical.switches.margins import Beside, Switching
 from workbench.verification.run import Run
 
 STEPS = 25  # sizes of a move that are tried

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from workbench.contract.own_text import own
-from workbench.verification.practical.called_reach import (
+from workbench.verification.practical.called.reach import (
     attributes,
     functions_of,
     is_plain,

@@ -14,10 +14,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from workbench.verification.observed.reachable import size
-from workbench.verification.practical.in_part import met_in_part
-from workbench.verification.practical.starts import drawn, sizes
-from workbench.verification.practical.switches import MOST, Extent, Switching
-from workbench.verification.practical.ways import (
+from workbench.verification.practical.branches.in_part import met_in_part
+from workbench.verification.practical.branches.ways import (
     AT_ONCE,
     FAR,
     HELD_THERE,
@@ -25,9 +23,10 @@ from workbench.verification.practical.ways import (
     Manner,
     Way,
 )
+from workbench.verification.practical.starts import PAIR, drawn, sizes
+from workbench.verification.practical.switches.margins import MOST, Extent, Switching
 from workbench.verification.run import Run
 
-PAIR = 2  # other starts along which edges are looked for
 ROWS = (0.0, 0.3, 0.65, 1.0)  # shares of a run: from these rows edges are looked for
 # Further rows: those at which what is asked of a user's own law is largest or smallest.
 MOST_WISHES = 8

@@ -1,4 +1,4 @@
-"""Whether the memory of a law that is an expression leads, after its run, to other gains: as `called_clock` asks of called ones.
+"""Whether the memory of a law that is an expression leads, after its run, to other gains: as `clock` asks of called ones.
 
 What such a law remembers is state of the loop. Numbers that run on at the end of the longest run that was made (`running_on`) are
 set on together with time, everything else held; what is compared is by how much otherwise the law commands where the plant is off:
@@ -21,9 +21,7 @@ import numpy as np
 
 from workbench.contract.system import innermost, names
 from workbench.numerics.calculus import Traced, trace
-from workbench.verification.observed.shares import command_limits
-from workbench.verification.practical.disturbed import longest
-from workbench.verification.practical.running_on import (
+from workbench.verification.observed.running_on import (
     ASKED,
     LEAST,
     LOOKS,
@@ -31,7 +29,9 @@ from workbench.verification.practical.running_on import (
     RUNS_ON,
     running_on,
 )
-from workbench.verification.practical.stray import moved, stray
+from workbench.verification.observed.shares import command_limits
+from workbench.verification.practical.disturbed import longest
+from workbench.verification.practical.later.stray import moved, stray
 from workbench.verification.run import Run
 
 NEAR = 1e-6  # share of a number: how far apart steps are compared

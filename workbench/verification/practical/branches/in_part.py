@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from workbench.verification.practical.switches import Extent, Switching
+from workbench.verification.practical.switches.margins import Extent, Switching
 from workbench.verification.run import Run
 
 MOST = 8  # switches that are looked at

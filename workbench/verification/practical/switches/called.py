@@ -1,4 +1,4 @@
-"""The switches of a law that is called from Python: what its text compares (`called_notes`), asked the samples of a run again."""
+"""The switches of a law that is called from Python: what its text compares (`called.notes`), asked the samples of a run again."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from workbench.contract.own_laws import LinearNearRest
 from workbench.contract.plain import Plain
 from workbench.contract.system import innermost, names
 from workbench.verification.linear.called_law import Asked, Memory, asked_of
-from workbench.verification.practical.called_notes import NOTE, Notes, noted
-from workbench.verification.practical.called_numbers import counted, set_on
-from workbench.verification.practical.called_reach import functions_of
-from workbench.verification.practical.running_on import within
-from workbench.verification.practical.switches import HELD, Beside
+from workbench.verification.observed.running_on import within
+from workbench.verification.practical.called.notes import NOTE, Notes, noted
+from workbench.verification.practical.called.numbers import counted, set_on
+from workbench.verification.practical.called.reach import functions_of
+from workbench.verification.practical.switches.margins import HELD, Beside
 from workbench.verification.run import Run
 
 MOST_ROWS = 20_000  # rows of a run at which a law is asked again, at most

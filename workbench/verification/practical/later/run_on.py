@@ -23,8 +23,8 @@ import numpy as np
 
 from workbench.contract.system import names
 from workbench.contract.units import format_quantity as say
+from workbench.verification.observed.running_on import running_on
 from workbench.verification.practical.disturbed import floor_of, undisturbed
-from workbench.verification.practical.running_on import running_on
 from workbench.verification.run import Run
 from workbench.verification.scales import signal_floor
 from workbench.verification.verdict import Assumption
