@@ -12,7 +12,7 @@ from controllers.mpc.loop import commands_of, logged
 from controllers.mpc.terminal_set import _needed
 from controllers.pid.law import PID
 from controllers.pid_tuning.oscillation import limit_cycle
-from controllers.vdc.servo_valve_ledger import unsaturated
+from controllers.vdc.drives.servo_valve_ledger import unsaturated
 from plants import LinearActuator
 from plants.components.radial_pump import Piston, RadialPump
 from plants.valve_circuits import Circuit, Openings, accounts

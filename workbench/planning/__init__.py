@@ -1,5 +1,5 @@
 """Planning of redundant motions for least energy at the pump, see `workbench.planning.dynamic`, or for least time, see
-`workbench.planning.fastest`."""
+`workbench.planning.fastest.motion`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The functions of `plants.multibody.penalty` as traced text; equations there."""
+"""The functions of `integrator` as traced text; equations there."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ import numpy as np
 
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import GROUND
-from plants.multibody.urdf_tree import Limb, Robot, read_robot
+from plants.multibody.urdf.tree import Limb, Robot, read_robot
 from workbench.cases.build import build
 from workbench.cases.node import Node
 from workbench.cases.yaml_input import read

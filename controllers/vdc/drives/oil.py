@@ -38,7 +38,7 @@ class OilPart(Part):
 
     @abstractmethod
     def side(self, drive, given: Given):
-        """What the ledger needs of a drive at one state (`controllers.vdc.oil_ledger.Side`)."""
+        """What the ledger needs of a drive at one state (`oil_ledger.Side`)."""
 
     @property
     def k_f(self):
@@ -61,12 +61,12 @@ class OilPart(Part):
 
     # ---- the ledger -------------------------------------------------------------------------------------------------
     def entry(self, drive, given: Given):
-        from controllers.vdc.oil_ledger import entry  # a run does without it
+        from controllers.vdc.drives.oil_ledger import entry  # a run does without it
 
         return entry(self, drive, given)
 
     def shown(self, drive, given: Given) -> dict:
-        from controllers.vdc.oil_ledger import shown
+        from controllers.vdc.drives.oil_ledger import shown
 
         return shown(self, drive, given)
 

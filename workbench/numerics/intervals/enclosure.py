@@ -2,7 +2,7 @@
 
 Arrays of boxes go through at once. `where` is the hull of both branches unless its condition is decided on the box; a root of
 a partly negative interval is clipped, and said to be unsure unless the condition rules its branch out on the whole box. What
-each operation makes of boxes is in `workbench.numerics.interval_rules`.
+each operation makes of boxes is in `workbench.numerics.intervals.rules`.
 
 Source of the method: interval arithmetic with outward rounding [Moore09].
 """
@@ -16,7 +16,7 @@ import casadi as ca
 import numpy as np
 
 from workbench.contract.scalars import Scalar
-from workbench.numerics.interval_rules import INF, RULES, Box
+from workbench.numerics.intervals.rules import INF, RULES, Box
 
 
 def box(low: Scalar, high: Scalar) -> Box:

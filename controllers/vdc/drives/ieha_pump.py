@@ -1,4 +1,4 @@
-"""The averaged pump of an integrated electro-hydraulic actuator, and its inverse; equations in `controllers.vdc.ieha`."""
+"""The averaged pump of an integrated electro-hydraulic actuator, and its inverse; equations in `ieha`."""
 
 from __future__ import annotations
 

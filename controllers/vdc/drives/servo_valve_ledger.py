@@ -1,4 +1,4 @@
-"""Two chambers behind a servo valve in the dissipation ledger of virtual decomposition control: `controllers.vdc.oil_ledger`.
+"""Two chambers behind a servo valve in the dissipation ledger of virtual decomposition control: `oil_ledger`.
 
 Parts of u_fr − u_f on the way from the certificate to the oil: "valve inverse", the steps of the command by name, "saturation",
 "valve".
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from controllers.vdc.oil_ledger import Side
+from controllers.vdc.drives.oil_ledger import Side
 from controllers.vdc.part import Given
 from plants.drives.servo import ServoDrive
 

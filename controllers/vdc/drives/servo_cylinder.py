@@ -1,4 +1,4 @@
-"""Two chambers behind a servo valve, of a cylinder or of a motor: equations in `controllers.vdc.servo_valve`.
+"""Two chambers behind a servo valve, of a cylinder or of a motor: equations in `servo_valve`.
 
 x = s − closed is the position of a cylinder's piston; of a motor x = s is the joint's angle, in rad, forces are torques in N m, and
 k_x is in m³/rad². The chambers' pressures are measured, bristles of friction are observed.
@@ -11,9 +11,9 @@ from typing import ClassVar, final
 
 import numpy as np
 
-from controllers.vdc.oil import OilPart
+from controllers.vdc.drives.oil import OilPart
+from controllers.vdc.drives.servo_valve import Valve, bearable_k_x, motor_k_x
 from controllers.vdc.part import Given
-from controllers.vdc.servo_valve import Valve, bearable_k_x, motor_k_x
 from plants.drives.hydraulic_motor import HydraulicMotor
 from plants.drives.servo import ServoDrive
 from plants.drives.servo_cylinder import ServoCylinder
@@ -60,7 +60,7 @@ class ServoValvePart(OilPart):
 
     # ---- the ledger -------------------------------------------------------------------------------------------------
     def side(self, drive: ServoDrive, given: Given):
-        from controllers.vdc.servo_valve_ledger import side
+        from controllers.vdc.drives.servo_valve_ledger import side
 
         return side(self, drive, given)
 

@@ -26,8 +26,8 @@ import numpy as np
 from workbench.contract.errors import InputError
 from workbench.planning.curve import Curve, weighed
 from workbench.planning.dynamic import Plan
-from workbench.planning.fastest_grid import guess, random_guess
-from workbench.planning.fastest_program import improve, sides
+from workbench.planning.fastest.grid import guess, random_guess
+from workbench.planning.fastest.program import improve, sides
 from workbench.planning.phase_plane import fastest_along
 from workbench.planning.supplies import Speed
 from workbench.planning.task import Task
@@ -89,7 +89,7 @@ def least_time(
 
     starts: how many searches begin at random extensions, besides the first. Raises InputError where no motion exists, however slow.
     """
-    from workbench.planning.fastest_bound import lower_bound
+    from workbench.planning.fastest.bound import lower_bound
 
     task = replace(task, order=2)
     way = Way(task.path)

@@ -1,4 +1,4 @@
-"""A run of a mechanism by the augmented Lagrangian of `plants.multibody.penalty`, without a controller."""
+"""A run of a mechanism by the augmented Lagrangian of `integrator`, without a controller."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from plants.multibody.mechanism import Mechanism
-from plants.multibody.penalty import Penalty, consistent, stepper
+from plants.multibody.penalty.integrator import Penalty, consistent, stepper
 from workbench.contract.errors import InputError
 from workbench.contract.system import Signal, names
 from workbench.numerics.calculus import trace

@@ -1,4 +1,4 @@
-/* A program of operations on boxes (interval_exact.h, interval_library.h), WIDTH boxes at a time. */
+/* A program of operations on boxes (intervals/exact.h, intervals/library.h), WIDTH boxes at a time. */
 
 static void exactly(int op, Slot *r, From a, From b, From c) {
   switch (op) {

@@ -15,7 +15,7 @@ from typing import NamedTuple, final
 import casadi as ca
 import numpy as np
 
-# In the order of the enumeration in interval_walk.c; the library's functions begin at `exp`.
+# In the order of the enumeration in intervals/walk.c; the library's functions begin at `exp`.
 OPERATIONS = (
     "copy add sub mul div sq sqrt neg twice fabs fmin fmax lt le eq ne and or not select "
     "exp expm1 tanh atan sinh asinh erf asin acosh log log1p atanh acos cosh sin cos tan atan2 pow sign floor ceil"
@@ -42,7 +42,7 @@ class Kink(NamedTuple):
 @final
 @dataclass(frozen=True)
 class Program:
-    """What `interval_walk.c` reads; `rows` are int32 (…, 6), `leaving` the slot of each output's entry."""
+    """What `intervals/walk.c` reads; `rows` are int32 (…, 6), `leaving` the slot of each output's entry."""
 
     rows: np.ndarray
     constants: np.ndarray

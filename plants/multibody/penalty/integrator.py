@@ -24,7 +24,7 @@ from typing import Annotated, Any, final
 import numpy as np
 
 from plants.multibody import acting, loops
-from plants.multibody.penalty_text import Text
+from plants.multibody.penalty.text import Text
 from workbench.contract.parameters import Unit, check_bounds, positive
 from workbench.contract.system import names
 from workbench.numerics.c_code import address, generated, renamed

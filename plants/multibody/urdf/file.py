@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from plants.multibody.mechanism import Mechanism
-from plants.multibody.urdf import section_of
+from plants.multibody.urdf.mechanism import section_of
 from plants.shipped import build_plant
 from workbench.cases.build import build
 from workbench.cases.yaml_input import parse

@@ -1,4 +1,4 @@
-"""A metered section in the dissipation ledger; equations in `controllers.vdc.metered_section`.
+"""A metered section in the dissipation ledger; equations in `metered_section`.
 
     v̇_p = −D_p − Δẋ (f_cr − f_c) + Σ d
 
@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from controllers.vdc.metered_drive import Metering, settling
-from controllers.vdc.observed_friction import account
+from controllers.vdc.drives.metered_drive import Metering, settling
+from controllers.vdc.drives.observed_friction import account
 from controllers.vdc.part import Given
 from plants.drives.metering import NO_PUMP
 from plants.valve_circuits.inverse import MOST, velocity, whole

@@ -16,8 +16,8 @@ import casadi as ca
 import numpy as np
 
 from workbench.contract.scalars import Vector
-from workbench.numerics.interval_kinks import Chosen, chosen
-from workbench.numerics.interval_walk import Walk
+from workbench.numerics.intervals.kinks import Chosen, chosen
+from workbench.numerics.intervals.walk import Walk
 
 MOST = 4  # choices of one box that are taken corner by corner; the others as boxes
 

@@ -3,8 +3,8 @@
     Walk(f).over(low, high)      low[k], high[k]: bounds of input entry k, arrays (N,) or one number for all boxes
     walk(f, arguments)           the boxes of `intervals.enclose(f, arguments)`, or tighter ones
 
-Why the bounds hold: interval_exact.h (sums, products, quotients, roots: the processor's own upward rounding of h and of n = −l)
-and interval_library.h (functions of the C library: widened by four units in the last place). What was compiled is tried on
+Why the bounds hold: intervals/exact.h (sums, products, quotients, roots: the processor's own upward rounding of h and of n = −l)
+and intervals/library.h (functions of the C library: widened by four units in the last place). What was compiled is tried on
 numbers whose exact results are known as fractions before it is used (`rounds_outwards`); where there is no compiler, or it
 does not round, the NumPy walk of intervals.py answers instead, slower and slightly wider.
 
@@ -27,16 +27,16 @@ import numpy as np
 from workbench.contract.scalars import Scalar
 from workbench.numerics.c_code import own_text
 from workbench.numerics.compiler import library
-from workbench.numerics.interval_program import Kink, Program, program
-from workbench.numerics.interval_rules import Box
-from workbench.numerics.intervals import box, enclose
+from workbench.numerics.intervals.enclosure import box, enclose
+from workbench.numerics.intervals.program import Kink, Program, program
+from workbench.numerics.intervals.rules import Box
 from workbench.numerics.lanes import ALIGNED, aligned
 
-WIDTH = 32  # boxes side by side, as in interval_exact.h
+WIDTH = 32  # boxes side by side, as in intervals/exact.h
 SLOT = 17 * WIDTH + (-17 * WIDTH) % ALIGNED  # bytes of a slot: two bounds and whether it is sure
 FLAGS = ("-O3", "-frounding-math", "-fno-trapping-math", "-fno-fast-math", "-ffp-contract=off")
-FILES = ("interval_exact.h", "interval_library.h", "interval_series.h", "interval_walk.c")
-ORDERS = 12  # most Taylor coefficients, as in interval_series.h
+FILES = ("intervals/exact.h", "intervals/library.h", "intervals/series.h", "intervals/walk.c")
+ORDERS = 12  # most Taylor coefficients, as in intervals/series.h
 
 
 class Enclosed(NamedTuple):

@@ -26,7 +26,7 @@ from typing import Any, ClassVar, final
 
 import numpy as np
 
-from controllers.vdc.metered_drive import Metering, settling
+from controllers.vdc.drives.metered_drive import Metering, settling
 from controllers.vdc.part import Given, Part
 from plants.drives.metered_rod import MeteredRod
 from plants.drives.metered_section import MeteredSection
@@ -139,17 +139,17 @@ class MeteredPart(Part):
 
     # ---- the ledger -------------------------------------------------------------------------------------------------
     def entry(self, drive: Metering, given: Given):
-        from controllers.vdc.metered_section_ledger import entry  # a run does without it
+        from controllers.vdc.drives.metered_section_ledger import entry  # a run does without it
 
         return entry(self, drive, given)
 
     def shown(self, drive: Metering, given: Given) -> dict:
-        from controllers.vdc.metered_section_ledger import shown
+        from controllers.vdc.drives.metered_section_ledger import shown
 
         return shown(self, drive, given)
 
     def hypotheses(self, run, drive: Metering):
-        from controllers.vdc.metered_section_ledger import hypotheses
+        from controllers.vdc.drives.metered_section_ledger import hypotheses
 
         return hypotheses(self, run, drive)
 

@@ -18,8 +18,8 @@ from typing import ClassVar, final
 
 import numpy as np
 
+from controllers.vdc.drives.oil import OilPart
 from controllers.vdc.gains import USUAL_K_X
-from controllers.vdc.oil import OilPart
 from controllers.vdc.part import Given
 from plants.components.circuit import ThrottledCircuit
 from plants.components.circuit_inverse import drift, gains, invert
@@ -74,12 +74,12 @@ class ThrottledPart(OilPart):
 
     # ---- the ledger -------------------------------------------------------------------------------------------------
     def side(self, drive: ThrottledCircuit, given: Given):
-        from controllers.vdc.throttled_ledger import side  # a run does without it
+        from controllers.vdc.drives.throttled_ledger import side  # a run does without it
 
         return side(self, drive, given)
 
     def hypotheses(self, run, drive: ThrottledCircuit):
-        from controllers.vdc.throttled_ledger import hypotheses
+        from controllers.vdc.drives.throttled_ledger import hypotheses
 
         return hypotheses(self, run, drive)
 

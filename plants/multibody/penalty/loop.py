@@ -1,6 +1,6 @@
 """The augmented Lagrangian as the integrator of any run: `method: penalty` in a case file.
 
-Samples, holds and jumps are those of `workbench.run.simulate`; between them the plant goes by steps of `plants.multibody.penalty`,
+Samples, holds and jumps are those of `workbench.run.simulate`; between them the plant goes by steps of `integrator`,
 from Python, with the command held. Accelerations and slopes are carried from step to step, as the method wants it; where inputs
 jump they are those of the equations of motion (carried over the jump they would open a valve half a step late).
 """
@@ -12,7 +12,7 @@ from typing import Any, final
 
 import numpy as np
 
-from plants.multibody.penalty import Penalty, consistent, stepper
+from plants.multibody.penalty.integrator import Penalty, consistent, stepper
 from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.errors import InputError
 from workbench.contract.system import System

@@ -28,9 +28,9 @@ from typing import ClassVar, final
 
 import numpy as np
 
+from controllers.vdc.drives.ieha_pump import drained, drift, eccentricity, gains, lost_within
+from controllers.vdc.drives.oil import OilPart
 from controllers.vdc.gains import USUAL_K_X
-from controllers.vdc.ieha_pump import drained, drift, eccentricity, gains, lost_within
-from controllers.vdc.oil import OilPart
 from controllers.vdc.part import Given
 from plants.drives.ieha_drive import IEHADrive
 from workbench.contract.errors import InputError
@@ -110,12 +110,12 @@ class IEHAPart(OilPart):
 
     # ---- the ledger -------------------------------------------------------------------------------------------------
     def side(self, drive: IEHADrive, given: Given):
-        from controllers.vdc.ieha_ledger import side  # a run does without it
+        from controllers.vdc.drives.ieha_ledger import side  # a run does without it
 
         return side(self, drive, given)
 
     def hypotheses(self, run, drive: IEHADrive):
-        from controllers.vdc.ieha_ledger import hypotheses
+        from controllers.vdc.drives.ieha_ledger import hypotheses
 
         return hypotheses(self, run, drive)
 

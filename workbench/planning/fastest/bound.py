@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from workbench.planning.curve import table
-from workbench.planning.fastest_grid import places, step_times
+from workbench.planning.fastest.grid import places, step_times
 from workbench.planning.task import Task
 from workbench.planning.ways import Way
 

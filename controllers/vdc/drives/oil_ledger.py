@@ -3,7 +3,7 @@
     v_p  = Δf²/(2β k_x) + friction's storage,   Δf = f_pr − f_p,   Δẋ = ẋ_r − ẋ           (97), (98)
     v̇_p  = −(k_f/k_x) Δf² − Δẋ (f_cr − f_c) + Σ d                                        (C.10), (C.11), completed
 
-Perturbations d: those of friction (`controllers.vdc.observed_friction`); "model" Δẋ (f_cr + f_fr of the true machine − those of
+Perturbations d: those of friction (`observed_friction`); "model" Δẋ (f_cr + f_fr of the true machine − those of
 the law's own); and Δf/k_x times the parts of u_fr − u_f, on the way from what the certificate requires to the flow that the oil
 gets.
 
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from controllers.vdc.observed_friction import account
+from controllers.vdc.drives.observed_friction import account
 from controllers.vdc.part import Given
 from workbench.verification.ledger.balance import Entry
 

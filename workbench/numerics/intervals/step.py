@@ -14,7 +14,7 @@ from typing import NamedTuple, final
 import casadi as ca
 import numpy as np
 
-from workbench.numerics.interval_walk import Walk
+from workbench.numerics.intervals.walk import Walk
 
 TRIES = 12  # inflations of B
 SHARE = 0.1  # share of its rates, by which B is inflated at first; grows with every try

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import casadi as ca
 
-from workbench.numerics.interval_program import Kink, Values, needed, valued
+from workbench.numerics.intervals.program import Kink, Values, needed, valued
 
 CHOSEN = ("select", "fabs", "fmin", "fmax", "sign")
 _TWO: dict[str, Callable] = {

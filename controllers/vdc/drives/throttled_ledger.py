@@ -1,6 +1,6 @@
-"""A throttled circuit in the dissipation ledger; equations in `controllers.vdc.throttled`.
+"""A throttled circuit in the dissipation ledger; equations in `throttled`.
 
-Its row is that of `controllers.vdc.oil_ledger`. Parts of u_fr − u_f, each an opening that has lasted: "valve inverse", the steps of
+Its row is that of `oil_ledger`. Parts of u_fr − u_f, each an opening that has lasted: "valve inverse", the steps of
 the command by name, "saturation", "spool" (its lag), "throttle" (oil between valve and throttle).
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from controllers.vdc.oil_ledger import Side
+from controllers.vdc.drives.oil_ledger import Side
 from controllers.vdc.part import Given
 from plants.components.circuit import KEPT, ThrottledCircuit
 from plants.components.circuit_inverse import drift, gains, invert, passed, slopes

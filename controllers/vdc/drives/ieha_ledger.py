@@ -1,6 +1,6 @@
-"""An integrated electro-hydraulic actuator in the dissipation ledger; equations in `controllers.vdc.ieha`.
+"""An integrated electro-hydraulic actuator in the dissipation ledger; equations in `ieha`.
 
-Its row is that of `controllers.vdc.oil_ledger`; perturbations d as of a servo valve (`controllers.vdc.servo_valve_ledger`), with
+Its row is that of `oil_ledger`; perturbations d as of a servo valve (`servo_valve_ledger`), with
 the ring's eccentricity in the place of the voltage.
 """
 
@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from controllers.vdc.ieha_pump import gains, pumped
-from controllers.vdc.oil_ledger import Side
+from controllers.vdc.drives.ieha_pump import gains, pumped
+from controllers.vdc.drives.oil_ledger import Side
 from controllers.vdc.part import Given
 from plants.drives.ieha_drive import IEHADrive
 from workbench.verification import hypotheses as common
