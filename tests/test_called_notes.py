@@ -13,6 +13,7 @@ from workbench.contract.errors import InputError
 from workbench.contract.plain import Plain
 from workbench.verification.linear.called_law import Memory
 from workbench.verification.practical.called.notes import NOTE, Notes, noted
+from workbench.verification.practical.switches import called as called_switches
 from workbench.verification.practical.switches.called import (
     EVERY,
     MOST_ROWS,
@@ -22,7 +23,6 @@ from workbench.verification.practical.switches.called import (
     of_called,
 )
 from workbench.verification.practical.switches.graph import TIE
-from workbench.verification.practical.switches.margins import called as called_switches
 from workbench.verification.run import run as simulated
 
 

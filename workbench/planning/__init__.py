@@ -22,8 +22,8 @@ _HOME = {
     "explain": "feasibility",
     "shortest_time": "feasibility",
     "Stretched": "paths",
-    "least_time": "fastest",
-    "Fastest": "fastest",
+    "least_time": "fastest.motion",
+    "Fastest": "fastest.motion",
 }
 
 __all__ = list(_HOME)

@@ -39,6 +39,7 @@ class Expression:
         told = (margins, commands, memory, flow)
         parts = [ca.vertcat(*part) if part else ca.SX(0, 1) for part in told]
         self.function = ca.Function("switches", self.symbols, [ca.densify(p) for p in parts])
+        self.compared = ca.Function("compared", self.symbols, [ca.densify(parts[0])])
         self.n_plant = len(loop.plant.states)
         remembered = set(names(innermost(loop.controller).states))
         self.own = np.array([n in remembered for n in names(loop.states)[self.n_plant :]], bool)
@@ -49,7 +50,7 @@ class Expression:
     def margins(self, run: Run) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         rows = np.unique(np.linspace(0, len(run.log.time) - 1, MOST).astype(int))
         x = np.array([run.log.array(n)[rows] for n in names(run.loop.states)])
-        margins, *_ = self._asked(run, rows, x)
+        margins = self._sided(self._mapped(self.compared, run, rows, x))
         return rows, margins, margins
 
     def remembers(self, run: Run) -> bool:
@@ -123,9 +124,12 @@ class Expression:
         return self._mapped(self.traced.project, run, rows, x)
 
     def _asked(self, run: Run, rows: np.ndarray, x: np.ndarray) -> tuple:
-        found = self._mapped(self.function, run, rows, x)
-        margins, *rest = (np.array(part, float).reshape(part.shape) for part in found)
-        return sided(margins, self.switches), *rest
+        margins, *rest = self._mapped(self.function, run, rows, x)
+        return self._sided(margins), *(_array(part) for part in rest)
+
+    def _sided(self, margins: ca.DM) -> np.ndarray:
+        """The margins (k, N), each with the sign of the side that it is on."""
+        return sided(_array(margins), self.switches)
 
     def _mapped(self, f: ca.Function, run: Run, rows: np.ndarray, x: np.ndarray) -> Any:
         t = run.log.time[rows]
@@ -156,6 +160,11 @@ def of_expression(run: Run) -> Expression | None:
         _made[traced] = Expression(run.loop, traced)
     found = _made[traced]
     return found if found.switches or found.users else None
+
+
+def _array(part: ca.DM) -> np.ndarray:
+    """The numbers of a matrix, which may have no rows."""
+    return np.array(part, float).reshape(part.shape)
 
 
 def _of_wrappers(controller: Any) -> set[str]:
