@@ -81,7 +81,7 @@ def circuit(T: float) -> None:
 
 def methods(T: float) -> None:
     """The paper's method and the other two of a `Mechanism`, at 1 ms, beside the plant."""
-    from plants.multibody import penalty
+    from plants.multibody.penalty import integrator as penalty
 
     base, driven = machine("four-bar").plant, Scenario(T, disturbances={"U_ref_c": WORK_CYCLE})
     print(

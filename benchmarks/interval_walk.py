@@ -19,9 +19,9 @@ from common import cranes, vdc_loop
 
 from workbench.contract.system import names
 from workbench.numerics.calculus import trace
-from workbench.numerics.interval_kinks import chosen
-from workbench.numerics.interval_walk import Walk, compiled
-from workbench.numerics.intervals import box, enclose
+from workbench.numerics.intervals.enclosure import box, enclose
+from workbench.numerics.intervals.kinks import chosen
+from workbench.numerics.intervals.walk import Walk, compiled
 
 SPREAD = {"q": 0.1, "d": 0.1, "p": 1e5, "u": 1.0}  # of middles, by the state's first letter
 RADIUS = 1e-4  # of a box, as a share of SPREAD

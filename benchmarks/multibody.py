@@ -23,7 +23,7 @@ from mechanisms import FRICTIONS, bricard, four_bar, hydraulic, slider_crank  # 
 from oracles.maximal import Maximal  # noqa: E402
 
 from plants.four_bar.linkage import WORK_CYCLE  # noqa: E402
-from plants.multibody.penalty_run import simulate as simulate_penalty
+from plants.multibody.penalty.run import simulate as simulate_penalty
 from workbench import Scenario, simulate  # noqa: E402
 
 CASES = {

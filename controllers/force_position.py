@@ -25,7 +25,7 @@ class ForcePosition(Controller):
         U    = inverse of valve and throttle in series     (`plants.components.circuit_inverse`)
 
     It is `VDC` of the four-bar's mechanism (bodies: `controllers.vdc.bodies`; cylinder:
-    `controllers.vdc.throttled`), with its own defaults, one number for each gain, and the crank angle for its path.
+    `controllers.vdc.drives.throttled`), with its own defaults, one number for each gain, and the crank angle for its path.
 
     model       the four-bar as the controller knows it (truth and model are two objects)
     derivative  how ḟ_pr is formed: exact along the model's acceleration ("model"), along the desired one ("desired"), "zero"

@@ -31,7 +31,7 @@ _HOME = {
     "MeteredTwin": "metered.twin",
     "MeteredCrane": "metered.crane",
     "Mechanism": "multibody.mechanism",
-    "from_urdf": "multibody.urdf",
+    "from_urdf": "multibody.urdf.mechanism",
     "Drive": "drives.contract",
     "Supply": "supplies.contract",
     "IEHADrive": "drives.ieha_drive",

@@ -15,7 +15,7 @@ from controllers.mpc.cost import Stage, root, stage_costs, stage_form, terms, we
 from workbench import Hold, Scenario
 from workbench.contract.errors import InputError
 from workbench.verification.claims import DelayLimit, SampleTimeLimit, Settled
-from workbench.verification.practical.scanned import Outcome
+from workbench.verification.practical.limits.scanned import Outcome
 from workbench.verification.run_claims import Tracking
 
 TRACKING = Tracking(error=0.02, settle=4.0)

@@ -13,8 +13,8 @@ from controllers import PID
 from workbench import ClosedLoop, Delayed, Sampled, Scenario, Waypoints, verify
 from workbench.interop.linear_plant import LinearPlant
 from workbench.verification import claims as C
-from workbench.verification.practical import between
-from workbench.verification.practical.between import windows
+from workbench.verification.practical.limits import between
+from workbench.verification.practical.limits.between import windows
 from workbench.verification.variant import variant
 
 T = 1e-3

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from workbench.contract.plain import Plain
-from workbench.verification.practical import called_kept as module
-from workbench.verification.practical import called_reach
-from workbench.verification.practical.called_kept import (
+from workbench.verification.practical.called import kept as module
+from workbench.verification.practical.called import reach as called_reach
+from workbench.verification.practical.called.kept import (
     Sink,
     moved_on,
     tokens,
     without_records,
 )
-from workbench.verification.practical.called_reach import (
+from workbench.verification.practical.called.reach import (
     functions_of,
     kept_by,
     named_by,
@@ -71,7 +71,7 @@ def test_what_is_no_number_is_its_own_token(thing):
 
 @pytest.mark.parametrize("thing", [3, 2.5, np.int32(3), np.float64(2.5)])
 def test_numbers_of_a_memory_count_where_they_are_asked_for(thing):
-    """Floats and whole numbers are followed as memory (`called_numbers`); others, such as NumPy's of 32 bits, are not."""
+    """Floats and whole numbers are followed as memory (`called.numbers`); others, such as NumPy's of 32 bits, are not."""
     assert found(thing) == {} and found(thing, numbers=True) == {"law": float(thing)}
     assert found(np.float32(1.5)) == {"law": 1.5}
 

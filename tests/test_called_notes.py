@@ -12,9 +12,9 @@ from workbench import ClosedLoop, Hold, Sampled, Scenario
 from workbench.contract.errors import InputError
 from workbench.contract.plain import Plain
 from workbench.verification.linear.called_law import Memory
-from workbench.verification.practical import called_switches
-from workbench.verification.practical.called_notes import NOTE, Notes, noted
-from workbench.verification.practical.called_switches import (
+from workbench.verification.practical.called.notes import NOTE, Notes, noted
+from workbench.verification.practical.switches import called as called_switches
+from workbench.verification.practical.switches.called import (
     EVERY,
     MOST_ROWS,
     Called,
@@ -22,7 +22,7 @@ from workbench.verification.practical.called_switches import (
     _spans,
     of_called,
 )
-from workbench.verification.practical.graph import TIE
+from workbench.verification.practical.switches.graph import TIE
 from workbench.verification.run import run as simulated
 
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from controllers.vdc.observed_friction import account
+from controllers.vdc.drives.observed_friction import account
 from plants.components.friction import LuGre, Stribeck
 from plants.ieha.actuator import IEHA
 from workbench.contract.machine_limits import Limit

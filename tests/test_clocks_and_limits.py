@@ -14,7 +14,8 @@ from workbench.contract.errors import InputError
 from workbench.verification.linear import sampled_data
 from workbench.verification.linear.called_law import Memory
 from workbench.verification.linear.limited import Limited
-from workbench.verification.practical import called_clock, called_reach
+from workbench.verification.practical.called import reach as called_reach
+from workbench.verification.practical.later import clock as called_clock
 
 
 # ---- numbers that a law counts ------------------------------------------------------------------------------------------------

@@ -8,13 +8,14 @@ import pytest
 
 from workbench.verification.cause.fitted import FINE, _refined
 from workbench.verification.linear.called_law import Memory
-from workbench.verification.practical import called_clock as module
-from workbench.verification.practical import edges, graph
-from workbench.verification.practical.called_reach import functions_of
-from workbench.verification.practical.called_switches import Called
-from workbench.verification.practical.own_plant import OnOwnPlant
-from workbench.verification.practical.switches import Beside
-from workbench.verification.practical.ways import AT_ONCE, COMMANDS, Manner, Way
+from workbench.verification.practical.branches import edges
+from workbench.verification.practical.branches.ways import AT_ONCE, COMMANDS, Manner, Way
+from workbench.verification.practical.called.reach import functions_of
+from workbench.verification.practical.later import clock as module
+from workbench.verification.practical.switches import graph
+from workbench.verification.practical.switches.called import Called
+from workbench.verification.practical.switches.margins import Beside
+from workbench.verification.practical.switches.own_plant import OnOwnPlant
 
 
 # ---- clocks -------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from controllers.gain_search.search import (
     better,
 )
 from workbench.contract.errors import InputError
-from workbench.verification.practical.scanned import Outcome
+from workbench.verification.practical.limits.scanned import Outcome
 
 
 def point(error=1.0, bears=1.0, excess=0.0, octaves=(0.0,), violated=()):

@@ -13,7 +13,7 @@ from workbench.contract.system import Controller
 from workbench.interop.linear_plant import LinearPlant
 from workbench.verification import claims as C
 from workbench.verification import verify
-from workbench.verification.practical.graph import shown, switches_in
+from workbench.verification.practical.switches.graph import shown, switches_in
 
 PLANT = LinearPlant((0.4,), (1.0,), (1.0,), ("y",), ("u",), ("y",))
 PATH = Scenario(8.0, Sine("output", 0.0, 0.05, 0.25))

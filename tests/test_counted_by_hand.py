@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from workbench.contract.system import Signal
-from workbench.verification.practical.timed import _Plant
+from workbench.verification.practical.later.timed import _Plant
 from workbench.verification.probability import fixed
 from workbench.verification.told import arrays
 

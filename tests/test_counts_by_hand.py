@@ -10,8 +10,8 @@ from workbench.contract.errors import InputError
 from workbench.verification import accuracy
 from workbench.verification.cause import foresight
 from workbench.verification.observed import oscillation
-from workbench.verification.practical import called_switches
-from workbench.verification.practical.switches import HELD
+from workbench.verification.practical.switches import called as called_switches
+from workbench.verification.practical.switches.margins import HELD
 from workbench.verification.sensitivity import morris
 from workbench.verification.told.verdict_json import document
 from workbench.verification.verdict import Verdict

@@ -12,7 +12,7 @@ from workbench.contract.plain import Plain
 from workbench.interop.linear_plant import LinearPlant
 from workbench.verification import claims as C
 from workbench.verification.judge import verify
-from workbench.verification.practical.crossings import crossings
+from workbench.verification.practical.later.crossings import crossings
 
 T = 0.02
 FALLS = LinearPlant((0.4,), (1.0,), (1.0,), ("a",), ("u",), ("a",))

@@ -13,7 +13,7 @@ from workbench.verification.linear.delay_margin import LateCommand, delay_margin
 from workbench.verification.linear.margins import loop_margins
 from workbench.verification.linear.sampled_data import _delays, sampled
 from workbench.verification.linear.systems import LinearSystem
-from workbench.verification.practical.limits import queue
+from workbench.verification.practical.limits.claims import queue
 
 
 def drawn(seed):

@@ -6,20 +6,20 @@ import numpy as np
 import pytest
 
 from workbench.contract.machine_limits import Limit
-from workbench.verification.practical import edges
-from workbench.verification.practical.edges import (
+from workbench.verification.practical.branches import edges
+from workbench.verification.practical.branches.edges import (
     _of_memory,
     along_memory,
     of_plant,
     outwards,
     possible,
 )
+from workbench.verification.practical.branches.ways import AT_ONCE as ASKED_ONCE
+from workbench.verification.practical.branches.ways import COMMANDS as AT_ONCE
+from workbench.verification.practical.branches.ways import FAR, GAINS, Edge, Way
+from workbench.verification.practical.branches.ways import MEMORY as REMEMBERS
 from workbench.verification.practical.starts import Start
-from workbench.verification.practical.switches import Beside, Extent, together
-from workbench.verification.practical.ways import AT_ONCE as ASKED_ONCE
-from workbench.verification.practical.ways import COMMANDS as AT_ONCE
-from workbench.verification.practical.ways import FAR, GAINS, Edge, Way
-from workbench.verification.practical.ways import MEMORY as REMEMBERS
+from workbench.verification.practical.switches.margins import Beside, Extent, together
 
 STATES = (SimpleNamespace(name="a", unit="m"), SimpleNamespace(name="b", unit="Pa"))
 

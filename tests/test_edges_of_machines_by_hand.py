@@ -25,7 +25,7 @@ from plants.multibody import (
 from plants.multibody.checks import check_masses
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Actuator, Pin
-from plants.multibody.urdf_tree import _axis
+from plants.multibody.urdf.tree import _axis
 from plants.shipped import read_sources
 from workbench.contract.errors import InputError
 

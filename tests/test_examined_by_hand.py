@@ -14,7 +14,7 @@ from workbench.verification.cause import feedback
 from workbench.verification.linear import robust
 from workbench.verification.linear.limited import unlimited
 from workbench.verification.linear.systems import LinearSystem, balanced_matrix
-from workbench.verification.practical import timed
+from workbench.verification.practical.later import timed
 from workbench.verification.told import arrays
 
 

@@ -9,8 +9,8 @@ from controllers import PID
 from plants import LinearActuator
 from workbench import ClosedLoop, Hold, Sampled, Scenario
 from workbench.contract.system import names
-from workbench.verification.practical.fading import FORGOTTEN, forgotten
-from workbench.verification.practical.switches_of import switches_of
+from workbench.verification.practical.switches.fading import FORGOTTEN, forgotten
+from workbench.verification.practical.switches.of_run import switches_of
 from workbench.verification.run import run
 
 EDGE = 1000 * (

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from workbench.contract.errors import InputError
-from workbench.verification.practical import run_on
+from workbench.verification.practical.later import run_on
 from workbench.verification.search import falsify as module
 from workbench.verification.search.direction import Direction, nearest, within
 from workbench.verification.search.falsify import (

@@ -9,8 +9,10 @@ import pytest
 from workbench import Signal
 from workbench.verification.linear.step_matrix import Matrices
 from workbench.verification.observed import holding, response
-from workbench.verification.practical import limits, run_on, starts
+from workbench.verification.practical import starts
 from workbench.verification.practical.contained import _unseen
+from workbench.verification.practical.later import run_on
+from workbench.verification.practical.limits import claims as limits
 from workbench.verification.regions.claims import _undecided
 from workbench.verification.temporal.sentence import read
 from workbench.verification.verdict import Verdict

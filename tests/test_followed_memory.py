@@ -12,8 +12,8 @@ from workbench import ClosedLoop, Hold, Sampled, Scenario, Signal, System
 from workbench.contract.parameters import Unit
 from workbench.verification.claims import PracticalStability
 from workbench.verification.judge import examine
-from workbench.verification.practical.timed import timed
-from workbench.verification.practical.traced_memory import _Gains
+from workbench.verification.practical.later.timed import timed
+from workbench.verification.practical.later.traced_memory import _Gains
 
 T, τ = 0.02, 0.5
 

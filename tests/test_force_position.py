@@ -350,7 +350,9 @@ def test_one_entry_that_does_not_balance_violates_the_identity_and_is_named(monk
     """All other entries, and most instants, balance to rounding: the largest residual is the one that is told."""
     plant = machine(np.random.default_rng(25))
     assert check_identity(Identity(), run_of(plant, ForcePosition(plant, κ=9.3))).holds
-    monkeypatch.setattr("controllers.vdc.throttled.drift", lambda c, s, v: 0.9 * drift(c, s, v))
+    monkeypatch.setattr(
+        "controllers.vdc.drives.throttled.drift", lambda c, s, v: 0.9 * drift(c, s, v)
+    )
     found = check_identity(
         Identity(), run_of(replace(plant, name="dropped"), ForcePosition(plant, κ=9.4))
     )

@@ -9,10 +9,10 @@ import pytest
 
 from workbench.verification import claims as C
 from workbench.verification import judge
-from workbench.verification.practical import limits
-from workbench.verification.practical.foundation import Foundation
-from workbench.verification.practical.limits import Clock
-from workbench.verification.practical.scanned import Outcome, Scan
+from workbench.verification.practical.limits import claims as limits
+from workbench.verification.practical.limits.claims import Clock
+from workbench.verification.practical.limits.foundation import Foundation
+from workbench.verification.practical.limits.scanned import Outcome, Scan
 from workbench.verification.verdict import Verdict
 
 
@@ -66,7 +66,7 @@ def scan(over, good=lambda v: True):
 
 def test_a_scan_ends_where_nobody_wants_to_know_any_more(monkeypatch):
     monkeypatch.setattr(
-        "workbench.verification.practical.scanned.run_many",
+        "workbench.verification.practical.limits.scanned.run_many",
         lambda jobs, judge_, tick: [judge_(j) for j in jobs],
     )
     asked = iter([False, False, True])

@@ -14,7 +14,7 @@ from controllers.gain_search.options import ByRuns
 from controllers.gain_search.point import Point, Traded
 from workbench.contract.errors import InputError
 from workbench.contract.plain import Plain
-from workbench.verification.practical.scanned import Outcome
+from workbench.verification.practical.limits.scanned import Outcome
 
 
 # ---- knobs -----------------------------------------------------------------------------------------------------------

@@ -6,8 +6,9 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from workbench.verification.practical import disturbed, edges, in_part, ways
-from workbench.verification.practical.graph import switches_in
+from workbench.verification.practical import disturbed
+from workbench.verification.practical.branches import edges, in_part, ways
+from workbench.verification.practical.switches.graph import switches_in
 from workbench.verification.temporal import sentence as module
 
 X = ca.SX.sym("x", 4)

@@ -10,7 +10,8 @@ from workbench import Hold, Saturated, Scenario, Sine, Waypoints
 from workbench.contract.errors import InputError
 from workbench.contract.system import Signal
 from workbench.verification.observed import commanded, pump, reachable, shares, tail
-from workbench.verification.practical import edges, elsewhere, ways
+from workbench.verification.practical import elsewhere
+from workbench.verification.practical.branches import edges, ways
 from workbench.verification.predictive import of_run, run_claims
 from workbench.verification.verdict import Verdict
 

@@ -10,7 +10,7 @@ from mechanisms import MOTOR, lift, swing
 from scipy.integrate import solve_ivp
 
 from controllers import VDC
-from controllers.vdc.servo_valve import Valve as ValveLaw
+from controllers.vdc.drives.servo_valve import Valve as ValveLaw
 from plants import ConstantPressure, HydraulicMotor, LuGre, Valve
 from plants.components.motor import Motor
 from plants.components.two_chambers import TwoChambers

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from controllers.vdc import metered_section_ledger
+from controllers.vdc.drives import metered_section_ledger
 from plants import LinearActuator
 from plants.components.friction import CoulombViscous, LuGre, Stribeck
 from workbench import Saturated

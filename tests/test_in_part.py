@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from workbench.verification.practical.in_part import met_in_part
+from workbench.verification.practical.branches.in_part import met_in_part
 
 NONE = np.nan
 ROWS = np.array([0, 10, 20, 30, 40, 50, 60])

@@ -4,8 +4,8 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from workbench.numerics.interval_kinks import chosen
-from workbench.numerics.interval_walk import Walk
+from workbench.numerics.intervals.kinks import chosen
+from workbench.numerics.intervals.walk import Walk
 
 TEXTS = {
     "orifice": lambda x, y: np.maximum(x, 0) * np.sqrt(5 - y) + np.minimum(x, 0) * np.sqrt(2 + y),

@@ -6,10 +6,10 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from workbench.numerics import interval_walk
 from workbench.numerics.c_code import own_text
 from workbench.numerics.compiler import library
-from workbench.numerics.interval_walk import Walk
+from workbench.numerics.intervals import walk as interval_walk
+from workbench.numerics.intervals.walk import Walk
 
 pytestmark = pytest.mark.skipif(interval_walk.compiled() is None, reason="needs a C compiler")
 K = 6
@@ -104,8 +104,8 @@ def test_a_kink_inside_is_not_sure():
 def test_a_wrong_recurrence_is_seen(old, new, monkeypatch):
     """The comparison with symbolic derivatives fails for each planted fault."""
     parts = {name: own_text(name) for name in interval_walk.FILES}
-    assert old in parts["interval_series.h"]
-    parts["interval_series.h"] = parts["interval_series.h"].replace(old, new)
+    assert old in parts["intervals/series.h"]
+    parts["intervals/series.h"] = parts["intervals/series.h"].replace(old, new)
     faulty = library("\n".join(parts.values()), interval_walk.FLAGS)
     monkeypatch.setattr(interval_walk, "compiled", lambda: faulty)
     failed = 0

@@ -4,7 +4,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from workbench.numerics.interval_slopes import Slopes
+from workbench.numerics.intervals.slopes import Slopes
 
 
 def valve():

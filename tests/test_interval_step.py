@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from workbench.numerics import interval_walk
-from workbench.numerics.interval_step import Step
+from workbench.numerics.intervals import walk as interval_walk
+from workbench.numerics.intervals.step import Step
 
 pytestmark = pytest.mark.skipif(interval_walk.compiled() is None, reason="needs a C compiler")
 

@@ -6,11 +6,11 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from workbench.numerics import interval_walk
 from workbench.numerics.c_code import own_text
 from workbench.numerics.compiler import library
-from workbench.numerics.interval_walk import Walk, walk
-from workbench.numerics.intervals import box, enclose
+from workbench.numerics.intervals import walk as interval_walk
+from workbench.numerics.intervals.enclosure import box, enclose
+from workbench.numerics.intervals.walk import Walk, walk
 
 pytestmark = pytest.mark.skipif(interval_walk.compiled() is None, reason="needs a C compiler")
 
@@ -152,14 +152,17 @@ LONG = pytest.mark.long
 @pytest.mark.parametrize(
     "file, old, new",
     [
-        ("interval_walk.c", " || fesetround(FE_UPWARD)", ""),
-        pytest.param("interval_exact.h", "-low + low * 0x1p-53", "-low", marks=LONG),
+        ("intervals/walk.c", " || fesetround(FE_UPWARD)", ""),
+        pytest.param("intervals/exact.h", "-low + low * 0x1p-53", "-low", marks=LONG),
         pytest.param(
-            "interval_exact.h", "most(an * -bn, -ah * bh)", "most(-(an * bn), -ah * bh)", marks=LONG
+            "intervals/exact.h",
+            "most(an * -bn, -ah * bh)",
+            "most(-(an * bn), -ah * bh)",
+            marks=LONG,
         ),
-        ("interval_exact.h", "most(an * -bn, -ah * bh)", "most(an * -bn, -(ah * bh))"),
+        ("intervals/exact.h", "most(an * -bn, -ah * bh)", "most(an * -bn, -(ah * bh))"),
         pytest.param(
-            "interval_exact.h",
+            "intervals/exact.h",
             "ah / (ah >= 0 ? low : high)",
             "ah / (ah >= 0 ? high : low)",
             marks=LONG,

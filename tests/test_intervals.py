@@ -4,7 +4,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from workbench.numerics.intervals import box, enclose, lower_bound
+from workbench.numerics.intervals.enclosure import box, enclose, lower_bound
 
 TEXTS = {
     "polynomial": lambda x, y: x**3 - 2.5 * x * y + y**2 / 7,

@@ -9,8 +9,9 @@ import pytest
 from controllers.gain_search import bearing
 from controllers.mpc import prepare, stated
 from controllers.pid_tuning import record, search
-from controllers.vdc import bodies, metered_section, suited
-from controllers.vdc.metered_section import MeteredPart
+from controllers.vdc import bodies, suited
+from controllers.vdc.drives import metered_section
+from controllers.vdc.drives.metered_section import MeteredPart
 from workbench.contract.errors import InputError
 from workbench.verification.linear.systems import LinearSystem
 

@@ -27,17 +27,8 @@ from controllers.pid import first, law, units
 from controllers.pid_tuning import design, experiment, linear, oscillation, relay_law, rules, tune
 from controllers.pid_tuning import search as pid_search
 from controllers.riccati import RESIDUAL
-from controllers.vdc import (
-    body_rows,
-    force_rate,
-    gains,
-    metered_section,
-    oil_ledger,
-    part,
-    pure_force,
-    servo_valve,
-    suited,
-)
+from controllers.vdc import body_rows, force_rate, gains, part, suited
+from controllers.vdc.drives import metered_section, oil_ledger, pure_force, servo_valve
 
 DEFAULTS = {
     ForcePosition: {"λ": 8.0, "κ": 10.0, "k_x": 6e-3, "βk_f": 60.0, "derivative": "model"},

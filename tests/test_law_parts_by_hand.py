@@ -14,8 +14,8 @@ from controllers.mpc.law import MPC
 from controllers.mpc.loop import feasible_somewhere
 from controllers.mpc.observer import check_observable
 from controllers.mpc.terminal_set import Terminal, overshoot
-from controllers.vdc import servo_valve_ledger
-from controllers.vdc.servo_cylinder import ServoValvePart
+from controllers.vdc.drives import servo_valve_ledger
+from controllers.vdc.drives.servo_cylinder import ServoValvePart
 from controllers.vdc.vocabulary import Vocabulary
 from workbench.contract.errors import InputError
 

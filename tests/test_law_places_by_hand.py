@@ -9,7 +9,7 @@ from controllers.gain_search import drawn, shown
 from controllers.pid_tuning import linear
 from controllers.vdc import commands, suited
 from controllers.vdc.body_rows import BodyRows
-from controllers.vdc.metered_section import MeteredPart, settling
+from controllers.vdc.drives.metered_section import MeteredPart, settling
 from plants.valve_circuits import inverse, uniqueness
 from plants.valve_circuits.accounts.section import Flows, Section, drawn_in
 from workbench.contract.errors import InputError
@@ -82,7 +82,7 @@ def test_memory_of_a_metered_drive_after_a_sample(monkeypatch):
     asked = []
     friction = SimpleNamespace(after=lambda *given: asked.append(given) or ["a", "b"])
     part = SimpleNamespace(drive=SimpleNamespace(friction=friction, i=4.0))
-    monkeypatch.setattr("controllers.vdc.metered_section.settling", lambda drive: 0.2)
+    monkeypatch.setattr("controllers.vdc.drives.metered_section.settling", lambda drive: 0.2)
     found = MeteredPart.after(part, 0.05, 0.3, 8.0, [1.0, 2.0, 3.0], [5.0, 6.0, 7.0])
     assert asked == [(0.05, 0.3, [1.0, 2.0], [5.0, 6.0])] and found[:2] == ["a", "b"]
     assert found[2] == pytest.approx(2.0 + np.exp(-0.25)) and callable(settling)

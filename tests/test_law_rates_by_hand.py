@@ -8,7 +8,7 @@ import pytest
 from controllers.gain_search import drawn
 from controllers.mpc import sequence
 from controllers.pid.law import PID, wound
-from controllers.vdc.oil_ledger import Side
+from controllers.vdc.drives.oil_ledger import Side
 
 # ---- PID -----------------------------------------------------------------------------------------------------------------------
 N = 2

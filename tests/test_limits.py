@@ -19,10 +19,11 @@ from workbench.run.log import Log, Status
 from workbench.verification import claims as C
 from workbench.verification import verify
 from workbench.verification.linear.modes import Mode, Modes, Place
-from workbench.verification.practical import limits, scanned
-from workbench.verification.practical.foundation import Foundation
-from workbench.verification.practical.limits import Clock, _beside, outcome, queue
-from workbench.verification.practical.scanned import Outcome, Reach, Scan
+from workbench.verification.practical.limits import claims as limits
+from workbench.verification.practical.limits import scanned
+from workbench.verification.practical.limits.claims import Clock, _beside, outcome, queue
+from workbench.verification.practical.limits.foundation import Foundation
+from workbench.verification.practical.limits.scanned import Outcome, Reach, Scan
 from workbench.verification.verdict import Verdict
 
 WHOLE = Scenario(1.0)

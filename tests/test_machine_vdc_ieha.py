@@ -9,7 +9,7 @@ from machine_ledger import at_random, loop_of, open_cuts, unbalanced
 from scipy.integrate import solve_ivp
 
 from controllers import VDC
-from controllers.vdc import ieha_pump
+from controllers.vdc.drives import ieha_pump
 from plants import LuGre, machine
 from plants.components.chamber import Oil
 from workbench import InputError

@@ -11,7 +11,7 @@ from random_linkages import linkage
 from controllers import VDC
 from controllers.vdc import bodies
 from controllers.vdc.body_gain import BodyGain
-from controllers.vdc.servo_cylinder import ServoValvePart
+from controllers.vdc.drives.servo_cylinder import ServoValvePart
 from plants import machine
 from plants.components.spatial import add, cross, scale
 from plants.multibody import cuts

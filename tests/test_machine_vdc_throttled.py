@@ -9,7 +9,7 @@ from mechanisms import FRICTIONS, hydraulic
 from scipy.optimize import brentq
 
 from controllers import VDC
-from controllers.vdc.throttled import ThrottledPart
+from controllers.vdc.drives.throttled import ThrottledPart
 from workbench import Scenario, Waypoints, simulate
 from workbench.verification.claims import Hypotheses
 from workbench.verification.ledger.balance import balance
@@ -132,7 +132,7 @@ def faulty(monkeypatch, part=None, module=None):
     for name, value in (part or {}).items():
         monkeypatch.setattr(ThrottledPart, name, value)
     for name, value in (module or {}).items():
-        monkeypatch.setattr(f"controllers.vdc.throttled.{name}", value)
+        monkeypatch.setattr(f"controllers.vdc.drives.throttled.{name}", value)
     return at_random(loop_of(VDC(hydraulic("minimal"), κ=9.5)), 3)
 
 

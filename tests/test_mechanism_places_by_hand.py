@@ -14,7 +14,7 @@ from plants.metered.twin import MeteredTwin
 from plants.multibody import assembly, drive_forces, dynamics, strokes, surroundings
 from plants.multibody.abilities import Abilities
 from plants.multibody.parts import GROUND
-from plants.multibody.urdf import from_urdf
+from plants.multibody.urdf.mechanism import from_urdf
 
 REST = surroundings.REST
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from controllers.vdc.metered_section import MeteredPart
+from controllers.vdc.drives.metered_section import MeteredPart
 from controllers.vdc.part import Given
 from plants import CoulombViscous, Cylinder, LuGre, ModifiedLuGre
 from plants.drives.contract import Line

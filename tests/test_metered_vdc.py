@@ -9,7 +9,7 @@ from draws import apart
 
 from controllers import VDC
 from controllers.vdc import bodies
-from controllers.vdc.metered_section import MeteredPart
+from controllers.vdc.drives.metered_section import MeteredPart
 from plants import MeteredArms, MeteredCrane, MeteredTwin, machine
 from plants.metered.arm import MotorArm
 from plants.valve_circuits import Λ, Circuit, Openings, Pump, Section, operating
@@ -289,7 +289,7 @@ def test_a_feedback_of_the_wrong_sign_dissipates_less_than_nothing(monkeypatch):
 
 def test_an_inverse_with_the_wrong_areas_is_seen_at_the_valves(monkeypatch):
     wrong = lambda row, v, f, P: opening([row[0], 2.0 * row[1], *row[2:]], v, f, P)
-    monkeypatch.setattr("controllers.vdc.metered_section.opening", wrong)
+    monkeypatch.setattr("controllers.vdc.drives.metered_section.opening", wrong)
     wide = replace(ARM, pump=replace(ARM.pump, Q=1.0))
     b = ledger(loop_of(wide, T_s=None), stretch=1e-4, made=LedgerFunction)
     assert (

@@ -5,10 +5,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from controllers.vdc.ieha import IEHAPart
-from controllers.vdc.ieha_pump import drained, eccentricity, lost, pumped
-from controllers.vdc.metered_drive import settling
-from controllers.vdc.metered_section import MeteredPart
+from controllers.vdc.drives.ieha import IEHAPart
+from controllers.vdc.drives.ieha_pump import drained, eccentricity, lost, pumped
+from controllers.vdc.drives.metered_drive import settling
+from controllers.vdc.drives.metered_section import MeteredPart
 from plants.drives.contract import Line
 from plants.drives.metering import (
     OVER,

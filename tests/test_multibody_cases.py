@@ -10,7 +10,7 @@ from mechanisms import four_bar, hydraulic
 
 from plants import FourBar
 from plants.four_bar.linkage import WORK_CYCLE
-from plants.multibody.penalty_run import simulate as simulate_penalty
+from plants.multibody.penalty.run import simulate as simulate_penalty
 from workbench import InputError, Scenario, load, simulate, verify
 from workbench.cases.file import loads
 

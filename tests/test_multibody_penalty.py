@@ -9,8 +9,8 @@ from mechanisms import bricard, four_bar, hydraulic, slider_crank, turned
 from controllers import PID
 from plants.drives.laws import Force, SpringDamper
 from plants.multibody.parts import Actuator, Pin
-from plants.multibody.penalty import Penalty
-from plants.multibody.penalty_run import simulate
+from plants.multibody.penalty.integrator import Penalty
+from plants.multibody.penalty.run import simulate
 from workbench import ClosedLoop, Delayed, InputError, Sampled, Scenario, Sine
 from workbench import simulate as run
 from workbench.contract.plain import Plain

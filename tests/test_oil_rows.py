@@ -7,10 +7,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from controllers.vdc import oil_ledger, throttled_ledger
-from controllers.vdc.oil_ledger import Side
+from controllers.vdc.drives import oil_ledger, throttled_ledger
+from controllers.vdc.drives.oil_ledger import Side
+from controllers.vdc.drives.throttled import ThrottledPart
 from controllers.vdc.part import Given
-from controllers.vdc.throttled import ThrottledPart
 from plants import CoulombViscous, LuGre
 from plants.components import circuit_inverse
 from plants.components.circuit import ThrottledCircuit

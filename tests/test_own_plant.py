@@ -12,13 +12,20 @@ from workbench.contract.plain import Plain
 from workbench.interop.linear_plant import LinearPlant
 from workbench.verification import claims as C
 from workbench.verification.judge import verify
-from workbench.verification.practical.called_reach import functions_of
-from workbench.verification.practical.called_switches import Called
-from workbench.verification.practical.graph import sided, switches_in
-from workbench.verification.practical.running_on import within
-from workbench.verification.practical.switches import Extent
-from workbench.verification.practical.switches_of import extent_of, switches_of
-from workbench.verification.practical.ways import COMMANDS, FASTER, FLOW, GAINS, MEMORY, _jumps
+from workbench.verification.observed.running_on import within
+from workbench.verification.practical.branches.ways import (
+    COMMANDS,
+    FASTER,
+    FLOW,
+    GAINS,
+    MEMORY,
+    _jumps,
+)
+from workbench.verification.practical.called.reach import functions_of
+from workbench.verification.practical.switches.called import Called
+from workbench.verification.practical.switches.graph import sided, switches_in
+from workbench.verification.practical.switches.margins import Extent
+from workbench.verification.practical.switches.of_run import extent_of, switches_of
 from workbench.verification.run import run
 
 T = 0.02

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from workbench import Signal, System
-from workbench.numerics.intervals import box, enclose
+from workbench.numerics.intervals.enclosure import box, enclose
 from workbench.verification.linear.family import continuous, stepped
 from workbench.verification.linear.robust import robust_stability
 from workbench.verification.rigorous.supplied import check_supplied

@@ -12,7 +12,7 @@ from controllers.mpc.loop import commands_of, logged
 from controllers.mpc.terminal_set import _needed
 from controllers.pid.law import PID
 from controllers.pid_tuning.oscillation import limit_cycle
-from controllers.vdc.servo_valve_ledger import unsaturated
+from controllers.vdc.drives.servo_valve_ledger import unsaturated
 from plants import LinearActuator
 from plants.components.radial_pump import Piston, RadialPump
 from plants.valve_circuits import Circuit, Openings, accounts
@@ -24,8 +24,8 @@ from workbench.verification.claims import Claim
 from workbench.verification.linear.step_matrix import Matrices
 from workbench.verification.observed import oscillation
 from workbench.verification.observed.holding import _poses
-from workbench.verification.practical import limits
-from workbench.verification.practical.foundation import Foundation
+from workbench.verification.practical.limits import claims as limits
+from workbench.verification.practical.limits.foundation import Foundation
 from workbench.verification.regions.saturation import Region
 from workbench.verification.rigorous.balls import Ball, exponential
 from workbench.verification.run_claims import Unasked

@@ -9,9 +9,10 @@ from small import Decaying, Linear
 from workbench import ClosedLoop, InputError
 from workbench.verification import claims as C
 from workbench.verification.cause import named
-from workbench.verification.practical import own_plant, untaken
-from workbench.verification.practical.untaken import _Search
-from workbench.verification.practical.ways import AFTER_A_WHILE, COMMANDS, GAINS, Edge
+from workbench.verification.practical.branches import untaken
+from workbench.verification.practical.branches.untaken import _Search
+from workbench.verification.practical.branches.ways import AFTER_A_WHILE, COMMANDS, GAINS, Edge
+from workbench.verification.practical.switches import own_plant
 from workbench.verification.rigorous import claims as rigorous
 
 # ---- edges that no start showed -----------------------------------------------------------------

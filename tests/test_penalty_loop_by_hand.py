@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from plants.multibody import penalty_loop
-from plants.multibody.penalty_loop import PenaltyLoop
+from plants.multibody.penalty import loop as penalty_loop
+from plants.multibody.penalty.loop import PenaltyLoop
 from workbench.contract.errors import InputError
 
 

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 from plants.drives.laws import Force
-from plants.multibody import penalty_run
 from plants.multibody.parts import Actuator, Pin
-from plants.multibody.penalty import Penalty, consistent
-from plants.multibody.penalty_run import simulate
+from plants.multibody.penalty import run as penalty_run
+from plants.multibody.penalty.integrator import Penalty, consistent
+from plants.multibody.penalty.run import simulate
 from workbench import Scenario
 from workbench.contract.system import names
 

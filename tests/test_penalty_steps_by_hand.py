@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from plants.drives.laws import Force, SpringDamper
-from plants.multibody import acting, penalty, penalty_run, tree
+from plants.multibody import acting, tree
 from plants.multibody.parts import Actuator, Pin
-from plants.multibody.penalty import Penalty, Stepper, consistent
-from plants.multibody.penalty_text import Text, _flat, _trapezoidal
+from plants.multibody.penalty import integrator as penalty
+from plants.multibody.penalty import run as penalty_run
+from plants.multibody.penalty.integrator import Penalty, Stepper, consistent
+from plants.multibody.penalty.text import Text, _flat, _trapezoidal
 from workbench.contract.errors import InputError
 from workbench.contract.system import names
 from workbench.numerics.calculus import trace

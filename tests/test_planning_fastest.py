@@ -14,8 +14,8 @@ from workbench.commands.cli import main
 from workbench.planning import PlannedLoadSensing, Search, least_time, optimise, shortest_time
 from workbench.planning.curve import Curve
 from workbench.planning.dynamic import energy
-from workbench.planning.fastest_bound import lower_bound
-from workbench.planning.fastest_grid import through
+from workbench.planning.fastest.bound import lower_bound
+from workbench.planning.fastest.grid import through
 from workbench.planning.phase_plane import fastest_along, spent
 from workbench.planning.task import BIG
 from workbench.planning.time_law import time_law

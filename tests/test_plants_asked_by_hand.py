@@ -13,8 +13,8 @@ from workbench.contract.parameters import Unit, positive
 from workbench.contract.plain import Plain
 from workbench.verification.cause import around
 from workbench.verification.linear.loop import Point, flat
-from workbench.verification.practical import timed
-from workbench.verification.practical.own_plant import OnOwnPlant
+from workbench.verification.practical.later import timed
+from workbench.verification.practical.switches.own_plant import OnOwnPlant
 from workbench.verification.search.of_plant import Number, Scaled
 
 

@@ -13,8 +13,8 @@ from workbench.contract.errors import InputError
 from workbench.verification import claims as C
 from workbench.verification import run_claims
 from workbench.verification.practical.disturbed import longer, settled_storage, undisturbed
-from workbench.verification.practical.limits import outcome
-from workbench.verification.practical.scanned import Outcome, Scan
+from workbench.verification.practical.limits.claims import outcome
+from workbench.verification.practical.limits.scanned import Outcome, Scan
 from workbench.verification.practical.starts import drawn, scenario_from
 from workbench.verification.run import Run, run
 from workbench.verification.variant import variant
@@ -282,7 +282,7 @@ def test_parameters_move_in_the_machine_only(limits):
 )
 def test_a_scan_brackets_the_first_failure(monkeypatch, edge, values, good, bad):
     monkeypatch.setattr(
-        "workbench.verification.practical.scanned.run_many",
+        "workbench.verification.practical.limits.scanned.run_many",
         lambda jobs, judge, tick=None: [judge(j) for j in jobs],
     )
     judge = lambda v: Outcome(v <= edge, v, 0.0, "" if v <= edge else "beyond")
@@ -294,7 +294,7 @@ def test_a_scan_brackets_the_first_failure(monkeypatch, edge, values, good, bad)
 def test_an_island_of_failure_is_not_stepped_over(monkeypatch):
     """Good up to 2, bad at 3, good again beyond: what is beyond does not count."""
     monkeypatch.setattr(
-        "workbench.verification.practical.scanned.run_many",
+        "workbench.verification.practical.limits.scanned.run_many",
         lambda jobs, judge, tick=None: [judge(j) for j in jobs],
     )
     for values in ((1, 2, 3, 4, 5), (1, 3, 4, 5), (1, 2, 2.5, 3, 4)):

@@ -8,12 +8,12 @@ import pytest
 
 from workbench.contract.errors import InputError
 from workbench.verification.linear.modes import Mode, Modes, Place
+from workbench.verification.observed.running_on import ASKED, LEAST, LOOKS, OFF, RUNS_ON
 from workbench.verification.practical import claim as module
-from workbench.verification.practical import stray, traced_memory
 from workbench.verification.practical.disturbed import Outcome
+from workbench.verification.practical.later import stray, traced_memory
 from workbench.verification.practical.nominal import Nominal
 from workbench.verification.practical.returning import Judged, Return
-from workbench.verification.practical.running_on import ASKED, LEAST, LOOKS, OFF, RUNS_ON
 from workbench.verification.verdict import Verdict
 
 HOLDS = Verdict("key", "text", True, "sampled", worst="all came back", margin=0.5)

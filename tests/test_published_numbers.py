@@ -21,7 +21,7 @@ from plants.crane.manipulator import Manipulator
 from plants.crane.planar_whole import ACCELERATIONS, SPEEDS
 from plants.four_bar.linkage import WORK_CYCLE
 from plants.metered.crane import MeteredCrane
-from plants.multibody.penalty import Penalty
+from plants.multibody.penalty.integrator import Penalty
 from plants.valve_circuits import Circuit, Motor, Pump, Section
 from workbench.cases.file import loads
 

@@ -11,9 +11,9 @@ from workbench import FMU, ClosedLoop, Sampled, Scenario, Signal, Waypoints
 from workbench.interop.linear_plant import LinearPlant
 from workbench.run.log import Log
 from workbench.run.status import Status
-from workbench.verification.practical import run_on
-from workbench.verification.practical.run_on import of_run_on, seen_until
-from workbench.verification.practical.timed import beyond_the_run, timed
+from workbench.verification.practical.later import run_on
+from workbench.verification.practical.later.run_on import of_run_on, seen_until
+from workbench.verification.practical.later.timed import beyond_the_run, timed
 from workbench.verification.run import run as simulated
 from workbench.verification.verdict import Verdict
 

@@ -8,7 +8,7 @@ import pytest
 
 from workbench import Scenario, Signal
 from workbench.contract.parameters import Leaf
-from workbench.verification.practical import timed, traced_memory
+from workbench.verification.practical.later import timed, traced_memory
 from workbench.verification.probability import rare
 from workbench.verification.probability.runs import Said
 from workbench.verification.run import Run, samples

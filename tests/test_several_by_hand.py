@@ -15,7 +15,8 @@ from workbench.verification.cause.foresight import _looser
 from workbench.verification.linear import curved
 from workbench.verification.linear.lyapunov import coordinates
 from workbench.verification.observed.energy_claims import check_energy
-from workbench.verification.practical import meters, own_plant
+from workbench.verification.practical import meters
+from workbench.verification.practical.switches import own_plant
 from workbench.verification.predictive.claims import _hypotheses
 from workbench.verification.probability.runs import Runs
 from workbench.verification.regions.claims import check_starts

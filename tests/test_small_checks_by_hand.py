@@ -15,9 +15,9 @@ from workbench.verification.cause import badness
 from workbench.verification.linear import loop as loops
 from workbench.verification.linear.hidden import hidden_modes
 from workbench.verification.observed import shares
-from workbench.verification.practical import own_plant
-from workbench.verification.practical.crossings import crossings
-from workbench.verification.practical.ways import SMALL, _jumps
+from workbench.verification.practical.branches.ways import SMALL, _jumps
+from workbench.verification.practical.later.crossings import crossings
+from workbench.verification.practical.switches import own_plant
 from workbench.verification.predictive.ingredients import TerminalIngredients
 from workbench.verification.predictive.local import unconstrained
 from workbench.verification.rigorous import motion_text

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from controllers.vdc.servo_cylinder import ServoValvePart
+from controllers.vdc.drives.servo_cylinder import ServoValvePart
 from workbench.contract.errors import InputError
 from workbench.verification.observed import valve_claims
 from workbench.verification.run_claims import NoCavitation

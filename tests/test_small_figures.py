@@ -8,8 +8,8 @@ import pytest
 import scipy.linalg
 
 from controllers import riccati
+from controllers.vdc.drives.pure_force import PureForce
 from controllers.vdc.force_rate import rate
-from controllers.vdc.pure_force import PureForce
 from plants.drives.ieha_drive import IEHADrive
 from plants.drives.metering import speed_gain
 from workbench.verification.linear.claims import _rounded_down

@@ -14,7 +14,7 @@ from plants.drives import metering
 from plants.drives.contract import Line
 from plants.valve_circuits import Λ, Circuit, Openings, Pump, Section, closed, compiled, operating
 from workbench.contract.errors import InputError
-from workbench.verification.practical.graph import of_time, sided, switches_in
+from workbench.verification.practical.switches.graph import of_time, sided, switches_in
 
 TURN = (0.0, -1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0)  # by 90° about z
 

@@ -17,7 +17,7 @@ from controllers.mpc.check import refined
 from controllers.mpc.prepare import Prepared
 from controllers.pid_tuning.record import _peaks
 from controllers.vdc import forces, ledger
-from controllers.vdc.pure_force import PureForce
+from controllers.vdc.drives.pure_force import PureForce
 from workbench.contract.errors import InputError
 from workbench.verification.linear.systems import LinearSystem
 

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from controllers.vdc import ieha_ledger, ieha_pump
-from controllers.vdc.ieha import IEHAPart
-from controllers.vdc.servo_valve import SHARE_OF_H, Valve, bearable_k_x, motor_k_x, usual_k_x
+from controllers.vdc.drives import ieha_ledger, ieha_pump
+from controllers.vdc.drives.ieha import IEHAPart
+from controllers.vdc.drives.servo_valve import SHARE_OF_H, Valve, bearable_k_x, motor_k_x, usual_k_x
 from plants import CoulombViscous, Cylinder
 from plants.components.chamber import Oil
 from plants.components.two_chambers import Work

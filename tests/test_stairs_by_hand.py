@@ -7,7 +7,7 @@ import pytest
 
 from workbench.contract.errors import InputError
 from workbench.verification.linear.frozen_time import TracedPoints
-from workbench.verification.practical.crossings import crossings
+from workbench.verification.practical.later.crossings import crossings
 from workbench.verification.rigorous import supplied
 from workbench.verification.tube.checker import balls
 

@@ -12,8 +12,8 @@ from workbench.run.log import Log
 from workbench.run.status import Status
 from workbench.verification import judge
 from workbench.verification.linear.smooth import smooth
-from workbench.verification.practical import run_on
-from workbench.verification.practical.called_notes import _inside_of
+from workbench.verification.practical.called.notes import _inside_of
+from workbench.verification.practical.later import run_on
 from workbench.verification.practical.reach_seen import lost
 from workbench.verification.regions import claims as regions
 from workbench.verification.verdict import Verdict

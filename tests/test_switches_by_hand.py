@@ -11,9 +11,14 @@ from small import Following
 from workbench import ClosedLoop, Hold, Sampled, Scenario, Signal, System
 from workbench.contract.wrappers import Delayed
 from workbench.numerics.calculus import trace
-from workbench.verification.practical import switches as switches_module
-from workbench.verification.practical.graph import WIDTH, _shown, switches_in
-from workbench.verification.practical.switches import MOST, Expression, _of_wrappers, of_expression
+from workbench.verification.practical.switches import expression as switches_module
+from workbench.verification.practical.switches.expression import (
+    Expression,
+    _of_wrappers,
+    of_expression,
+)
+from workbench.verification.practical.switches.graph import WIDTH, _shown, switches_in
+from workbench.verification.practical.switches.margins import MOST
 from workbench.verification.run import run as simulated
 
 T = 0.02
@@ -85,9 +90,8 @@ def test_of_a_long_run_equally_spaced_rows_are_asked(law, seen, monkeypatch):
     n = 3 * MOST + 7
     log = SimpleNamespace(time=np.arange(n) * T, array=lambda name: np.zeros(n))
     asked = []
-    monkeypatch.setattr(
-        Expression, "_asked", lambda self, run, rows, x: (asked.append(x.shape),) * 3
-    )
+    monkeypatch.setattr(Expression, "_mapped", lambda self, f, run, rows, x: asked.append(x.shape))
+    monkeypatch.setattr(Expression, "_sided", lambda self, margins: margins)
     rows, _, _ = law.margins(SimpleNamespace(log=log, loop=seen.loop))
     assert len(rows) == MOST and (rows[0], rows[-1]) == (0, n - 1)
     assert asked == [(len(seen.loop.states), MOST)]

@@ -22,9 +22,9 @@ from workbench.interop.linear_plant import LinearPlant
 from workbench.numerics.compiler import compiler
 from workbench.verification import claims as C
 from workbench.verification.linear.loop import linear_law
-from workbench.verification.practical.called_kept import moved_on
-from workbench.verification.practical.running_on import running_on
-from workbench.verification.practical.stray import straight, stray
+from workbench.verification.observed.running_on import running_on
+from workbench.verification.practical.called.kept import moved_on
+from workbench.verification.practical.later.stray import straight, stray
 
 T = 0.02
 PLANT = LinearPlant((-1.3,), (1.7,), (1.0,), ("a",), ("u",), ("a",))

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from workbench.verification.practical import stray
 from workbench.verification.practical.decision import of_storage
+from workbench.verification.practical.later import stray
 from workbench.verification.predictive.ingredients import TerminalIngredients
 from workbench.verification.predictive.terminal_claims import terminal_cost
 from workbench.verification.rigorous import pictures

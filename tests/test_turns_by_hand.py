@@ -5,8 +5,8 @@ import pytest
 from test_edges_by_hand import Law, a_run, machine
 
 from workbench.contract.machine_limits import Limit
-from workbench.verification.practical import turns as module
-from workbench.verification.practical.turns import MOST, _between, _Turn, turns
+from workbench.verification.practical.branches import turns as module
+from workbench.verification.practical.branches.turns import MOST, _between, _Turn, turns
 
 SHARES = np.array([0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0])
 FREE = np.ones(len(SHARES), bool)

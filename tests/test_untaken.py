@@ -25,7 +25,7 @@ from workbench.contract.parameters import Unit
 from workbench.contract.plain import Plain
 from workbench.verification import claims as C
 from workbench.verification.judge import verify
-from workbench.verification.practical import untaken
+from workbench.verification.practical.branches import untaken
 
 T = 0.02
 PATH = Sine("output", (0.0,), (0.02,), 0.5)
@@ -393,8 +393,8 @@ def test_a_branch_is_gone_to_though_what_the_law_remembers_changes_its_shape():
 
 def test_no_start_lies_beyond_a_dead_point(monkeypatch):
     """A cylinder has a length inside its stroke there again, and the machine does not stand on the way."""
+    from workbench.verification.practical.branches.untaken import _Search
     from workbench.verification.practical.starts import Start
-    from workbench.verification.practical.untaken import _Search
 
     asked = []
     monkeypatch.setattr(
@@ -410,9 +410,9 @@ def test_no_start_lies_beyond_a_dead_point(monkeypatch):
 @pytest.mark.parametrize("end, seen", [(10.0, [1.1]), (1.05, [1.01]), (1.005, [])])
 def test_a_branch_at_the_end_of_a_stroke_is_gone_to_just_beyond_its_edge(monkeypatch, end, seen):
     """The loop is started as far beyond an edge at q = 1 as the machine goes, and from there it runs away."""
+    from workbench.verification.practical.branches.untaken import _Search
+    from workbench.verification.practical.branches.ways import COMMANDS, Edge
     from workbench.verification.practical.disturbed import Outcome
-    from workbench.verification.practical.untaken import _Search
-    from workbench.verification.practical.ways import COMMANDS, Edge
 
     tried = []
 

@@ -5,14 +5,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from workbench.verification.practical import untaken as module
+from workbench.verification.practical.branches import untaken as module
+from workbench.verification.practical.branches.untaken import MEND, WAY, _ended, _Search, untaken
+from workbench.verification.practical.branches.ways import COMMANDS as AT_ONCE
+from workbench.verification.practical.branches.ways import GAINS, Edge
 from workbench.verification.practical.disturbed import Outcome
 from workbench.verification.practical.returning import BACK, Judged, Return
 from workbench.verification.practical.starts import Start
-from workbench.verification.practical.switches import Extent
-from workbench.verification.practical.untaken import MEND, WAY, _ended, _Search, untaken
-from workbench.verification.practical.ways import COMMANDS as AT_ONCE
-from workbench.verification.practical.ways import GAINS, Edge
+from workbench.verification.practical.switches.margins import Extent
 
 LEADS = "what the law remembers may lead there"
 START = np.array([0.5, -3.0])

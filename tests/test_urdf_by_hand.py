@@ -5,7 +5,7 @@ import pytest
 
 from plants import from_urdf
 from plants.drives.laws import Force, Torque
-from plants.multibody.urdf_tree import _plain, read_robot, rotation
+from plants.multibody.urdf.tree import _plain, read_robot, rotation
 from workbench.contract.errors import InputError
 
 INERTIAL = (

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from plants import from_urdf
-from plants.multibody import urdf_file
+from plants.multibody.urdf import file as urdf_file
 from workbench import InputError
 from workbench.cases.file import load_plant
 from workbench.commands.cli import main

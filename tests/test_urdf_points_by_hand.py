@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from plants.multibody import urdf
-from plants.multibody.urdf import _Points, section_of
-from plants.multibody.urdf_file import imported
-from plants.multibody.urdf_tree import Limb, Robot, read_robot
+from plants.multibody.urdf import mechanism as urdf
+from plants.multibody.urdf.file import imported
+from plants.multibody.urdf.mechanism import _Points, section_of
+from plants.multibody.urdf.tree import Limb, Robot, read_robot
 from workbench.cases.yaml_input import parse
 from workbench.contract.errors import InputError
 

@@ -15,8 +15,8 @@ from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.errors import InputError
 from workbench.contract.wrappers import MOST_HELD, dead_time
 from workbench.run.scenario import Scenario
-from workbench.verification.practical.limits import queue
-from workbench.verification.practical.scanned import Outcome
+from workbench.verification.practical.limits.claims import queue
+from workbench.verification.practical.limits.scanned import Outcome
 from workbench.verification.run import Run, run_many
 from workbench.verification.variant import variant
 

@@ -19,8 +19,8 @@ from workbench.run.scenario import Scenario
 from workbench.verification.claims import DelayLimit, SampleTimeLimit, Settled
 from workbench.verification.observed.requirements import size_of
 from workbench.verification.observed.settled import check_settled
-from workbench.verification.practical.limits import outcome
-from workbench.verification.practical.scanned import Outcome
+from workbench.verification.practical.limits.claims import outcome
+from workbench.verification.practical.limits.scanned import Outcome
 from workbench.verification.run import Run, run_many
 from workbench.verification.run_claims import Tracking
 from workbench.verification.search.score import requirements, verdicts

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from controllers.vdc.drives.ieha import IEHAPart
+from controllers.vdc.drives.metered_section import MeteredPart
+from controllers.vdc.drives.pure_force import PureForce
+from controllers.vdc.drives.servo_cylinder import ServoValvePart
+from controllers.vdc.drives.throttled import ThrottledPart
 from controllers.vdc.gains import agreed
-from controllers.vdc.ieha import IEHAPart
-from controllers.vdc.metered_section import MeteredPart
 from controllers.vdc.part import Part
-from controllers.vdc.pure_force import PureForce
-from controllers.vdc.servo_cylinder import ServoValvePart
-from controllers.vdc.throttled import ThrottledPart
 
 PARTS: tuple[type[Part], ...] = (PureForce, ServoValvePart, ThrottledPart, MeteredPart, IEHAPart)
 SERVED = tuple(drive for kind in PARTS for drive in kind.serves)

@@ -7,7 +7,7 @@ from workbench.contract.lazy import imported
 _HOME = (
     {name: "multibody.parts" for name in ("Body", "Loop", "Place", "Actuator", "Pin")}
     | {name: "drives.laws" for name in ("Force", "Torque", "SpringDamper")}
-    | {"Mechanism": "multibody.mechanism", "Penalty": "multibody.penalty"}
+    | {"Mechanism": "multibody.mechanism", "Penalty": "multibody.penalty.integrator"}
 )
 
 __all__ = list(_HOME)

@@ -28,7 +28,7 @@ class Abilities(Oil):
         """The method's own integrator; None: those of `workbench.run.simulate`."""
         if self.method != "penalty":
             return None
-        from plants.multibody.penalty_loop import penalty_loop
+        from plants.multibody.penalty.loop import penalty_loop
 
         return penalty_loop
 

@@ -7,7 +7,7 @@ method (all with the same text of M^Σ, Q^Σ, Φ, Φ_z, Φ̇_z ż):
     projected   states z, ż. z̈ and λ from both equations, the second differentiated twice: (Φ_z M⁻¹ Φ_zᵀ) λ = Φ_z M⁻¹ Q + Φ̇_z ż;
                 `project` puts positions and velocities back on the loops after every step, in the metric of M^Σ
     minimal     states are the independent z, ż alone; the loops are planar and close in closed form (`plants.multibody.planar`)
-    penalty     the augmented Lagrangian and the trapezoidal rule of [Jaiswal21], a solver of its own (`plants.multibody.penalty`);
+    penalty     the augmented Lagrangian and the trapezoidal rule of [Jaiswal21], a solver of its own (`penalty.integrator`);
                 linearisations and claims see the same flow as projected
 
 Source: [Jaiswal21] eqs (1)–(12), (35)–(42); [Bayo96] for the projections.

@@ -21,8 +21,8 @@ from plants import BengisuAkay, BrownMcPhee, LuGre, ModifiedLuGre, machine
 from plants.four_bar.linkage import WORK_CYCLE, FourBar, cylinder_work, drift
 from plants.multibody.mechanism import Actuator, Body, Loop, Mechanism
 from plants.multibody.parts import Pin, Place
-from plants.multibody.penalty import stepper
-from plants.multibody.penalty_run import simulate as paper_method
+from plants.multibody.penalty.integrator import stepper
+from plants.multibody.penalty.run import simulate as paper_method
 from reports.studies.rows import cells, check_names
 from workbench import Log, Scenario, simulate
 from workbench.run.energy import energy_gap

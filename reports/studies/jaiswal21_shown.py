@@ -7,7 +7,7 @@ from time import process_time
 import numpy as np
 
 from plants.four_bar.linkage import WORK_CYCLE, cylinder_work, drift
-from plants.multibody.penalty import Penalty, consistent, stepper
+from plants.multibody.penalty.integrator import Penalty, consistent, stepper
 from reports.outline import picture
 from reports.studies.jaiswal21 import (
     CHEAPEST_FIRST,

@@ -162,7 +162,7 @@ class _Pages:
 
 
 def _import(options, arguments) -> int:
-    from plants.multibody.urdf_file import write_imported
+    from plants.multibody.urdf.file import write_imported
     from workbench.commands import terminal
 
     path = write_imported(options.file, options.beside, tuple(options.without), options.output)

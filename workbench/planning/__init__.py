@@ -1,5 +1,5 @@
 """Planning of redundant motions for least energy at the pump, see `workbench.planning.dynamic`, or for least time, see
-`workbench.planning.fastest`."""
+`workbench.planning.fastest.motion`."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _HOME = {
     "explain": "feasibility",
     "shortest_time": "feasibility",
     "Stretched": "paths",
-    "least_time": "fastest",
-    "Fastest": "fastest",
+    "least_time": "fastest.motion",
+    "Fastest": "fastest.motion",
 }
 
 __all__ = list(_HOME)

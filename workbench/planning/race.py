@@ -14,7 +14,7 @@ from workbench.contract.errors import InputError
 from workbench.contract.units import format_quantity
 from workbench.planning.curve import LIMITS, Curve
 from workbench.planning.dynamic import Plan
-from workbench.planning.fastest import Fastest, least_time
+from workbench.planning.fastest.motion import Fastest, least_time
 from workbench.planning.feasibility import shortest_time
 from workbench.planning.table import amount, share
 from workbench.planning.task import Task
@@ -38,7 +38,7 @@ class Row(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False)
 class Race:
-    """rows: the least time first; found: `workbench.planning.fastest.Fastest`."""
+    """rows: the least time first; found: `workbench.planning.fastest.motion.Fastest`."""
 
     found: Fastest
     rows: tuple[Row, ...]

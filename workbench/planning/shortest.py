@@ -23,7 +23,7 @@ import casadi as ca
 import numpy as np
 
 from workbench.planning.curve import graph, held, numbers, table, weighed
-from workbench.planning.fastest_program import NEAR
+from workbench.planning.fastest.program import NEAR
 from workbench.planning.paths import Stretched
 from workbench.planning.task import BIG, INSIDE, Task
 

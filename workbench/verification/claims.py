@@ -162,7 +162,7 @@ class _Limit(_Checked):
 class SampleTimeLimit(_Limit):
     """Largest sample time at which the run from the scenario's own start still settles (scan, then bracket)."""
 
-    check: ClassVar[str] = "practical.limits.check_sample_time"
+    check: ClassVar[str] = "practical.limits.claims.check_sample_time"
 
     at_least: Annotated[
         float | None, Unit("s"), "limit asked for; the loop's own sample time by default", positive
@@ -178,7 +178,7 @@ class SampleTimeLimit(_Limit):
 class DelayLimit(_Limit):
     """Largest delay from sample to valve at which the run from the scenario's own start still settles (scan, then bracket)."""
 
-    check: ClassVar[str] = "practical.limits.check_delay"
+    check: ClassVar[str] = "practical.limits.claims.check_delay"
 
     at_least: Annotated[
         float | None, Unit("s"), "limit asked for; the loop's own delay by default", positive
@@ -199,7 +199,7 @@ class ParameterLimit(_Limit):
     value of zero, the value itself in SI units.
     """
 
-    check: ClassVar[str] = "practical.limits.check_parameter"
+    check: ClassVar[str] = "practical.limits.claims.check_parameter"
 
     parameter: str
     to: Annotated[

@@ -23,8 +23,8 @@ from workbench.verification.ledger.balance import compiled_ledger, has_ledger
 from workbench.verification.observed.reachable import put_in_reach, too_wide
 from workbench.verification.observed.requirement_claims import put_to_the_test
 from workbench.verification.observed.unseen import as_far_as_seen
-from workbench.verification.practical.foundation import Foundation
-from workbench.verification.practical.timed import beyond_the_run
+from workbench.verification.practical.later.timed import beyond_the_run
+from workbench.verification.practical.limits.foundation import Foundation
 from workbench.verification.run import Run
 from workbench.verification.run import run as simulated
 from workbench.verification.told.analysis import analysis, plain, reaches

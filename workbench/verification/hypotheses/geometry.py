@@ -13,7 +13,7 @@ from workbench.verification.verdict import Assumption
 
 def proven_lever(segment, low: float, high: float) -> float:
     """A lower bound of |dx/dq| proven for every pose between the two joint angles (intervals through the same text)."""
-    from workbench.numerics.intervals import lower_bound
+    from workbench.numerics.intervals.enclosure import lower_bound
 
     return lower_bound(lambda q: np.abs(segment.lever(q)), low, high)
 

@@ -32,7 +32,7 @@ from workbench.verification.linear.kept_numbers import numbers
 from workbench.verification.linear.loop import Point, flat
 from workbench.verification.linear.sampled_data import sampled
 from workbench.verification.linear.smooth import smooth
-from workbench.verification.practical.called_kept import without_records
+from workbench.verification.practical.called.kept import without_records
 from workbench.verification.run import Run
 
 AFTER = 20  # samples for which a law has to answer as before once its numbers are put back

@@ -17,7 +17,7 @@ import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.numerics.expressions import column, symbols
-from workbench.numerics.intervals import box
+from workbench.numerics.intervals.enclosure import box
 from workbench.verification.linear.sampled_data import whole_and_rest
 from workbench.verification.linear.systems import LinearSystem
 from workbench.verification.rigorous.balls import Ball, blocks, exponential, up

@@ -20,6 +20,7 @@ from workbench.verification.linear.modes import Modes
 from workbench.verification.linear.modes_of_run import slowest_and_unstable
 from workbench.verification.observed.pump import unmoved
 from workbench.verification.observed.requirements import diverged
+from workbench.verification.practical.branches.untaken import untaken
 from workbench.verification.practical.contained import containment
 from workbench.verification.practical.decision import decided
 from workbench.verification.practical.disturbed import (
@@ -36,8 +37,7 @@ from workbench.verification.practical.nominal import Nominal, nominal_run
 from workbench.verification.practical.passing import held_on_the_way
 from workbench.verification.practical.reach_seen import further_off, reach
 from workbench.verification.practical.starts import Start, drawn, sizes
-from workbench.verification.practical.switches_of import switches_of
-from workbench.verification.practical.untaken import untaken
+from workbench.verification.practical.switches.of_run import switches_of
 from workbench.verification.run import Run
 from workbench.verification.verdict import Assumption, Verdict
 

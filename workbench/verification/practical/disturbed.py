@@ -34,8 +34,8 @@ from workbench.verification.practical.starts import (
     scenario_from,
     sizes,
 )
-from workbench.verification.practical.switches import Extent
-from workbench.verification.practical.switches_of import extent_of
+from workbench.verification.practical.switches.margins import Extent
+from workbench.verification.practical.switches.of_run import extent_of
 from workbench.verification.run import Run, run_many
 from workbench.verification.run import run as simulated
 from workbench.verification.scales import scales, signal_floor

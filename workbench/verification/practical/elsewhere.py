@@ -18,10 +18,9 @@ from workbench.verification.linear.modes import Modes
 from workbench.verification.observed.at_rest import stays_at
 from workbench.verification.practical.decision import decided
 from workbench.verification.practical.disturbed import disturbed
-from workbench.verification.practical.edges import PAIR
 from workbench.verification.practical.nominal import Nominal
 from workbench.verification.practical.returning import followed
-from workbench.verification.practical.starts import drawn, leading, positions, sizes
+from workbench.verification.practical.starts import PAIR, drawn, leading, positions, sizes
 from workbench.verification.run import Run
 from workbench.verification.run import run as simulated
 from workbench.verification.verdict import Verdict

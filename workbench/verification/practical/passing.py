@@ -24,7 +24,6 @@ from workbench.verification.linear.modes import Mode
 from workbench.verification.linear.passed import Row, growing, seen
 from workbench.verification.observed.requirements import joint_errors
 from workbench.verification.practical.disturbed import Outcome
-from workbench.verification.practical.edges import PAIR
 from workbench.verification.practical.elsewhere import held_at
 from workbench.verification.practical.hardly_damped import (
     MORE_DAMPING,
@@ -33,7 +32,7 @@ from workbench.verification.practical.hardly_damped import (
     watched,
 )
 from workbench.verification.practical.reach_seen import foreign, lost, strange
-from workbench.verification.practical.starts import drawn, sizes
+from workbench.verification.practical.starts import PAIR, drawn, sizes
 from workbench.verification.run import Run
 
 ROWS = 60  # of a run that are linearised

@@ -25,6 +25,7 @@ from workbench.contract.system import System, names
 from workbench.run.scenario import Scenario
 from workbench.verification.scales import scales
 
+PAIR = 2  # starts where a few are enough
 SPREAD = 0.02  # rad, m of a sliding joint: how far a start is that nobody states
 COVERED = 0.1  # share of what a state covered on the nominal run
 LEAST = 1e-3  # share of the plant's own scale: what a state is moved by that never moved

@@ -18,8 +18,8 @@ from typing import final
 import casadi as ca
 import numpy as np
 
-from workbench.numerics.interval_rules import Box
-from workbench.numerics.intervals import box
+from workbench.numerics.intervals.enclosure import box
+from workbench.numerics.intervals.rules import Box
 from workbench.verification.rigorous.balls import Ball, definite_ball
 from workbench.verification.rigorous.lifting import lift
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.numerics.expressions import column
-from workbench.numerics.interval_rules import Box
-from workbench.numerics.intervals import box, enclose
+from workbench.numerics.intervals.enclosure import box, enclose
+from workbench.numerics.intervals.rules import Box
 from workbench.numerics.switches import _BINARY, _UNARY
 
 _STEPS = {ca.OP_SIGN, ca.OP_FLOOR, ca.OP_CEIL, ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE}

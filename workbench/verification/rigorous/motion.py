@@ -19,7 +19,7 @@ import numpy as np
 from workbench.contract.errors import InputError
 from workbench.contract.system import System, find, names
 from workbench.numerics.calculus import trace
-from workbench.numerics.intervals import box
+from workbench.numerics.intervals.enclosure import box
 from workbench.verification.linear.data_margin import NEUTRAL
 from workbench.verification.rigorous.curvature import Curvature
 from workbench.verification.rigorous.motion_sample import Sample

@@ -13,7 +13,7 @@ from math import factorial
 import casadi as ca
 import numpy as np
 
-from workbench.numerics.intervals import box
+from workbench.numerics.intervals.enclosure import box
 from workbench.verification.rigorous.motion_text import Text
 
 ORDER = 3  # of the Taylor expansion over a sample

@@ -18,8 +18,8 @@ from workbench.contract.parameters import leaves
 from workbench.contract.system import System, names
 from workbench.numerics.calculus import Traced
 from workbench.numerics.expressions import column, symbols
-from workbench.numerics.interval_rules import Box
-from workbench.numerics.intervals import box
+from workbench.numerics.intervals.enclosure import box
+from workbench.numerics.intervals.rules import Box
 from workbench.verification.rigorous.lifting import Lifted, lift
 from workbench.verification.rigorous.paving import Bound
 

@@ -12,8 +12,8 @@ from functools import cached_property
 import casadi as ca
 import numpy as np
 
-from workbench.numerics.interval_rules import Box
-from workbench.numerics.intervals import box
+from workbench.numerics.intervals.enclosure import box
+from workbench.numerics.intervals.rules import Box
 from workbench.verification.rigorous.lifting import lift
 
 INF = np.inf

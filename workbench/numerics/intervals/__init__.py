@@ -1,0 +1,1 @@
+"""Interval arithmetic through traced graphs: boxes in, enclosures out, rounded outwards."""

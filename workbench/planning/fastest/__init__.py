@@ -1,0 +1,1 @@
+"""The motion of least time along a path, and a lower bound of that time."""
