@@ -28,6 +28,17 @@ class Node:
             message, file=self.file or None, line=self.line, key=key or None, mend=mend
         )
 
+    def below(self, key: str) -> Node | None:
+        """What stands at a dotted key, or the nearest above it; None where there is not even its first step."""
+        found = None
+        inside = self.value
+        for step in key.split("."):
+            if not isinstance(inside, dict) or step not in inside:
+                break
+            found = inside[step]
+            inside = found.value
+        return found
+
     def plain(self) -> object:
         """The value without places: dicts, lists and scalars."""
         if isinstance(self.value, dict):

@@ -1,0 +1,76 @@
+"""What a newcomer gets wrong in numbers, names and files: the refusal has place, reason and a mend that fits this machine."""
+
+from types import SimpleNamespace
+
+import pytest
+from test_newcomers import written
+
+from plants import machine
+from plants.multibody.checks import tell_odd_gravity
+from workbench import changed
+from workbench.cases.file import loads
+from workbench.commands.cli import main
+from workbench.contract.errors import InputError, Notice
+from workbench.verification.practical.starts import Start, stands
+
+
+# ---- counts, settings and directions that do not fit ------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "law, key, words",
+    [
+        ("{law: PID, K_p: [1, 2]}", "controller.K_p", "expected one number, got 2"),
+        ("{law: VDC, λ: [1, 2]}", "controller.λ", "expected one number, got 2"),
+        ("{law: PID, feed: flow}", "controller.feed", "this plant is a Mechanism"),
+        ("{law: PID, damping: pressure}", "controller.damping", "this plant is a Mechanism"),
+    ],
+)
+def test_what_does_not_fit_the_machine_is_told_at_its_key(law, key, words):
+    with pytest.raises(InputError, match=words) as why:
+        loads(written(("{law: PID}", law)))
+    assert why.value.key == key and "compared" not in why.value.mend
+
+
+def test_a_search_without_ranges_is_told_with_one_of_this_machine(tmp_path, capsys):
+    path = tmp_path / "slide.yaml"
+    path.write_text(written(then="claims: {falsify: {budget: 9}}\n"))
+    for command in ("falsify", "verify"):
+        assert main([command, str(path)]) == 3
+        said = capsys.readouterr().err
+        assert "slide.yaml, line 16, claims.falsify.over" in said
+        assert "bodies.slide.mass: [42.5 kg, 127.5 kg]" in said
+    path.write_text(written())
+    assert main(["falsify", str(path)]) == 3
+    assert "slide.yaml, line 2, claims: the search" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "gravity, words",
+    [
+        ("[0, 9.81, 0]", r"along \+y, which is upwards.*is \[0, -9.81, 0\]"),
+        ("[0, 0, 9.8]", r"along \+z, which is upwards.*is \[0, 0, -9.8\]"),
+        ("[0, -9810, 0]", "1000 times that of the earth"),
+    ],
+)
+def test_odd_gravity_is_noticed_once(gravity, words):
+    tell_odd_gravity.cache_clear()
+    text = written(("method: minimal", f"method: minimal\n  gravity: {gravity}"))
+    with pytest.warns(Notice, match=words) as told:
+        loads(text)
+    assert len([one for one in told if one.category is Notice]) == 1
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("gravity", ("[0, -9.81, 0]", "[0, 0, -1.62]", "[0, 0, 0]", "[9.81, 0, 0]"))
+def test_usual_gravity_is_not(gravity):
+    tell_odd_gravity.cache_clear()
+    loads(written(("method: minimal", f"method: minimal\n  gravity: {gravity}")))
+
+
+def test_a_machine_stands_only_where_it_carries_its_weight():
+    """A start inside all strokes at which the lift cylinder is too weak is none."""
+    crane = changed(machine("hiab-xs031").plant.locked(extension=0.5), {"payload.mass": "360 kg"})
+    log = SimpleNamespace(array=lambda name: [dict(zip(("q_1", "q_2"), crane.initial()))[name]])
+    run = SimpleNamespace(loop=SimpleNamespace(plant=crane), log=log)
+    assert stands(run, Start({"q_1": -0.2}))
+    crane.check_pose([-1.288 + 0.2, -1.982])
+    assert not stands(run, Start({"q_1": 0.2}))
