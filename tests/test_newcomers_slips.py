@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 from test_newcomers import written
 
+from controllers.pid_tuning.linear import matrices
 from plants import machine
 from plants.multibody.checks import tell_odd_gravity
 from workbench import changed
@@ -74,3 +75,20 @@ def test_a_machine_stands_only_where_it_carries_its_weight():
     assert stands(run, Start({"q_1": -0.2}))
     crane.check_pose([-1.288 + 0.2, -1.982])
     assert not stands(run, Start({"q_1": 0.2}))
+
+
+@pytest.mark.parametrize("lag, name", [("ideal", "u_push"), ("second", "u_s_push")])
+def test_a_point_off_the_edge_is_advised_that_serves(lag, name):
+    """With an ideal valve the command, behind a lag the spool: what is advised can be linearised."""
+    stroke = f"stroke: 0.4 m, valve: {{lag: {lag}}}"
+    loop = loads(written(("stroke: 0.4 m", stroke), then="loop: {sample_time: 1 ms}\n")).loop
+    with pytest.raises(InputError, match="at its edge") as why:
+        matrices(loop, {})
+    assert f"--at {name}=0.1 (in a file" in why.value.mend
+    assert len(matrices(loop, {name: 0.1})) == 1
+
+
+def test_a_law_for_linear_plants_names_laws_that_serve(tmp_path):
+    with pytest.raises(InputError, match="cannot linearise") as why:
+        loads(written(("{law: PID}", "{law: LQR, Q: 1, R: 1}")))
+    assert "MPC with relinearise: true, PID" in why.value.mend and "'at'" not in why.value.mend
