@@ -9,7 +9,7 @@ from controllers.pid_tuning.linear import matrices
 from plants import machine
 from plants.multibody.checks import tell_odd_gravity
 from workbench import changed
-from workbench.cases.file import loads
+from workbench.cases.file import load, loads
 from workbench.commands.cli import main
 from workbench.contract.errors import InputError, Notice
 from workbench.verification.practical.starts import Start, stands
@@ -92,3 +92,34 @@ def test_a_law_for_linear_plants_names_laws_that_serve(tmp_path):
     with pytest.raises(InputError, match="cannot linearise") as why:
         loads(written(("{law: PID}", "{law: LQR, Q: 1, R: 1}")))
     assert "MPC with relinearise: true, PID" in why.value.mend and "'at'" not in why.value.mend
+
+
+# ---- recorded paths as machines write them -----------------------------------------------------------------------------
+RECORDED = "{type: Recorded, space: joint, file: path.csv}"
+WALKED = "{type: Waypoints, space: joint, points: [start, [0.85 m], start], leg: 2 s}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "time,x\n0,0.75\n1.5,0.8\n3,0.85\n",
+        "time [ms],x [mm]\n0,750\n1500,800\n3000,850\n",
+        "\ufeffZeit [s];x [cm]\r\n0,0;75,0\r\n\r\n1,5;80,0\r\n3,0;85,0\r\n",
+        "0,0;0,75\n1,5;0,8\n3,0;0,85\n",
+        "t (s)\tx (m)\n0\t0.75\n1.5\t0.8\n3\t0.85\n",
+    ],
+)
+def test_a_recorded_path_may_have_units_semicolons_and_decimal_commas(tmp_path, text):
+    (tmp_path / "path.csv").write_text(text, "utf-8", newline="")
+    (tmp_path / "case.yaml").write_text(written((WALKED, RECORDED)), "utf-8")
+    path = load(tmp_path / "case.yaml").scenario.reference
+    assert path.times == pytest.approx((0.0, 1.5, 3.0))
+    assert [x for (x,) in path.values] == pytest.approx([0.75, 0.8, 0.85])
+
+
+@pytest.mark.parametrize("head, place", [("time [s],x [deg]", 2), ("time [mm],x [m]", 1)])
+def test_a_column_of_a_path_in_another_unit_is_refused(tmp_path, head, place):
+    (tmp_path / "path.csv").write_text(f"{head}\n0,0.75\n3,0.85\n")
+    (tmp_path / "case.yaml").write_text(written((WALKED, RECORDED)))
+    with pytest.raises(InputError, match=f"path.csv, line 1, column {place}: .*not in [sm],"):
+        load(tmp_path / "case.yaml")

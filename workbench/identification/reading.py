@@ -14,9 +14,9 @@ from workbench.contract.errors import InputError, short
 from workbench.contract.system import Signal
 from workbench.contract.unit_tables import QUICK
 from workbench.contract.units import quantity
+from workbench.files.csv_cells import mark_of, name_and_unit, number_in, numbers_of, split
 from workbench.files.open_file import TooLarge
 from workbench.files.open_file import text as read_text
-from workbench.identification.csv_cells import _cells, _name_and_unit, _number, _split
 from workbench.identification.records import Record, of_columns
 
 CLOCK = ("t", "time", "zeit", "temps", "timestamp")
@@ -178,7 +178,7 @@ def _csv(where: str) -> Table:
         raise InputError(
             "the file is empty", file=where, mend="give a header line and numbers below it"
         )
-    mark = max(";\t,", key=lambda c: (lines[first].count(c), c == ","))
+    mark = mark_of(lines[first])
     names, units = _header(lines, first, mark, where)
     rows = []
     row = None
@@ -190,7 +190,7 @@ def _csv(where: str) -> Table:
                 )
             continue
         row = row or number
-        rows.append(_cells(_split(line, mark, where, number), names, mark, where, number))
+        rows.append(numbers_of(split(line, mark, where, number), names, mark, where, number))
     if not rows:
         raise InputError(
             "there are no samples below the header", file=where, line=first + 1, mend="add some"
@@ -216,7 +216,7 @@ def _lines(where: str) -> list[str]:
 
 def _header(lines: list[str], first: int, mark: str, where: str) -> tuple[list[str], list[str]]:
     """(names, units) of the columns, each name once."""
-    header = _split(lines[first], mark, where, first + 1)
+    header = split(lines[first], mark, where, first + 1)
     if len(header) > MOST_COLUMNS or len(header) * (len(lines) - first) > MOST_CELLS:
         raise InputError(
             f"{len(header)} columns of {len(lines) - first - 1} samples; expected at most {MOST_COLUMNS} columns and "
@@ -225,7 +225,7 @@ def _header(lines: list[str], first: int, mark: str, where: str) -> tuple[list[s
             line=first + 1,
             mend="keep the columns that are needed, or save it as NetCDF or MAT",
         )
-    if all(_number(cell, mark) is not None for cell in header):
+    if all(number_in(cell, mark) is not None for cell in header):
         raise InputError(
             "the first line holds numbers, not names",
             file=where,
@@ -235,7 +235,7 @@ def _header(lines: list[str], first: int, mark: str, where: str) -> tuple[list[s
     names = []
     units = []
     for cell in header:
-        name, unit = _name_and_unit(cell.replace("\n", " ").strip())
+        name, unit = name_and_unit(cell.replace("\n", " ").strip())
         names.append(name)
         units.append(unit)
     if "" in names or len(set(names)) < len(names):

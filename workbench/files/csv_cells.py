@@ -1,16 +1,22 @@
-"""Cells of a comma-separated file: names, units, numbers."""
+"""Cells of a table in text: what separates them, names, units, numbers with a decimal point or comma."""
 
 from __future__ import annotations
 
 import csv
 import math
+from collections.abc import Sequence
 
 from workbench.contract.errors import InputError
 
 BRACKETS = {"]": "[", ")": "("}
 
 
-def _split(line: str, mark: str, where: str, number: int) -> list[str]:
+def mark_of(line: str) -> str:
+    """What separates the cells of a table, by its first line: a semicolon or a tab, where it has one, else a comma."""
+    return next((mark for mark in ";\t" if mark in line), ",")
+
+
+def split(line: str, mark: str, where: str, number: int) -> list[str]:
     """The cells of a line."""
     try:
         return next(csv.reader([line], delimiter=mark))
@@ -23,7 +29,7 @@ def _split(line: str, mark: str, where: str, number: int) -> list[str]:
         ) from None
 
 
-def _name_and_unit(cell: str) -> tuple[str, str]:
+def name_and_unit(cell: str) -> tuple[str, str]:
     """("X", "mm") of a header's cell "X [mm]" or "X (mm)"."""
     opening = BRACKETS.get(cell[-1:])
     if opening is None or opening not in cell:
@@ -32,7 +38,10 @@ def _name_and_unit(cell: str) -> tuple[str, str]:
     return name.strip(), unit.strip()
 
 
-def _cells(cells, names, mark, where, line) -> list[float]:
+def numbers_of(
+    cells: Sequence[str], names: Sequence[str], mark: str, where: str, line: int
+) -> list[float]:
+    """The numbers of a line, one a name."""
     if len(cells) != len(names):
         raise InputError(
             f"{len(cells)} cells, the header has {len(names)}",
@@ -42,7 +51,7 @@ def _cells(cells, names, mark, where, line) -> list[float]:
         )
     found = []
     for name, cell in zip(names, cells):
-        value = _number(cell, mark)
+        value = number_in(cell, mark)
         if value is None or not math.isfinite(value):
             said = (
                 "the cell is empty"
@@ -54,7 +63,8 @@ def _cells(cells, names, mark, where, line) -> list[float]:
     return found
 
 
-def _number(cell: str, mark: str) -> float | None:
+def number_in(cell: str, mark: str) -> float | None:
+    """The number of a cell; a comma is a decimal one where it separates nothing. None where there is no number."""
     try:
         return float(cell.replace(",", ".") if mark != "," else cell)
     except ValueError:
