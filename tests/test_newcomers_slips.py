@@ -12,6 +12,7 @@ from workbench import changed
 from workbench.cases.file import load, loads
 from workbench.commands.cli import main
 from workbench.contract.errors import InputError, Notice
+from workbench.identification.reading import read_table
 from workbench.verification.practical.starts import Start, stands
 
 
@@ -123,3 +124,25 @@ def test_a_column_of_a_path_in_another_unit_is_refused(tmp_path, head, place):
     (tmp_path / "case.yaml").write_text(written((WALKED, RECORDED)))
     with pytest.raises(InputError, match=f"path.csv, line 1, column {place}: .*not in [sm],"):
         load(tmp_path / "case.yaml")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "time,X,Y\ns,mm,mm\n0,1,2\n0.1,3,4\n",
+        "Zeit;X;Y\n[s];[mm];[mm]\n0;1,0;2\n0,1;3;4\n",
+        "time [s],X [mm],Y [mm],\n0,1,2,\n0.1,3,4,\n",
+    ],
+)
+def test_records_with_a_row_of_units_or_separators_at_the_ends(tmp_path, text):
+    (tmp_path / "bench.csv").write_text(text)
+    columns = read_table(tmp_path / "bench.csv").columns
+    assert [unit for unit, _ in columns.values()] == ["s", "mm", "mm"]
+    assert columns["X"][1].tolist() == [1.0, 3.0] and columns["Y"][1].tolist() == [2.0, 4.0]
+
+
+def test_a_date_in_place_of_seconds_is_told(tmp_path):
+    (tmp_path / "bench.csv").write_text("time,X\n2026-11-28T10:00:00,1\n")
+    with pytest.raises(InputError, match="not a number") as why:
+        read_table(tmp_path / "bench.csv")
+    assert "--period" in why.value.mend and why.value.line == 2

@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 from collections.abc import Sequence
 
-from workbench.contract.errors import InputError
+from workbench.contract.errors import InputError, short
 
+TIMED = re.compile(r"\s*\d{1,4}[-/.:]\d{1,2}[-/.:]\d")  # how a date or a time of day begins
+MOST_COLUMNS = 1000  # of a table
+MOST_CELLS = 4_000_000
 BRACKETS = {"]": "[", ")": "("}
 
 
 def mark_of(line: str) -> str:
     """What separates the cells of a table, by its first line: a semicolon or a tab, where it has one, else a comma."""
     return next((mark for mark in ";\t" if mark in line), ",")
+
+
+def without_last_mark(lines: list[str], first: int, mark: str) -> list[str]:
+    """The lines of a table without the separator that some programs write behind every row, the header's included."""
+    if mark == "\t" or not lines[first].rstrip().endswith(mark):
+        return lines
+    return [line.rstrip().removesuffix(mark) for line in lines]
 
 
 def split(line: str, mark: str, where: str, number: int) -> list[str]:
@@ -58,7 +69,12 @@ def numbers_of(
                 if not cell.strip()
                 else f"{cell.strip()[:30]!r} is not a number"
             )
-            raise InputError(said, file=where, line=line, key=name, mend="remove or repair it")
+            mend = (
+                "write seconds as numbers, or leave the column out and give --period"
+                if TIMED.match(cell)
+                else "remove or repair it"
+            )
+            raise InputError(said, file=where, line=line, key=name, mend=mend)
         found.append(value)
     return found
 
@@ -69,3 +85,39 @@ def number_in(cell: str, mark: str) -> float | None:
         return float(cell.replace(",", ".") if mark != "," else cell)
     except ValueError:
         return None
+
+
+def header(lines: list[str], first: int, mark: str, where: str) -> tuple[list[str], list[str]]:
+    """(names, units) of the columns, each name once."""
+    cells = split(lines[first], mark, where, first + 1)
+    if len(cells) > MOST_COLUMNS or len(cells) * (len(lines) - first) > MOST_CELLS:
+        raise InputError(
+            f"{len(cells)} columns of {len(lines) - first - 1} samples; expected at most {MOST_COLUMNS} columns and "
+            f"{MOST_CELLS:,} numbers".replace(",", " "),
+            file=where,
+            line=first + 1,
+            mend="keep the columns that are needed, or save it as NetCDF or MAT",
+        )
+    if all(number_in(cell, mark) is not None for cell in cells):
+        raise InputError(
+            "the first line holds numbers, not names",
+            file=where,
+            line=first + 1,
+            mend="add a header line, like 'time [s],X [mm],Y [mm]'",
+        )
+    names = []
+    units = []
+    for cell in cells:
+        name, unit = name_and_unit(cell.replace("\n", " ").strip())
+        names.append(name)
+        units.append(unit)
+    if "" in names or len(set(names)) < len(names):
+        odd = next(n for n in names if n == "" or names.count(n) > 1)
+        twice = f"two columns are called {short(odd)!r}"
+        raise InputError(
+            "a column without a name" if odd == "" else twice,
+            file=where,
+            line=first + 1,
+            mend="give every column a name of its own",
+        )
+    return names, units
