@@ -146,3 +146,10 @@ def test_a_date_in_place_of_seconds_is_told(tmp_path):
     with pytest.raises(InputError, match="not a number") as why:
         read_table(tmp_path / "bench.csv")
     assert "--period" in why.value.mend and why.value.line == 2
+
+
+@pytest.mark.parametrize("mass", ("250,5 kg", "2,5e2", "250,5"))
+def test_a_decimal_comma_in_a_change_is_told(mass):
+    with pytest.raises(InputError) as why:
+        loads(f"plant: {{machine: hiab-xs031, change: {{payload.mass: {mass}}}}}\n")
+    assert "a decimal point, as in 1.5" in why.value.mend and "Any" not in why.value.message

@@ -7,6 +7,13 @@ from dataclasses import dataclass
 from workbench.contract.errors import InputError
 
 
+def after_comma(word: str) -> str:
+    """What to do about a word that stands as a key and is the end of a number with a decimal comma; "" for other words."""
+    if not word[:1].isdigit():
+        return ""
+    return f"write numbers with a decimal point, as in 1.{word[:20]}: a comma begins a new key"
+
+
 @dataclass(frozen=True)
 class Node:
     """One value of a YAML file and its place.
