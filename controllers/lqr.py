@@ -14,7 +14,7 @@ from typing import Annotated, final
 import numpy as np
 
 from controllers.riccati import riccati
-from workbench.contract.errors import InputError, some_numbers
+from workbench.contract.errors import InputError, miscounted
 from workbench.contract.parameters import Unit, check_bounds, positive
 from workbench.contract.system import Controller, Signal, System, controls, find, names
 from workbench.run.targets import target_name
@@ -229,11 +229,7 @@ def _weight(name: str, given, n: int) -> np.ndarray:
     """The n×n matrix of a weight: a number for all, one for each, or the matrix itself."""
     given = np.asarray(given, float)
     if given.shape not in ((), (1,), (n,), (n, n)):
-        raise InputError(
-            f"{name}: expected {some_numbers(n)}, got {' × '.join(map(str, given.shape))}",
-            key=name,
-            mend="give one number for all, or one for each in order",
-        )
+        raise miscounted(name, " × ".join(map(str, given.shape)), n)
     return given if given.ndim == 2 else np.diag(np.broadcast_to(given, (n,)))
 
 

@@ -27,7 +27,11 @@ KINDS = (".svg", ".png")
 WITHOUT_WINDOWS = ("agg", "svg", "pdf", "ps", "cairo", "template")
 SIZE = (12.0, 7.2)  # inches
 DPI = 160
+POINT = 1.0  # m: taken as the size of a machine that is a point, as a drum without pins
 EDGE = 0.3  # share of a cell, smoothed, from which it is in reach
+WIDE = 0.93  # of the page: a line of the heading
+SAME = 5e-3  # m: places that are no further apart are told as one
+LEAST = 7.0  # points: letters of a heading
 CELLS = 200  # across the picture in which the reach of a tool is traced
 
 
@@ -93,7 +97,7 @@ def draw_on(fig, plant, title: str = "") -> None:
         return
     machine(plant, height=SIZE[1], width=SIZE[0], fig=fig)
     fig.axes[0].set_position((0.06, 0.07, 0.92, 0.85))
-    fig.axes[0].set_title(title, fontsize=13, fontweight="bold")
+    _fitted(fig, 0.945, title, 13.0, fontweight="bold")
 
 
 def _mechanism(fig, plant: Mechanism, title: str) -> None:
@@ -118,7 +122,7 @@ def _frame(ax, drawn: Picture, parts, room: float) -> None:
     low = every.min(axis=0)
     high = every.max(axis=0)
     middle = 0.5 * (low + high)
-    half = 0.5 * (high - low) + room * max(high - low)
+    half = 0.5 * (high - low) + room * (max(high - low) or POINT)
     box = ax.get_window_extent()
     scale = max(half[0] / box.width, half[1] / box.height)  # m a pixel, the same both ways
     ax.set_aspect("equal")
@@ -134,19 +138,32 @@ def _heading(fig, plant, title: str, reached) -> None:
     parts.append(f"{sum(b.mass for b in plant.bodies):.4g} kg")
     if reached is not None:
         parts.append(f"{plant.tcp.name or 'tool'} reaches {_extent(plant, reached)}")
-    fig.text(0.05, 0.955, title or plant.name, fontsize=13, fontweight="bold", va="baseline")
-    fig.text(0.05, 0.92, signed(" · ".join(parts)), fontsize=8.5, color=SOFT, va="baseline")
+    _fitted(fig, 0.955, title or plant.name, 13.0, fontweight="bold")
+    _fitted(fig, 0.92, signed(" · ".join(parts)), 8.5, color=SOFT)
+
+
+def _fitted(fig, y: float, text: str, size: float, **looks) -> None:
+    """One line across the page: in smaller letters where it is long, and cut where those would be too small to read."""
+    line = fig.text(0.05, y, text, fontsize=size, va="baseline", **looks)
+    room = WIDE * fig.bbox.width
+    while line.get_window_extent().width > room and line.get_fontsize() > LEAST:
+        line.set_fontsize(line.get_fontsize() - 0.5)
+    while line.get_window_extent().width > room and len(text) > 1:
+        text = text[:-2].rstrip()
+        line.set_text(f"{text}…")
 
 
 def _extent(plant, points: np.ndarray) -> str:
-    """How far (n, 3) points lie across and up, where the drawing is seen level; else along x, y and z of the ground."""
+    """How far (n, 3) points lie across and up, where the drawing is seen level; else along those axes of the ground on which
+    they differ.
+    """
     view = directions(plant)
     weight = np.array(plant.gravity, float)
     if np.allclose(weight @ view[:, 1], -np.linalg.norm(weight)):
         across, up = map(_range, (points @ view).T)
         return f"{across} across, {up} up"
-    x, y, z = map(_range, points.T)
-    return f"x {x}, y {y}, z {z} over the strokes of its cylinders"
+    along = [f"{name} {_range(own)}" for name, own in zip("xyz", points.T) if np.ptp(own) > SAME]
+    return f"{', '.join(along) or 'one place'} over the strokes of its cylinders"
 
 
 def _range(values) -> str:
@@ -160,7 +177,7 @@ def _reach(fig, plant, drawn: Picture, shape) -> np.ndarray | None:
         return None
     swept = tool_points(plant)
     points = swept @ directions(plant)
-    ax = fig.add_axes((0.715, 0.45, 0.275, 0.45))
+    ax = fig.add_axes((0.715, 0.45, 0.275, 0.43))
     x, y, inside = _traced(points)
     ax.contourf(x, y, inside, levels=[EDGE, 2.0], colors=[SKY], alpha=0.16, zorder=0.5)
     ax.contour(x, y, inside, levels=[EDGE], colors=[SKY], linewidths=0.9, zorder=0.6)

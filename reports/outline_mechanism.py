@@ -121,8 +121,8 @@ def _view(plant, z) -> tuple[np.ndarray, tuple[str, str]]:
     up = -down / np.linalg.norm(down) if np.any(down) else np.array([0.0, 1.0, 0.0])
     to_us = _normal(plant, z, up)
     if to_us is not None:
-        if abs(up @ to_us) > 0.99:
-            up = np.eye(3)[np.abs(to_us).argmin()]
+        if abs(up @ to_us) > 0.99:  # seen from above, the first axis across goes to the right
+            up = np.cross(to_us, np.eye(3)[int(abs(to_us[0]) > 0.9)])
     else:
         side = np.eye(3)[np.abs(up).argmin()]
         forth = np.cross(side, up)  # so that the first axis across up goes to the right

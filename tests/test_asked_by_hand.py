@@ -69,7 +69,7 @@ def test_the_fastest_of_what_a_reference_asks_for(monkeypatch):
     monkeypatch.setattr(module, "target_name", lambda name, order: f"d{name}_d")
     share, words = asking(monkeypatch, y=0.2, z=0.45)
     assert share == pytest.approx(0.9)
-    assert words == "the reference asks for 0.45 m/s of z, and the machine has 0.5 m/s"
+    assert words == "the reference asks for 0.45 m/s of z, 90 % of what the machine has (0.5 m/s)"
     share, words = asking(monkeypatch, y=0.35, feed="none")
     assert share == pytest.approx(0.7)
     slow = "the reference is faster than this loop can follow"

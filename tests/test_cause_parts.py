@@ -311,6 +311,9 @@ def test_what_is_wrong_of_one_kind_is_also_put_back_together():
     (both,) = cause_trials._together(found)
     assert both.numbers == {"K": 1.0, "L": 3.0} and both.kind == "gain"
     assert both.words == "several numbers together: a; b" and both.oddness == pytest.approx(0.4)
+    many = [trial("gain", word, 1.0, **{word: 1.0}) for word in "abcde"]
+    (all_of_them,) = cause_trials._together(many)
+    assert all_of_them.words == "several numbers together: a; b; c; and 2 more"
     assert list(cause_trials._together(found[:1])) == []
     twice = [trial("machine", "c", m=1.0), trial("machine", "c", n=1.0)]
     assert list(cause_trials._together(twice)) == []

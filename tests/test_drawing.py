@@ -26,14 +26,14 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def shown(machine):
+def shown(machine, title="boom"):
     """(axes of the machine, its texts that are not empty, renderer)."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     fig = Figure(figsize=SIZE, dpi=100)
     FigureCanvasAgg(fig)
-    draw_on(fig, machine, "boom")
+    draw_on(fig, machine, title)
     ax = fig.axes[0]
     return fig, [t for t in ax.texts if t.get_text()], fig.canvas.get_renderer()
 
@@ -139,6 +139,33 @@ def test_a_machine_in_space_is_seen_with_x_to_the_right():
         assert view.T @ view == pytest.approx(np.eye(2))
 
 
+def test_a_machine_seen_from_above_has_x_to_the_right_and_y_up():
+    flat = SLIDES.format(gravity=[0, 0, -9.81], case=[0, 0, 0], axis=[1, 0, 0])
+    flat = flat.replace("joint: prismatic, axis: [1, 0, 0], ", "").replace(
+        "between: [ground.case, slide.rod], drive: Force, shortest: 0.5 m, longest: 0.9 m",
+        "joint: slide, drive: Torque",
+    )
+    flat = flat.replace("mass: 85 kg, start: 0.7 m", "mass: 85 kg, I_zz: 2")
+    assert directions(loads(flat).plant) == pytest.approx(np.array([[1, 0], [0, 1], [0, 0]]))
+
+
+@pytest.mark.parametrize("name", ("boom " * 40, "x" * 300, "short"))
+def test_headings_stay_on_the_page(name):
+    """In smaller letters where a name is long, and cut where those would be too small to read."""
+    fig, _, _ = shown(read(), name.strip())
+    assert max(t.get_window_extent().x1 for t in fig.texts) < fig.bbox.x1
+    title = fig.texts[0].get_text()
+    assert title == name if name == "short" else title.endswith("…") and len(title) > 90
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_machine_that_is_a_point_is_drawn():
+    text = "plant: {type: Mechanism, bodies: {drum: {mass: 9 kg, I_zz: 2}}, actuators: {turn: {joint: drum, drive: Torque}}}"
+    fig, texts, _ = shown(loads(text).plant)
+    low, high = fig.axes[0].get_xlim()
+    assert high > low and any("drum" in t.get_text() for t in texts)
+
+
 SLIDES = """
 plant:
   type: Mechanism
@@ -175,7 +202,7 @@ TURNED = SLIDES.replace(
     ("text", "said"),
     [
         (SLIDES, "rod reaches 0.50 … 0.90 m across, 0.00 … 0.00 m up"),
-        (TURNED, "rod reaches x 0.50 … 0.90 m, y 0.00 … 0.00 m, z 0.00 … 0.00 m over the strokes"),
+        (TURNED, "rod reaches x 0.50 … 0.90 m over the strokes"),
     ],
 )
 def test_a_reach_is_told_along_axes_and_not_along_an_oblique_view(text, said):

@@ -139,7 +139,7 @@ def test_what_an_observer_believes():
     wanted = np.diag([1.0, 4.0, 9.0]) + 0.25 * B_d @ B_d.T
     assert W[:3, :3] == pytest.approx(wanted) and np.diag(W[3:, 3:]) == pytest.approx([0.04, 0.09])
     assert not W[:3, 3:].any() and pytest.approx(0.01 * np.eye(2)) == V
-    with pytest.raises(InputError, match="σ_d has 2 entries, expected 1 or 3"):
+    with pytest.raises(InputError, match="observer.σ_d: expected 1 or 3 numbers, got 2"):
         covariances(3, np.ones((3, 3)), 2, given)
     A, C = augmented(np.diag([0.5, 0.6, 0.7]), B_d, np.ones((2, 3)), np.eye(2))
     assert A[:3, 3:].tolist() == B_d.tolist() and A[3:, 3:].tolist() == np.eye(2).tolist()

@@ -10,7 +10,7 @@ from controllers.gain_search import command as by_runs
 from controllers.gain_search import knobs as turning
 from controllers.gain_search.bearing import Ladder, borne
 from controllers.gain_search.knobs import Knob, knobs, turned
-from controllers.gain_search.options import ByRuns
+from controllers.gain_search.options import NO_MEASURE, ByRuns
 from controllers.gain_search.point import Point, Traded
 from workbench.contract.errors import InputError
 from workbench.contract.plain import Plain
@@ -134,7 +134,14 @@ def test_a_search_from_its_start_to_what_it_chooses(
     assert found.found == ("K", "τ") and found.start.error == 3.0 and len(found.tried) == 1
     assert found.ranked == ((best, begun) if better else ()) and found.unit == "rad"
     assert (found.floor, found.ceiling, found.what) == (0.25, None, "delay")
-    assert found.asked == "the least error, bearing no less delay"
+    assert found.asked == "the least error, bearing a delay of 0.25 s or more"
+    begun, stated = replace(whole, violated=("tracking",)), ByRuns(bears=0.25)
+    assert NO_MEASURE in ByRuns().asked(begun, 5e-4, None, "m")
+    assert NO_MEASURE not in stated.asked(begun, 0.25, None, "m")
+    assert (
+        ByRuns("reserve").asked(begun, None, 1e-3, "m")
+        == "the most delay borne, at an error of 1 mm or less"
+    )
 
 
 def test_a_bench_has_what_is_asked_and_the_ladder_of_its_claim(monkeypatch):

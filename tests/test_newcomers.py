@@ -135,7 +135,7 @@ def test_a_point_of_four_numbers_is_told_how_many():
 @pytest.mark.parametrize(
     ("claim", "key", "mend"),
     [
-        ("falsify: {over: {}}", "claims.falsify.over", "write a path of the plant and its range"),
+        ("falsify: {over: {}}", "claims.falsify.over", "bodies.slide.mass: [42.5 kg, 127.5 kg]"),
         (
             'probability: {of: "always (x_slide < 1 m)", over: {}}',
             "claims.probability.over",
@@ -179,13 +179,13 @@ LINEAR = "plant: {machine: ieha-published-linear, change: {measured: states}}\n"
             LINEAR + "controller: {law: LQR, Q: 1, R: [1, 2]}\n",
             "controller.R",
             "one number, got 2",
-            "one for each",
+            "write one number",
         ),
         (
             LINEAR + "controller: {law: MPC, Q: [1, 2]}\n",
             "controller.Q",
             "one number, got 2",
-            "one for each",
+            "write one number",
         ),
         ("plant: {type: Mechanism, bodies: {}}\n", "plant.bodies", "at least one", "boom: {"),
         (

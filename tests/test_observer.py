@@ -109,7 +109,7 @@ def test_settings_are_checked():
     ):
         with pytest.raises(ValueError):
             Observer(**({"σ_y": (1.0,), "σ_d": (1.0,)} | wrong))
-    with pytest.raises(InputError, match="σ_x has 3 entries, expected 1 or 2"):
+    with pytest.raises(InputError, match="observer.σ_x: expected 1 or 2 numbers, got 3"):
         design(LAGS, B, C, np.zeros((1, 1)), Observer(σ_y=(1.0,), σ_d=(1.0,), σ_x=(1.0, 1.0, 1.0)))
 
 

@@ -202,7 +202,8 @@ def test_spline_from_the_csv_of_a_log(tmp_path):
     [
         ("0,1\n1,x\n", "number was expected", 2),
         ("t,q\n0,1\n1\n", "1 columns", 3),
-        ("t [s],q [deg]\n0,1\n1,2\n", "deg", 1),
+        ("t [s],q [bar]\n0,1\n1,2\n", "not in m or rad or 1", 1),
+        ("t [mm],q [m]\n0,1\n1,2\n", "not in s, nor", 1),
         ("", "samples", None),
         ("t,q\n0,1\n", "samples", None),
         ("0\n1\n", "samples", None),

@@ -6,19 +6,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, final
 
-from controllers.gain_search.point import Traded
+from controllers.gain_search.point import Point, Traded
 from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.errors import InputError
 from workbench.contract.field_checks import check_parts, is_number
+from workbench.contract.units import format_quantity as say
 from workbench.run.scenario import Scenario
 
 Trade = Literal["error", "reserve", "balanced"]
 TRADES: tuple[Trade, ...] = ("error", "reserve", "balanced")
 WORDS = {
-    "error": "the least error, bearing no less {what}",
-    "reserve": "the most {what} borne, at no more error",
+    "error": "the least error, bearing a {what} of {floor} or more",
+    "reserve": "the most {what} borne, at an error of {ceiling} or less",
     "balanced": "the least error per {what} borne",
 }
+NO_MEASURE = "the gains it began with violate a requirement, so that what they bear is no measure"
 
 
 @final
@@ -65,10 +67,16 @@ class ByRuns:
         """'delay' or 'sample time'."""
         return self.margin.replace("-", " ")
 
-    @property
-    def words(self) -> str:
-        """What is traded for what."""
-        return WORDS[self.trade].format(what=self.what)
+    def asked(self, start: Point, floor: float | None, ceiling: float | None, unit: str) -> str:
+        """What is traded for what, in words. start: the first gains; floor, ceiling: what has to be kept, in s and in unit."""
+        numbers = {
+            "floor": "any" if floor is None else say(floor, "s", 3),
+            "ceiling": "any" if ceiling is None else say(ceiling, unit, 3),
+        }
+        words = WORDS[self.trade].format(what=self.what, **numbers)
+        if self.trade == "error" and self.bears is None and start.violated:
+            words += f" ({NO_MEASURE})"
+        return words
 
     def tune(
         self,

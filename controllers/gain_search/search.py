@@ -67,7 +67,7 @@ def searched(
         chosen=chosen,
         tried=tuple(search.tried.values()),
         ranked=tuple(ranked),
-        asked=wish.words,
+        asked=wish.asked(first, bench.floor, bench.ceiling, error_unit(loop)),
         what=wish.what,
         floor=bench.floor,
         ceiling=bench.ceiling,

@@ -14,7 +14,7 @@ from typing import Annotated, final
 import numpy as np
 
 from controllers.riccati import riccati
-from workbench.contract.errors import InputError
+from workbench.contract.errors import InputError, miscounted
 from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
 
 
@@ -120,10 +120,7 @@ def covariances(n: int, B_d, p: int, given: Observer) -> tuple[np.ndarray, np.nd
     for name, count in {"σ_y": p, "σ_d": k, "σ_w": k, "σ_x": n}.items():
         value = getattr(given, name)
         if len(value) not in (1, count):
-            raise InputError(
-                f"observer: {name} has {len(value)} entries, expected 1 or {count}",
-                mend="one for each in order, or one for all",
-            )
+            raise miscounted(f"observer.{name}", len(value), count)
         σ[name] = np.broadcast_to(np.array(value, float), (count,))
     W = np.zeros((n + k, n + k))
     W[:n, :n] = np.diag(σ["σ_x"] ** 2) + B_d @ np.diag(σ["σ_w"] ** 2) @ B_d.T

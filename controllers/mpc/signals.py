@@ -9,7 +9,7 @@ import numpy as np
 from controllers.mpc.overlap import Overlap, overlap, smoothed, without_overlap
 from controllers.mpc.parts import limit_units
 from workbench.contract.declared import LawData
-from workbench.contract.errors import InputError, some_numbers
+from workbench.contract.errors import miscounted
 from workbench.contract.system import Signal, controls, find, names
 from workbench.run.targets import target_name
 
@@ -106,10 +106,8 @@ class MPCSignals(LawData):
         if not value and field in ("u_min", "u_max", "slew"):
             value = ({"u_min": -np.inf, "u_max": np.inf, "slew": np.inf}[field],)
         if len(value) not in (1, count):
-            raise InputError(
-                f"{field}: expected {some_numbers(count)}, got {len(value)}",
-                mend="give one number for all, or one for each in order",
-            )
+            of = self.follows if field == "Q" else self.commands
+            raise miscounted(field, len(value), count, "signal", [s.name for s in of])
         # Limits of openings.
         band = (
             {"u_min": 1.0, "u_max": -1.0}.get(field, 0.0) * self.overlap.u_d

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from controllers.pid.units import positions_of
-from workbench.contract.errors import InputError
+from workbench.contract.errors import InputError, miscounted
 from workbench.contract.system import Controller, Signal, controls, find
 from workbench.run.targets import target_name
 
@@ -13,19 +13,31 @@ def check_actuators(law) -> None:
     for field in ("K_p", "K_i", "K_d", "K_v", "K_f"):
         count = len(getattr(law, field))
         if count not in (1, law.n):
-            raise InputError(
-                f"{field}: expected 1 or {law.n} numbers, one per actuator, got {count}"
-            )
+            raise miscounted(field, count, law.n, "actuator", [s.name for s in law.commands])
     if len(law.positions) != law.n:
         raise InputError(
             f"signals: expected {law.n} measured positions, one per command "
             f"({', '.join(s.name for s in law.commands)}), got {len(law.positions)}"
         )
-    if (law.uses_pressures or law.δ > 0) and not law.hydraulic:
+    wanted = _needs_chambers(law)
+    if wanted and not law.hydraulic:
         raise InputError(
-            f"PID: {type(law.model).__name__} has no valves and cylinders (pressures, overlap)",
-            mend="write PID.design(plant), which chooses what suits it, or feed='gain' or 'none', damping='none' and δ=0",
+            f"PID: {' and '.join(wanted)}: only of a crane (type: Manipulator) does PID read valves and chambers; "
+            f"this plant is a {type(law.model).__name__}",
+            mend=f"write {' and '.join(wanted.values())}, or PID.design(plant), which chooses what suits it",
         )
+
+
+def _needs_chambers(law) -> dict[str, str]:
+    """Settings of a PID that need the valves and chambers of cylinders → what does without."""
+    found = {}
+    if law.feed == "flow":
+        found["feed='flow'"] = "feed='gain' or feed='none'"
+    if law.damping == "pressure":
+        found["damping='pressure'"] = "damping='none'"
+    if law.δ > 0:
+        found[f"δ={law.δ:g}"] = "δ=0"
+    return found
 
 
 class ActuatorSignals(Controller):

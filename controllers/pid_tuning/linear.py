@@ -20,8 +20,9 @@ import numpy as np
 
 from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.errors import InputError
-from workbench.contract.system import innermost, names, rewrapped
+from workbench.contract.system import controls, innermost, names, rewrapped
 from workbench.contract.units import quantity
+from workbench.numerics.switches import AtAnEdge
 from workbench.run.scenario import Scenario
 from workbench.verification.linear.local import linearised
 from workbench.verification.linear.local_claim import STILL
@@ -31,6 +32,7 @@ from workbench.verification.linear.systems import LinearSystem, balanced, break_
 from workbench.verification.run import Run
 
 GAINS = ("K_p", "K_i", "K_d")
+OPEN = 0.1  # of a command, in its unit: beyond the edge at which valves change sides
 
 
 def with_gains(loop: ClosedLoop, free: Sequence[str], K: np.ndarray) -> ClosedLoop:
@@ -67,7 +69,10 @@ def matrices(loop: ClosedLoop, at: Mapping[str, Any]) -> list[Matrices]:
     linear_law(loop, tangent=True)
     T = float(loop.period)
     if not loop.plant.cylinders:
-        return [Matrices(*closed(loop, point(loop.plant, at)), T)]
+        try:
+            return [Matrices(*closed(loop, point(loop.plant, at)), T)]
+        except AtAnEdge as why:
+            raise InputError(why.message, mend=lambda: _off_the_edge(loop)) from None
     found = linearised(Run(loop, Scenario(duration=1.0, start=pose(loop.plant, at)), None))
     off = max(loc.residual for loc in found)
     if not off <= STILL:
@@ -76,6 +81,25 @@ def matrices(loop: ClosedLoop, at: Mapping[str, Any]) -> list[Matrices]:
             mend="choose another pose with at: {q_1: …}",
         )
     return [Matrices(loc.A, loc.B, loc.C, T, loc.sides) for loc in found]
+
+
+def _off_the_edge(loop: ClosedLoop) -> str:
+    """What to do where a switch is at its edge at the start: commands, or spools that lag behind them, that are a little open."""
+    plant = loop.plant
+    commands = controls(plant)
+    units = {s.unit for s in commands}
+    spools = [s for s in plant.states if s.unit in units]
+    by_runs = "find the gains without a linear model, by runs (workbench tune --method runs)"
+    for moved in (commands, spools, [*commands, *spools]):
+        at = {s.name: OPEN for s in moved}
+        try:
+            closed(loop, point(plant, at))
+        except InputError:
+            continue
+        options = " ".join(f"--at {name}={value}" for name, value in at.items())
+        listed = ", ".join(f"{name}: {value}" for name, value in at.items())
+        return f"linearise with valves a little open, {options} (in a file at: {{{listed}}}), or {by_runs}"
+    return by_runs
 
 
 def pose(plant, at: Mapping[str, Any]) -> tuple[float, ...] | None:

@@ -28,7 +28,7 @@ from controllers.vdc.parts import default_k_x
 from plants.multibody import coordinates
 from plants.multibody.built import Built
 from plants.multibody.mechanism import Mechanism
-from workbench.contract.errors import InputError
+from workbench.contract.errors import InputError, miscounted
 from workbench.contract.parameters import check_bounds
 
 
@@ -116,9 +116,7 @@ class VDC(Forces):
         own = [(name, given, drives, "drive") for name, given in self._drive_gains.items()]
         for field, given, many, what in (("λ", self.λ, len(self.machine.lead), "coordinate"), *own):
             if len(given) not in (1, many):
-                raise InputError(
-                    f"{field}: expected 1 or {many} numbers, one per {what}, got {len(given)}"
-                )
+                raise miscounted(field, len(given), many, what)
 
     @staticmethod
     def unfit(model) -> InputError | None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
+import warnings
+from functools import cache, partial
 from math import inf
 
 import numpy as np
@@ -11,7 +12,7 @@ from plants.drives.contract import Drive
 from plants.multibody.loops import facing
 from plants.multibody.parts import GROUND
 from plants.multibody.tree import point
-from workbench.contract.errors import InputError, tried
+from workbench.contract.errors import InputError, Notice, tried
 from workbench.contract.system import names
 
 
@@ -119,6 +120,37 @@ def check_surroundings(mechanism) -> None:
                 key=name,
                 mend="write 'method: projected' or 'method: minimal'",
             )
+
+
+EARTH = 9.81  # m/s²
+MOST_WEIGHT = 10  # times that of the earth: more is no machine's weight
+
+
+@cache
+def tell_odd_gravity(gravity: tuple[float, ...]) -> None:
+    """A Notice, once for each gravity, where bodies fall along +y or +z, or far faster than on earth: most likely a slip.
+
+    It is no error: a drawing whose y points downwards has such a gravity.
+    """
+    axis = max(range(3), key=lambda i: abs(gravity[i]))
+    size = abs(gravity[axis])
+    written = f"gravity: [{', '.join(f'{value:g}' for value in gravity)}]"
+    if axis > 0 and gravity[axis] > 0:
+        down = ", ".join(f"{-size:g}" if i == axis else "0" for i in range(3))
+        warnings.warn(
+            Notice(
+                f"{written} lets bodies fall along +{'xyz'[axis]}, which is upwards in every picture; weight that acts "
+                f"downwards is [{down}]. If your {'xyz'[axis]} points downwards, all is well"
+            ),
+            stacklevel=2,
+        )
+    if size > MOST_WEIGHT * EARTH:
+        warnings.warn(
+            Notice(
+                f"{written} is {size / EARTH:.4g} times that of the earth; plain numbers are in m/s²"
+            ),
+            stacklevel=2,
+        )
 
 
 def check_signals(mechanism) -> None:

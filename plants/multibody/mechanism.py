@@ -55,7 +55,9 @@ class Mechanism(Abilities, Told, Paths):
     bodies: tuple[Body, ...]
     loops: tuple[Loop, ...] = ()
     actuators: tuple[Actuator, ...] = ()
-    gravity: Annotated[tuple[float, ...], Unit("m/s^2"), "gravity in the ground's axes"] = (
+    gravity: Annotated[
+        tuple[float, ...], Unit("m/s^2"), "gravity in the ground's axes: how bodies fall"
+    ] = (
         0.0,
         -9.81,
         0.0,
@@ -93,6 +95,7 @@ class Mechanism(Abilities, Told, Paths):
                 if not self.bodies
                 else "write [x, y, z], such as [0, -9.81, 0]",
             )
+        checks.tell_odd_gravity(self.gravity)
         drawn = pins.resolve(self)
         tried(
             partial(check, self)

@@ -26,7 +26,7 @@ from typing import Any
 from workbench.cases import shape
 from workbench.cases.choosing import check_given, chosen, given_keys, labels_of
 from workbench.cases.expanding import expanded
-from workbench.cases.node import Node
+from workbench.cases.node import Node, after_comma
 from workbench.cases.numbers import bounded, number
 from workbench.cases.provenance import Provenance, relocate, unwrapped
 from workbench.cases.refusals import REFUSALS, joined, refused_at, shortened, unknown
@@ -66,7 +66,8 @@ class _Builder:
             raise node.error(
                 f"nothing is given here; expected {shape.expectation(wanted)}",
                 key=path,
-                mend="write a value, or remove the key to get the default",
+                mend=after_comma(path.rpartition(".")[2])
+                or "write a value, or remove the key to get the default",
             )
         if isinstance(node.value, dict):
             return self.from_mapping(wanted, node, path)

@@ -204,7 +204,12 @@ def _blamed(why: Exception, cls: type, model: Any, node: Node) -> InputError:
         such = f", such as 'model: {{machine: {model.linear_twin}}}'" if model.linear_twin else ""
         mend = (
             f"give it a model that is linear at rest (this one is the {type(model).__name__} itself){such}"
-            + (", or relinearise: true" if cls.__name__ == "MPC" else "")
+            + ", or "
+            + (
+                "relinearise: true"
+                if cls.__name__ == "MPC"
+                else "a law that needs none: MPC with relinearise: true, PID"
+            )
             + (f"; or: {mend}" if mend else "")
         )
     return InputError(

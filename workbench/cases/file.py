@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -31,7 +32,7 @@ from workbench.cases.build import build
 from workbench.cases.claims import read_claims
 from workbench.cases.compiled import is_compiled, read_compiled
 from workbench.cases.controller import changed, read_controller
-from workbench.cases.edit import located
+from workbench.cases.edit import located, placed
 from workbench.cases.locked import locked
 from workbench.cases.loop import accuracy, wrapped
 from workbench.cases.node import Node
@@ -71,14 +72,16 @@ class Case:
     path: str = ""
     root: Node | None = field(default=None, repr=False)
 
+    @contextmanager
     def located(self, section: str = "scenario"):
-        """Context in which refusals that have no place get this file's name and the section's line."""
-        node = (
-            self.root.value.get(section, self.root.value["plant"])
-            if self.root
-            else Node({}, 0, 0, self.path)
-        )
-        return located(node, section)
+        """Refusals inside that have no line get this file's name, and the line of what their key names, else of the section."""
+        try:
+            yield
+        except (ValueError, ArithmeticError) as why:
+            root = self.root or Node({"plant": Node({}, 0, 0, self.path)}, 0, 0, self.path)
+            named = getattr(why, "key", None) or section
+            node = root.below(named) or root.below(section) or root.value["plant"]
+            raise placed(why, node, named if root.below(named) else section) from None
 
 
 def load(path: str | os.PathLike, change: Change | None = None) -> Case:

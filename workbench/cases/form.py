@@ -23,9 +23,9 @@ Number = str | float  # a number or "2 bar", whose unit is that of the signal it
 
 @dataclass(frozen=True)
 class Recorded:
-    """A path recorded in a file of comma-separated values: time, component 1, …; SI units."""
+    """A path recorded in a file of text: time, component 1, …; in SI units, or in those of its header (`time [ms]; x [mm]`)."""
 
-    file: Annotated[str, "file of rows time, component 1, …, in s and SI units"]
+    file: Annotated[str, "file of rows time, component 1, …, in SI units or in those of its header"]
     space: Space
 
 

@@ -7,6 +7,13 @@ from dataclasses import dataclass
 from workbench.contract.errors import InputError
 
 
+def after_comma(word: str) -> str:
+    """What to do about a word that stands as a key and is the end of a number with a decimal comma; "" for other words."""
+    if not word[:1].isdigit():
+        return ""
+    return f"write numbers with a decimal point, as in 1.{word[:20]}: a comma begins a new key"
+
+
 @dataclass(frozen=True)
 class Node:
     """One value of a YAML file and its place.
@@ -27,6 +34,17 @@ class Node:
         return InputError(
             message, file=self.file or None, line=self.line, key=key or None, mend=mend
         )
+
+    def below(self, key: str) -> Node | None:
+        """What stands at a dotted key, or the nearest above it; None where there is not even its first step."""
+        found = None
+        inside = self.value
+        for step in key.split("."):
+            if not isinstance(inside, dict) or step not in inside:
+                break
+            found = inside[step]
+            inside = found.value
+        return found
 
     def plain(self) -> object:
         """The value without places: dicts, lists and scalars."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from workbench.cases import shape
-from workbench.cases.node import Node
+from workbench.cases.node import Node, after_comma
 from workbench.contract.errors import Faults, InputError, in_words
 
 MEANT = {"p_s": "p_top", "body": "joint"}  # a word of one part → what others call the same
@@ -29,8 +29,8 @@ def unknown(
     mend = f"choose from those {listed}" if known else "take it out: nothing can be written here"
     if near:
         mend = f"did you mean {' or '.join(near)}? ({listed})"
-    elif key[:1].isdigit() and what == "key":
-        mend = f"write numbers with a decimal point, as in 1.{shortened(key)}: a comma begins a new key"
+    elif what == "key":
+        mend = after_comma(key) or mend
     return node.error(f"there is no {what} {shortened(key)!r} here", key=place, mend=mend)
 
 

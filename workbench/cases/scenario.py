@@ -105,7 +105,7 @@ def read_scenario(
                 )
         scenario = Scenario(
             duration=spec.duration,
-            reference=_reference(spec.reference, given.get("reference"), folder),
+            reference=_reference(spec.reference, given.get("reference"), folder, plant=plant),
             disturbances=_disturbances(given.get("disturbances"), loop, folder, units),
             start=None if spec.start is None else _start(spec.start, plant),
             offset={
@@ -137,13 +137,16 @@ def _with_default_reference(loop: ClosedLoop, scenario: Scenario) -> Scenario:
     return choice
 
 
-def _reference(made: Any, node: Node | None, folder: Path) -> Any:
+def _reference(made: Any, node: Node | None, folder: Path, units=(), plant=None) -> Any:
+    """A path, read from its file where it names one. units: of its components, by default those of a space of the plant."""
     if not isinstance(made, form.Recorded):
         return made
     from workbench.run.spline import Spline
 
+    if plant is not None and made.space != "output":
+        units = _units(plant, made.space)
     with located(node.value.get("file", node), "scenario.reference.file"):
-        return Spline.from_csv(folder / made.file, made.space)
+        return Spline.from_csv(folder / made.file, made.space, units)
 
 
 def _disturbances(node: Node | None, loop: ClosedLoop, folder: Path, units: dict[str, str]) -> dict:
@@ -171,9 +174,7 @@ def _disturbances(node: Node | None, loop: ClosedLoop, folder: Path, units: dict
             _in_units(Node(inside, child.line, child.column, child.file), [units[name]]),
             key,
         )
-        found[name] = (
-            made if not isinstance(made, form.Recorded) else _reference(made, child, folder)
-        )
+        found[name] = _reference(made, child, folder, [units[name]])
     return found
 
 

@@ -12,10 +12,13 @@ from workbench.run.scenario import Scenario
 
 def check_search(claim: Any, node: Node, key: str, loop: ClosedLoop, scenario: Scenario) -> None:
     """InputError at the line of the name or number that cannot be; a claim without `over` is left to the command line."""
+    from workbench.verification.search.directions import nothing_varies
     from workbench.verification.search.falsify import along
 
     inside = node.value if isinstance(node.value, dict) else {}
-    if not claim.over and "over" not in inside:
+    if not claim.over:
+        if "over" in inside:
+            raise nothing_varies(loop.plant).at(file=node.file, line=inside["over"].line)
         return
     try:
         along(claim, loop, scenario)

@@ -218,5 +218,5 @@ def _words(option: Any, info: Info | None) -> str:
         )
     if table(option) is not None:
         return "a mapping"
-    names = {int: "a whole number", str: "text", bool: "true or false"}
+    names = {int: "a whole number", str: "text", bool: "true or false", Any: "a value"}
     return names.get(option) or (called(option) if isinstance(option, type) else str(option))

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from workbench.cases.node import Node
+from workbench.cases.node import Node, after_comma
 from workbench.contract.errors import InputError
 
 MAX_DEPTH = 40
@@ -176,7 +176,7 @@ class _Reader:
                 event,
                 f"expected a word as key, got {event.value[:60]!r}",
                 path,
-                mend=f"put it in quotes: '{event.value[:60]}': …",
+                mend=after_comma(event.value) or f"put it in quotes: '{event.value[:60]}': …",
             )
         self.count(event, 1)
         return key

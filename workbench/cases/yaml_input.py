@@ -82,7 +82,7 @@ def parse(text: str, file: str = "") -> Node:
 
 
 _MENDS = (
-    ("\\t", "indent with spaces, not tabs"),
+    ("\\t", "write spaces, not tabs"),
     ("mapping values are not allowed", "one 'key: value' a line; quote text that contains ': '"),
     ("could not find expected ':'", "write 'key: value', with a space after the colon"),
     ("expected ',' or", "close the bracket, and put commas between entries"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 LONGEST = 60  # characters of what a file says that a message repeats
@@ -20,6 +20,20 @@ def short(text: object, longest: int = LONGEST) -> str:
 def some_numbers(count: int) -> str:
     """How many numbers a vector of `count` may be written with, one for all of them included."""
     return "one number" if count == 1 else f"1 or {count} numbers"
+
+
+def miscounted(
+    field: str, got: object, count: int, of: str = "", each: Sequence[str] = ()
+) -> InputError:
+    """The refusal of a vector of another length than `count`; of: what has one number each, each: their names in order."""
+    what = f", one per {of}" if of and count > 1 else ""
+    names = f" ({', '.join(each)})" if len(each) > 1 else ""
+    return InputError(
+        f"{field}: expected {some_numbers(count)}{what}, got {got}",
+        mend="write one number"
+        if count == 1
+        else f"write one number for all, or one for each in order{names}",
+    )
 
 
 def in_words(why: Exception) -> str:
@@ -161,5 +175,5 @@ def tried(steps: Iterable[Callable[[], Any]]) -> list[Any]:
     return made
 
 
-class Notice(RuntimeWarning):
+class Notice(UserWarning):
     """What a user should know about how a run is made, whatever becomes of it; the commands show it on stderr."""

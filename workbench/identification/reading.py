@@ -14,14 +14,19 @@ from workbench.contract.errors import InputError, short
 from workbench.contract.system import Signal
 from workbench.contract.unit_tables import QUICK
 from workbench.contract.units import quantity
+from workbench.files.csv_cells import (
+    header,
+    mark_of,
+    number_in,
+    numbers_of,
+    split,
+    without_last_mark,
+)
 from workbench.files.open_file import TooLarge
 from workbench.files.open_file import text as read_text
-from workbench.identification.csv_cells import _cells, _name_and_unit, _number, _split
 from workbench.identification.records import Record, of_columns
 
 CLOCK = ("t", "time", "zeit", "temps", "timestamp")
-MOST_COLUMNS = 1000  # of a CSV file
-MOST_CELLS = 4_000_000
 
 
 @final
@@ -178,8 +183,12 @@ def _csv(where: str) -> Table:
         raise InputError(
             "the file is empty", file=where, mend="give a header line and numbers below it"
         )
-    mark = max(";\t,", key=lambda c: (lines[first].count(c), c == ","))
-    names, units = _header(lines, first, mark, where)
+    mark = mark_of(lines[first])
+    lines = without_last_mark(lines, first, mark)
+    names, units = header(lines, first, mark, where)
+    if not any(units) and (below := _row_of_units(lines[first + 1 :], len(names), mark, where)):
+        first += 1
+        units = below
     rows = []
     row = None
     for number, line in enumerate(lines[first + 1 :], start=first + 2):
@@ -190,13 +199,20 @@ def _csv(where: str) -> Table:
                 )
             continue
         row = row or number
-        rows.append(_cells(_split(line, mark, where, number), names, mark, where, number))
+        rows.append(numbers_of(split(line, mark, where, number), names, mark, where, number))
     if not rows:
         raise InputError(
             "there are no samples below the header", file=where, line=first + 1, mend="add some"
         )
     values = np.array(rows)
     return Table({n: (u, values[:, i]) for i, (n, u) in enumerate(zip(names, units))}, where, row)
+
+
+def _row_of_units(lines: list[str], many: int, mark: str, where: str) -> list[str]:
+    """The units in the first of the lines below a header, where it holds nothing else; else []."""
+    cells = [cell.strip(" []()") for cell in split(lines[0], mark, where, 2)] if lines else []
+    known = [cell for cell in cells if cell and number_in(cell, mark) is None and si(cell)]
+    return cells if known and len(known) == sum(map(bool, cells)) and len(cells) == many else []
 
 
 def _lines(where: str) -> list[str]:
@@ -212,42 +228,6 @@ def _lines(where: str) -> list[str]:
             line=why.line,
             mend="save it as CSV in UTF-8",
         ) from None
-
-
-def _header(lines: list[str], first: int, mark: str, where: str) -> tuple[list[str], list[str]]:
-    """(names, units) of the columns, each name once."""
-    header = _split(lines[first], mark, where, first + 1)
-    if len(header) > MOST_COLUMNS or len(header) * (len(lines) - first) > MOST_CELLS:
-        raise InputError(
-            f"{len(header)} columns of {len(lines) - first - 1} samples; expected at most {MOST_COLUMNS} columns and "
-            f"{MOST_CELLS:,} numbers".replace(",", " "),
-            file=where,
-            line=first + 1,
-            mend="keep the columns that are needed, or save it as NetCDF or MAT",
-        )
-    if all(_number(cell, mark) is not None for cell in header):
-        raise InputError(
-            "the first line holds numbers, not names",
-            file=where,
-            line=first + 1,
-            mend="add a header line, like 'time [s],X [mm],Y [mm]'",
-        )
-    names = []
-    units = []
-    for cell in header:
-        name, unit = _name_and_unit(cell.replace("\n", " ").strip())
-        names.append(name)
-        units.append(unit)
-    if "" in names or len(set(names)) < len(names):
-        odd = next(n for n in names if n == "" or names.count(n) > 1)
-        twice = f"two columns are called {short(odd)!r}"
-        raise InputError(
-            "a column without a name" if odd == "" else twice,
-            file=where,
-            line=first + 1,
-            mend="give every column a name of its own",
-        )
-    return names, units
 
 
 # ---- NetCDF and MAT -----------------------------------------------------------------------------------------------

@@ -26,6 +26,10 @@ _STEPS = {ca.OP_FLOOR, ca.OP_CEIL}
 _JUMPS = _COMPARE | _STEPS | {ca.OP_SIGN, ca.OP_COPYSIGN, ca.OP_FMOD, ca.OP_NOT}
 
 
+class AtAnEdge(InputError):
+    """There is no derivative, since a switch is at its edge: a caller that can be told another point says how."""
+
+
 def refuse_undecided(f: ca.Function, arguments: Sequence, J: np.ndarray, by: Sequence[int]) -> None:
     """InputError unless J (n × m) is the derivative of f's first n results by its arguments number `by`, to all sides.
 
@@ -39,11 +43,10 @@ def refuse_undecided(f: ca.Function, arguments: Sequence, J: np.ndarray, by: Seq
     if not (
         np.abs(both - own) <= 1e-9 * size + 1e-12 * size.max(axis=1, initial=0.0)[:, None]
     ).all():
-        raise InputError(
+        raise AtAnEdge(
             "cannot linearise: a switch (valve side, dead band, saturation) is exactly at its edge there, "
             "so the derivative depends on the side",
-            mend="move the operating point off the edge, with a small command under 'at' (at: {u_1: 0.1}); "
-            "gains are also found without a linear model, by runs (workbench tune --method runs)",
+            mend="linearise where no switch is at its edge: at another start of the machine, or with a small command",
         )
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import math
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import final
@@ -13,8 +11,8 @@ from typing import final
 import numpy as np
 
 from workbench.contract.errors import InputError
-from workbench.contract.unit_tables import QUICK
-from workbench.files.open_file import shown, text
+from workbench.files.open_file import shown
+from workbench.run.path_file import rows_of
 from workbench.run.sampling import (
     Space,
     check_space,
@@ -23,8 +21,6 @@ from workbench.run.sampling import (
     merged_jumps,
     sample_times,
 )
-
-MOST_BYTES = 20_000_000  # of a recorded path: an hour at 200 Hz, and more
 
 
 @final
@@ -70,16 +66,13 @@ class Spline:
         fix(self, times=tuple(times.tolist()), values=tuple(map(tuple, values.tolist())))
 
     @classmethod
-    def from_csv(cls, path: str | os.PathLike, space: Space) -> Spline:
-        """Comma-separated columns time, component 1, …, in SI units, under an optional header line."""
+    def from_csv(cls, path: str | os.PathLike, space: Space, units: Sequence[str] = ()) -> Spline:
+        """Columns time, component 1, …, under an optional header line with units; see `workbench.run.path_file`.
+
+        units    SI units of the components, where they are known: a column in another one is refused
+        """
         where = shown(path)
-        try:
-            written = text(path, MOST_BYTES, "a text file of numbers")
-        except InputError as why:
-            raise InputError(
-                f"cannot be read: {why.message}", file=where, line=why.line, mend=why.mend
-            ) from None
-        rows = _rows(written, where)
+        rows = rows_of(path, where, units)
         try:
             return cls(space, tuple(row[0] for row in rows), tuple(tuple(row[1:]) for row in rows))
         except InputError as error:
@@ -128,73 +121,3 @@ class Spline:
     def resolve(self, start) -> Spline:
         """Itself: it has no "start"."""
         return self
-
-
-def _rows(written: str, where: str) -> list[list[float]]:
-    """The numbers of a text, without a header. Refusals name the place, not what stands there: it may be any file."""
-    rows: list[list[float]] = []
-    reader = csv.reader(io.StringIO(written, newline=""))
-    try:
-        for row in reader:
-            if not any(cell.strip() for cell in row):
-                continue
-            numbers = _floats(row)
-            if isinstance(numbers, int):
-                if rows or reader.line_num > 1:
-                    raise InputError(
-                        "a number was expected here",
-                        file=where,
-                        line=reader.line_num,
-                        key=f"column {numbers + 1}",
-                        mend="give numbers, below one line of names at most",
-                    )
-                _check_header(row, where)
-                continue
-            if not all(map(math.isfinite, numbers)):
-                raise InputError(
-                    "a number is missing or not finite",
-                    file=where,
-                    line=reader.line_num,
-                    mend="remove the row or repair it",
-                )
-            rows.append(numbers)
-            if len(numbers) != len(rows[0]):
-                raise InputError(
-                    f"{len(numbers)} columns, the first row has {len(rows[0])}",
-                    file=where,
-                    line=reader.line_num,
-                    mend="give every row the same columns",
-                )
-    except csv.Error:
-        raise InputError(
-            "this is no line of comma-separated numbers",
-            file=where,
-            line=reader.line_num,
-            mend="give numbers with commas between them",
-        ) from None
-    return rows
-
-
-def _floats(row: list[str]) -> list[float] | int:
-    """The numbers of a row, or the place of the first cell that is none."""
-    found = []
-    for place, cell in enumerate(row):
-        try:
-            found.append(float(cell))
-        except ValueError:
-            return place
-    return found
-
-
-def _check_header(row: list[str], where: str) -> None:
-    for place, cell in enumerate(row, start=1):
-        unit = cell[cell.find("[") + 1 : cell.rfind("]")] if "[" in cell else ""
-        if unit and unit not in ("s", "m", "rad", "1"):
-            known = any(unit in sizes for sizes in QUICK.values())
-            raise InputError(
-                f"this column is not in SI units{f' but in {unit}' if known else ''}",
-                file=where,
-                line=1,
-                key=f"column {place}",
-                mend="convert it to s, m or rad",
-            )

@@ -8,7 +8,6 @@ from typing import final
 
 from workbench.cases.file import Case
 from workbench.contract.errors import InputError
-from workbench.contract.parameters import leaves
 from workbench.files.atomic import check_writable, write_atomic
 from workbench.sweep.counterexample import counterexample
 from workbench.sweep.journal import Journal
@@ -16,6 +15,7 @@ from workbench.sweep.outcome import Outcome
 from workbench.sweep.resumed import interrupted
 from workbench.verification.search.claim import Falsify
 from workbench.verification.search.direction import Direction
+from workbench.verification.search.directions import nothing_varies
 from workbench.verification.search.falsify import along, check_falsify
 from workbench.verification.search.minimise import FIRST, GENERATION
 from workbench.verification.search.score import Score
@@ -27,24 +27,9 @@ def asked(case: Case, options) -> Falsify:
     claim = next((c for c in case.claims if isinstance(c, Falsify)), Falsify())
     over = {**claim.over, **dict(map(_range, options.over))}
     if not over:
-        raise InputError(
-            "nothing may vary: the file has no claim falsify",
-            key="claims.falsify",
-            mend=f"write --over {example(case.plant)}, or the claim into the file",
-        )
+        raise nothing_varies(case.plant)
     changes = {"budget": options.budget, "seed": options.seed}
     return replace(claim, over=over, **{k: v for k, v in changes.items() if v is not None})
-
-
-def example(plant) -> str:
-    """A range as `--over` takes it, about a mass of this plant where it has one."""
-    known = [leaf for leaf in leaves(plant) if leaf.value > 0 and not leaf.constant]
-    masses = [leaf for leaf in known if leaf.path.rpartition(".")[2] in ("mass", "m", "M")]
-    if not known:
-        return "NAME=LOW..HIGH"
-    leaf = (masses or known)[-1]
-    unit = "" if leaf.info.unit == "1" else leaf.info.unit
-    return f"'{leaf.path}={0.5 * leaf.value:.4g} {unit}..{1.5 * leaf.value:.4g} {unit}'"
 
 
 def _range(text: str) -> tuple[str, tuple[str, str]]:
@@ -111,7 +96,8 @@ def run_falsify(options, case: Case) -> int:
         raise InputError(
             "there is such a file already", file=path, mend="give another one with --output"
         )
-    claim = asked(case, options)
+    with case.located("claims"):
+        claim = asked(case, options)
     along(claim, case.loop, case.scenario)
     check_writable(path)
     try:

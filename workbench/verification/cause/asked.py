@@ -77,7 +77,11 @@ def asked_speed(run) -> tuple[float, str]:
         asked = live.get(target_name(name, 1))
         if order == 1 and scale is not None and asked is not None:
             top = float(np.abs(asked).max())
-            words = f"the reference asks for {top:.3g} {unit} of {name}, and the machine has {scale.value:.3g} {unit}"
+            share = 100 * top / scale.value
+            words = (
+                f"the reference asks for {top:.3g} {unit} of {name}, {share:.3g} % of what the machine has "
+                f"({scale.value:.3g} {unit})"
+            )
             found.append((top / scale.value, words))
     share, words = max(found)
     words = words if share > MUCH else found[0][1]

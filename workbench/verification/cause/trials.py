@@ -28,6 +28,7 @@ from workbench.verification.defaults import law_of
 
 USUAL_SAMPLE = 1e-3  # s
 FINER = 4  # by this factor a law called from Python is asked more often than it is, at most: each answer takes its time
+LISTED = 3  # numbers that are put back together: so many are named
 WILD = 30.0  # a belief further off than this is not made into a machine
 ASIDE = ("pose", "pressures", "z_10", "F_0", "θ_0")  # where a machine starts is no matter of belief
 
@@ -62,14 +63,19 @@ def _together(found: list[Trial]) -> Iterator[Trial]:
             numbers = {
                 path: number for trial in reversed(own) for path, number in trial.numbers.items()
             }
-            words = "; ".join(dict.fromkeys(trial.words for trial in own))
             yield Trial(
                 kind,
-                f"several numbers together: {words[:300]}",
+                f"several numbers together: {_listed([*dict.fromkeys(trial.words for trial in own)])}",
                 numbers,
                 {},
                 0.4 * max(t.oddness for t in own),
             )
+
+
+def _listed(words: list[str]) -> str:
+    """The first ones, and how many more there are."""
+    more = len(words) - LISTED
+    return "; ".join(words[:LISTED]) + (f"; and {more} more" if more > 0 else "")
 
 
 # ---- what the controller believes -----------------------------------------------------------------------------------

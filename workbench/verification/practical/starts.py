@@ -157,12 +157,13 @@ def _fitting(run, start: Start) -> Start:
 
 
 def stands(run, start: Start) -> bool:
-    """Whether the machine can be in the pose of this start."""
+    """Whether the machine can be at rest in the pose of this start: inside its strokes, and able to carry its weight."""
     plant = run.loop.plant
     if not isinstance(plant, Posed):
         return True
     try:
         plant.check_pose(pose(run, start))
+        plant.rest(pose(run, start))
     except ValueError:
         return False
     return True

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from workbench.contract.errors import InputError
+from workbench.contract.parameters import leaves
 from workbench.contract.system import System
 from workbench.contract.units import quantity
 from workbench.run.scenario import Scenario
@@ -42,16 +43,34 @@ def directions(
     Raises InputError, with the key, for names and ranges that are none, and for names that move the same.
     """
     if not over:
-        raise InputError(
-            "over: the claim falsify names nothing that may vary",
-            key="over",
-            mend="write a path of the plant and its range, as in 'over: {payload.mass: [0 kg, 80 kg]}'",
-        )
+        raise nothing_varies(loop.plant)
     found: list[Direction] = []
     for name, ends in over.items():
         found += _ranged(_kind(name, path).named(loop, scenario, name), name, ends)
     _check_apart(found)
     return tuple(found)
+
+
+def nothing_varies(plant: System) -> InputError:
+    """The refusal of a search without ranges, with a range that this plant has."""
+    name, low, high = example(plant)
+    return InputError(
+        "the search for a counter-example has no ranges: nothing may vary",
+        key="claims.falsify.over",
+        mend=f"write 'falsify: {{over: {{{name}: [{low}, {high}]}}}}' below claims, or "
+        f"workbench falsify FILE --over '{name}={low}..{high}'",
+    )
+
+
+def example(plant: System) -> tuple[str, str, str]:
+    """A name with a range, about a mass of this plant where it has one."""
+    known = [leaf for leaf in leaves(plant) if leaf.value > 0 and not leaf.constant]
+    masses = [leaf for leaf in known if leaf.path.rpartition(".")[2] in ("mass", "m", "M")]
+    if not known:
+        return "NAME", "LOW", "HIGH"
+    leaf = (masses or known)[-1]
+    unit = "" if leaf.info.unit == "1" else f" {leaf.info.unit}"
+    return leaf.path, f"{0.5 * leaf.value:.4g}{unit}", f"{1.5 * leaf.value:.4g}{unit}"
 
 
 def _kind(name: str, path: Path) -> Kind:
