@@ -7,7 +7,7 @@ import pytest
 
 from tests.faults.entries import entries, make
 from tests.faults.judging import judged
-from workbench import Scenario, simulate
+from workbench import Scenario, Sine, simulate
 from workbench.verification.linear.modes import Mode, Modes, Place
 from workbench.verification.observed.tail import Rest
 from workbench.verification.practical import hardly_damped as module
@@ -75,10 +75,21 @@ def test_starts_three_times_as_far_off_where_little_damps(monkeypatch, pole, hun
         assert length == pytest.approx(20 / 0.1)  # time constants
         return found if asked else None
 
+    monkeypatch.setattr(module, "calmed", lambda run: run)
     monkeypatch.setattr(module, "hunting_from", hunting_from)
     words = module.swings_on(LONG, Modes((place("moving", pole),)), 0.02, 1e-3)
     assert bool(words) is said
     assert not said or "3 times as far off, s swings by 2 mm, 2.5 Hz; linearised, moving" in words
+
+
+def test_what_pushes_for_ever_is_left_out(monkeypatch):
+    """Its response swings without any mode."""
+    asked = []
+    monkeypatch.setattr(module, "hunting_from", lambda run, at, *more, length: asked.append(at))
+    begins = Scenario(disturbances={"F": Sine("output", (0.0,), (600.0,), 0.5), "G": 5.0})
+    there = Run(SimpleNamespace(), begins, None)
+    assert module.lasting_swing(None, there, 0.02, 1e-3) == ""
+    assert asked[0].scenario.disturbances == {"G": 5.0}
 
 
 def test_a_loop_that_cannot_be_held_is_not(monkeypatch):

@@ -119,7 +119,7 @@ SWINGS = Outcome(0.0, 0.0, "", "", "limit cycle of x, 5 Hz", ())
 def test_what_grows_is_held_there(monkeypatch, grows, there, outcomes, found, far):
     mode = Mode(2.0 + 30j, 1e-9, ("x",), "", 0.0)
     monkeypatch.setattr(module, "_looks", lambda run: (60, 0))
-    monkeypatch.setattr(module, "seen", lambda run, count: [])
+    monkeypatch.setattr(module, "seen", lambda run, count: [(7, (mode,))])
     monkeypatch.setattr(module, "turns", lambda run, rows: [])
     monkeypatch.setattr(module, "growing", lambda rows, places: [(7, mode)] if grows else [])
     monkeypatch.setattr(module, "nearest_wanted", lambda run, row: row + 1)
@@ -131,6 +131,28 @@ def test_what_grows_is_held_there(monkeypatch, grows, there, outcomes, found, fa
     said = module.held_on_the_way(run, 0.02, 1e-3, lambda start, at: outcomes[start])
     assert found in said and bool(said) is bool(found)
     assert not said or said.startswith("held where its path passes at t = 7 s")
+
+
+@pytest.mark.parametrize("outcome, found", [(BACK, ""), (SWINGS, "limit cycle of x, 5 Hz; let")])
+def test_of_no_known_mode_every_turn_is_asked(monkeypatch, outcome, found):
+    """From one start three times as far off where the law is called, at the second turn only where it comes back from the first."""
+    asked = []
+
+    def drawn(there, count, spread, amounts):
+        asked.append((there, count, round(spread, 9)))
+        return [0]
+
+    monkeypatch.setattr(module, "_looks", lambda run: (60, 0))
+    monkeypatch.setattr(module, "seen", lambda run, count: [])
+    monkeypatch.setattr(module, "joint_errors", lambda run: {"q": np.zeros(6)})
+    monkeypatch.setattr(module, "held_at", lambda run, row: row)
+    monkeypatch.setattr(module, "sizes", lambda run, spread: {"q": spread})
+    monkeypatch.setattr(module, "drawn", drawn)
+    run = walked()[0]
+    run.loop = SimpleNamespace(hosted=True)
+    said = module.held_on_the_way(run, 0.02, 1e-3, lambda start, there: outcome)
+    assert asked == [(row, 1, 0.06) for row in ((2, 4) if outcome is BACK else (2,))]
+    assert said.startswith(f"held where its path passes at t = 2 s, {found}") if found else not said
 
 
 def test_a_place_without_room_for_other_starts_is_not_asked(monkeypatch):

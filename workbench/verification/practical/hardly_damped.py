@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from workbench.contract.units import format_quantity as say
 from workbench.verification.linear.modes import Mode, Modes
 from workbench.verification.observed.oscillation import pace
-from workbench.verification.observed.rest_on_path import FURTHER, hunting_from
+from workbench.verification.observed.rest_on_path import FURTHER, calmed, hunting_from
 from workbench.verification.practical.elsewhere import held_at
 from workbench.verification.run import Run
 
@@ -48,9 +48,9 @@ def lasting_swing(
 ) -> str:
     """The swing that lasts where a run's loop is held `there`, from starts FURTHER times as far off, in words; "" for none.
 
-    floor, length: as `hunting_from` takes them.
+    What pushes for ever is left out: its own response swings, too. floor, length: as `hunting_from` takes them.
     """
-    found = hunting_from(run, there, FURTHER * spread, RUNS, floor, length=length)
+    found = hunting_from(run, calmed(there), FURTHER * spread, RUNS, floor, length=length)
     if found is None:
         return ""
     width = say(0.5 * found.width, there.log.signal(found.name).unit, 3)

@@ -5,7 +5,8 @@ passes there: what other starts were off by has died before, and time is too sho
 rest where a mode grows most on the way, beside PAIR other starts around that place. Where it does not come back it is undecided:
 nothing says that it will never be stopped there. What grows in motion alone comes to rest. Dry friction holds small swings, and
 what grows in motion is asked from further off, too (`hardly_damped`). So is what hardly decays, where the path turns: the pose
-decides how large a push has to be that never dies.
+decides how large a push has to be that never dies. A loop without a derivative (a predictive law that linearises anew at every
+sample) says nothing of any place, and is held where its path turns whatever its modes are.
 
 Machines and laws of this library change little from one of ROWS rows to the next; what is the user's own may have a narrow curve.
 """
@@ -23,6 +24,8 @@ from workbench.contract.units import format_quantity as say
 from workbench.verification.linear.modes import Mode
 from workbench.verification.linear.passed import Row, growing, seen
 from workbench.verification.observed.requirements import joint_errors
+from workbench.verification.observed.rest_on_path import CALLED as CALLED_STARTS
+from workbench.verification.observed.rest_on_path import FURTHER
 from workbench.verification.practical.disturbed import Outcome
 from workbench.verification.practical.elsewhere import held_at
 from workbench.verification.practical.hardly_damped import (
@@ -46,11 +49,15 @@ SAME = 0.05**2  # how far from the end of the path another place is, in squares 
 def held_on_the_way(run: Run, spread: float, floor: float, tried: Callable[..., Outcome]) -> str:
     """That the loop, held at some places of its path, does not come back there, in words; "" where it does.
 
-    Held it is where one of its modes grows most, and where its path turns and a mode hardly decays.
+    Held it is where one of its modes grows most, and where its path turns and a mode hardly decays; where no mode is known, at
+    every turn.
     floor: what its errors may still move by. tried(start, there): what the loop of the run `there` showed from it.
     """
     count, places = _looks(run)
     rows = list(seen(run, count))
+    if not rows:
+        unknown = (_unknown(run, row, spread, tried) for row in furthest(run))
+        return next(filter(None, unknown), "")
     grown = (_held(run, *one, spread, floor, tried) for one in growing(rows, places))
     pushed = (_pushed(run, *one, spread, floor) for one in turns(run, rows))
     return next(filter(None, chain(grown, pushed)), "")
@@ -63,14 +70,32 @@ def _held(
     there = held_at(run, nearest_wanted(run, row))
     if there is None:
         return ""
-    try:
-        starts = drawn(there, PAIR, spread, sizes(run, spread))
-    except InputError:  # none fits inside the strokes
-        return ""
-    why = next(filter(None, (_away(tried(start, there)) for start in starts)), "")
-    if not why and mode.s.imag > 0:
+    why = _lost_around(run, there, spread, PAIR, tried)
+    if why == "" and mode.s.imag > 0:
         why = lasting_swing(run, there, spread, floor)
     return _told(run, row, why, mode, "less gain") if why else ""
+
+
+def _unknown(run: Run, row: int, spread: float, tried: Callable[..., Outcome]) -> str:
+    """That the loop, of which no mode is known, does not come back where it is held at the place of this row, in words; "" where
+    it does: from starts as far off as those of a loop that is hardly damped, which a swing that grows near rest does not pass."""
+    there = held_at(run, nearest_wanted(run, row))
+    if there is None:
+        return ""
+    starts = CALLED_STARTS if run.loop.hosted else PAIR
+    why = _lost_around(run, there, FURTHER * spread, starts, tried)
+    return _told(run, row, why, None, "less gain") if why else ""
+
+
+def _lost_around(
+    run: Run, there: Run, spread: float, count: int, tried: Callable[..., Outcome]
+) -> str | None:
+    """Why the loop held `there` does not come back from some starts around it, in words; "" where it does, None where none fits."""
+    try:
+        starts = drawn(there, count, spread, sizes(run, spread))
+    except InputError:  # none fits inside the strokes
+        return None
+    return next(filter(None, (_away(tried(start, there)) for start in starts)), "")
 
 
 def _pushed(run: Run, row: int, modes: tuple[Mode, ...], spread: float, floor: float) -> str:
@@ -83,27 +108,34 @@ def _pushed(run: Run, row: int, modes: tuple[Mode, ...], spread: float, floor: f
     return _told(run, row, swing, hardly_damped(modes)[0], MORE_DAMPING) if swing else ""
 
 
-def _told(run: Run, row: int, why: str, mode: Mode, mend: str) -> str:
+def _told(run: Run, row: int, why: str, mode: Mode | None, mend: str) -> str:
     """In words, what the loop does where it is held, the mode there, and what to do about it."""
     t = say(float(run.log.time[row]), "s", 4)
+    linearised = f"linearised there, a mode {mode.words}; " if mode else ""
     return (
-        f"held where its path passes at t = {t}, {why}; linearised there, a mode {mode.words}; "
+        f"held where its path passes at t = {t}, {why}; {linearised}"
         f"let the path rest there to see it, or give the law {mend}"
     )
 
 
 def turns(run: Run, rows: Sequence[Row]) -> list[Row]:
     """Where a mode hardly decays: the row furthest from where the path ends, and the one furthest from there."""
-    left = [row for row in rows if hardly_damped(row[1])]
-    found: list[Row] = []
+    left = {row: modes for row, modes in rows if hardly_damped(modes)}
+    return [(row, left[row]) for row in furthest(run, list(left))]
+
+
+def furthest(run: Run, rows: Sequence[int] | None = None) -> list[int]:
+    """Of some rows (all by default) the one furthest from where the path ends, and the one furthest from there."""
+    left = np.arange(len(run.log.time)) if rows is None else np.array(rows, int)
+    found: list[int] = []
     here = len(run.log.time) - 1
     for _ in range(TURNS):
         far = apart(run, here)
-        left = [row for row in left if far[row[0]] > SAME]
-        if not left:
+        left = left[far[left] > SAME]
+        if not len(left):
             break
-        found.append(max(left, key=lambda row: far[row[0]]))
-        here = found[-1][0]
+        here = int(left[far[left].argmax()])
+        found.append(here)
     return found
 
 
