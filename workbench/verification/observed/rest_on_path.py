@@ -23,7 +23,9 @@ from workbench.verification.practical.starts import (
     Start,
     displaced,
     drawn,
+    outermost,
     scenario_from,
+    sizes,
 )
 from workbench.verification.run import Run, run_many
 from workbench.verification.run_claims import Settled
@@ -80,7 +82,8 @@ def hunting_from(
     longest: float = Settled.longest,
     length: float | None = None,
 ) -> Rest | None:
-    """The error that hunts most of a run's loop, held `there` from some starts and from two at which positions alone are off.
+    """The error that hunts most of a run's loop, held `there` from some starts, and from pairs at which positions alone, and at
+    which everything, is off by all of its amount: the first begin at rest, the others are pushed, with no pressure at balance.
 
     None where none does, or it cannot be held. length: s until it is looked at, and of rest that are looked at first; that of the
     scenario by default, SHORTEST at least.
@@ -90,7 +93,8 @@ def hunting_from(
     length = max(run.scenario.length() if length is None else length, SHORTEST)
     try:
         todo = drawn(there, runs, spread)
-        todo += [] if run.loop.hosted else displaced(there, spread)
+        if not run.loop.hosted:
+            todo += displaced(there, spread) + outermost(there, sizes(there, spread))
         while todo:
             found = _held_for(length, run, there, todo, floor)
             hunts = [rest for rest in found if rest is not None and rest.word == "restless"]
