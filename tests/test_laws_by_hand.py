@@ -222,14 +222,17 @@ def cylinder(A_a, A_b, band=0.4):
 
 
 def a_pid(**other):
-    model = SimpleNamespace(
-        cylinders=[cylinder(3.0, 2.0), cylinder(5.0, 4.0, 0.8)],
-        oil=1.0,
-        p_s=8.0,
-        p_r=0.5,
-        supplies=(),
-    )
+    """With pistons whose positions are measured from 0 and from 1."""
+    supplies = other.pop("supplies", (8.0, 8.0))
+    model = None
+    cylinders = cylinder(3.0, 2.0), cylinder(5.0, 4.0, 0.8)
+    places = (lambda s: s), (lambda s: s - 1.0)
+    chambers = [
+        SimpleNamespace(chambers=c, oil=1.0, p_s=p_s, p_r=0.5, place=place)
+        for c, p_s, place in zip(cylinders, supplies, places)
+    ]
     given = {
+        "chambers": chambers,
         "feed": "flow",
         "damping": "pressure",
         "K_f": (0.5, 2.0),
@@ -237,7 +240,6 @@ def a_pid(**other):
         "n": 2,
         "δ": 0.5,
         "w": 0.2,
-        "hydraulic": True,
     }
     each = lambda values: list(values) * 2 if len(values) == 1 else list(values)
     return SimpleNamespace(model=model, each=each, **given | other)
@@ -254,13 +256,12 @@ def test_dynamic_pressure_feedback():
 
 def test_feed_forward_of_flow_of_gain_and_none():
     """(3 v + x)/(p_s/2) + p_r without the overlap, as far as the valve opens."""
-    found = hydraulic.feed_forward(a_pid(), [1.0, -2.0], [10.0, 20.0], SLOW)
+    found = hydraulic.feed_forward(a_pid(), [1.0, -2.0], [10.0, 21.0], SLOW)
     assert found == pytest.approx([(3 + 10) / 4 + 0.5, (-6 + 20) / 4 + 0.5])
-    a = a_pid()
-    a.model.supplies = [2.0, 16.0]
-    found = hydraulic.feed_forward(a, [1.0, -9.0], [10.0, 3.0], SLOW)
+    a = a_pid(supplies=(2.0, 16.0))
+    found = hydraulic.feed_forward(a, [1.0, -9.0], [10.0, 4.0], SLOW)
     assert found == pytest.approx([5.0, (-27 + 3) / 8 + 0.5])
-    still = hydraulic.feed_forward(a_pid(), [1.0, -2.0], [-3.0, 6.0], SLOW)
+    still = hydraulic.feed_forward(a_pid(), [1.0, -2.0], [-3.0, 7.0], SLOW)
     assert still == [0.5, 0.5], "no flow, no overlap"
     assert hydraulic.feed_forward(a_pid(feed="gain"), [1.0, -2.0], [0, 0], SLOW) == [7.0, -14.0]
     assert hydraulic.feed_forward(a_pid(feed="none"), [1.0, -2.0], [0, 0], SLOW) == [0.0, 0.0]
@@ -269,7 +270,7 @@ def test_feed_forward_of_flow_of_gain_and_none():
 def test_overlap_is_made_up_for_in_part():
     found = hydraulic.overlap_made_up_for(a_pid(), [0.1, -3.0])
     assert found == pytest.approx([0.5 * 0.4 * 0.5, -0.5 * 0.8])
-    assert hydraulic.overlap_made_up_for(a_pid(hydraulic=False), [0.1, -3.0]) == [0.0, 0.0]
+    assert hydraulic.overlap_made_up_for(a_pid(chambers=()), [0.1, -3.0]) == [0.0, 0.0]
 
 
 # ---- what a predictive law says of itself ----------------------------------------------------------------------------

@@ -22,14 +22,19 @@ from workbench.verification.practical.starts import Start, stands
     [
         ("{law: PID, K_p: [1, 2]}", "controller.K_p", "expected one number, got 2"),
         ("{law: VDC, λ: [1, 2]}", "controller.λ", "expected one number, got 2"),
-        ("{law: PID, feed: flow}", "controller.feed", "this plant is a Mechanism"),
-        ("{law: PID, damping: pressure}", "controller.damping", "this plant is a Mechanism"),
     ],
 )
 def test_what_does_not_fit_the_machine_is_told_at_its_key(law, key, words):
     with pytest.raises(InputError, match=words) as why:
         loads(written(("{law: PID}", law)))
     assert why.value.key == key and "compared" not in why.value.mend
+
+
+@pytest.mark.parametrize("setting", ["feed: flow", "damping: pressure"])
+def test_settings_that_need_chambers_are_refused_at_their_key(setting):
+    with pytest.raises(InputError, match="this plant is a LinearActuator, and .* has none") as why:
+        loads(f"plant: ieha-published-linear\ncontroller: {{law: PID, {setting}}}")
+    assert why.value.key == f"controller.{setting.split(':')[0]}"
 
 
 def test_a_search_without_ranges_is_told_with_one_of_this_machine(tmp_path, capsys):

@@ -6,6 +6,7 @@ from typing import Annotated
 import control
 import numpy as np
 import pytest
+from crane_as_mechanism import with_servos
 from rig import HIAB
 
 from controllers.pid.law import PID
@@ -23,6 +24,7 @@ from workbench import (
     simulate,
 )
 from workbench.cases.build import build
+from workbench.cases.file import loads
 from workbench.cases.yaml_input import read
 from workbench.contract.parameters import Unit
 
@@ -268,3 +270,39 @@ def test_signals():
     assert [y.name for y in pid(signals=("b", "a")).measured] == ["b", "a"]
     with pytest.raises(InputError):
         ClosedLoop(LAG, law)
+
+
+# ---- on a machine drawn by pins ----------------------------------------------------------------------------------------
+def test_a_crane_drawn_by_pins_gets_the_same_commands():
+    """Flow fed forward, pressures fed back and overlap made up for: as on the crane, whose pistons it measures from their pins."""
+    crane = CRANE
+    drawn = with_servos(crane)
+    own = {"feed": "flow", "damping": "pressure", "δ": 0.5, "K_d": (0.7,)}
+    own["signals"] = tuple(s.name for s in drawn.outputs if s.name in ("s_c1", "s_c2"))
+    laws = PID(crane, **own | {"signals": ()}), PID(drawn, **own)
+    closed = np.array([one.drive.closed for one in drawn.actuators])
+    rng = np.random.default_rng(8)
+    for _ in range(20):
+        x, v = rng.uniform(0.1, 0.4, 2), rng.uniform(-0.1, 0.1, 2)
+        wanted, p, slow = x + rng.uniform(-0.01, 0.01, 2), *rng.uniform(20e5, 160e5, (2, 4))
+        z = [*rng.uniform(-1, 1, 2), *rng.uniform(-0.01, 0.01, 2), *slow]
+        given = [
+            law.command(0.0, z, [*(x + at), *p], [*(wanted + at), *v])
+            for law, at in zip(laws, (np.zeros(2), closed))
+        ]
+        assert given[1] == pytest.approx(given[0], rel=1e-12, abs=1e-12)
+        assert max(map(abs, given[0])) > 0.05
+
+
+def test_a_pid_that_feeds_flow_forward_measures_the_pistons():
+    drawn = with_servos(CRANE)
+    with pytest.raises(InputError, match="needs the actuators' own positions, s_c1, s_c2"):
+        PID(drawn, feed="flow", damping="none", signals=("q_arm1", "q_arm2"))
+
+
+def test_pressure_feedback_suits_the_force_that_a_machine_has():
+    """A tenth of the command's range where the force changes by all that the supply can give."""
+    plant = loads("plant: patu-655").loop.plant
+    K_f = PID.design(plant).K_f
+    for one, K in zip(plant.notched, K_f, strict=True):
+        assert K * one.p_s * one.chambers.A_a == pytest.approx(0.1 * one.chambers.valve.u_max)

@@ -6,6 +6,7 @@ import pytest
 
 from controllers.pid.signals import ActuatorSignals, check_actuators
 from controllers.pid.units import _ratio
+from workbench.contract.declared import Notched
 from workbench.contract.errors import InputError
 from workbench.contract.machine_limits import Limit
 from workbench.contract.system import Signal
@@ -71,15 +72,18 @@ class Law(ActuatorSignals):
             self.__dict__.setdefault(name, (1.0,))
 
 
-def plant(cylinders=("c", "d")):
+def plant(behind=(1, 2)):
+    """Two actuators, with chambers behind the valves of those that are named."""
     outputs = [Signal("s_1", "m", "length"), Signal("s_2", "m", "other length")]
     outputs += [
         Signal(f"p_{side}{k}", "Pa", f"pressure {side}{k}") for k in (1, 2) for side in "ab"
     ]
     inputs = [Signal("u_1", "V", "", "control"), Signal("u_2", "V", "", "control")]
-    return SimpleNamespace(
-        cylinders=cylinders, outputs=outputs, inputs=inputs, labels=(1, 2), spaces=()
+    own = lambda k: Notched(
+        str(k), None, f"u_{k}", "", f"ds_{k}", f"f_p{k}", (f"p_a{k}", f"p_b{k}")
     )
+    notched = tuple(map(own, behind))
+    return SimpleNamespace(notched=notched, outputs=outputs, inputs=inputs, spaces=())
 
 
 @pytest.fixture
@@ -136,11 +140,13 @@ def test_gains_that_a_search_may_turn(law):
         ({"K_i": (1.0, 2.0)}, ""),
         ({"K_f": (1.0, 2.0, 3.0)}, "K_f: expected 1 or 2"),
         ({"K_p": ()}, "K_p: expected 1 or 2"),
-        ({"model": plant(cylinders=()), "feed": "flow"}, "read valves and chambers"),
-        ({"model": plant(cylinders=()), "damping": "pressure"}, "read valves and chambers"),
-        ({"model": plant(cylinders=()), "δ": 0.1}, "read valves and chambers"),
-        ({"model": plant(cylinders=())}, ""),
+        ({"model": plant(()), "feed": "flow"}, "and u_1, u_2 has none"),
+        ({"model": plant(()), "damping": "pressure"}, "and u_1, u_2 has none"),
+        ({"model": plant(()), "δ": 0.1}, "and u_1, u_2 has none"),
+        ({"model": plant(())}, ""),
         ({"feed": "flow", "δ": 1.0}, ""),
+        ({"model": plant((2,)), "feed": "flow"}, "and u_1 has none"),
+        ({"model": plant((2, 1)), "feed": "flow"}, ""),
     ],
 )
 def test_fields_that_do_not_fit_the_actuators(law, given, said):

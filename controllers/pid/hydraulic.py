@@ -11,24 +11,26 @@ from __future__ import annotations
 
 import numpy as np
 
+from workbench.contract.declared import Notched
+
 
 def feed_forward(law, wanted, y, slow) -> list:
     """u_v per actuator for the velocities `wanted`, without overlap; slow: p̄."""
     if law.feed == "flow":
-        supplies = law.model.supplies if law.model.supplies else [law.model.p_s] * law.n
-        return [
-            _opening(law, c, x, v, *p, p_s)
-            for c, x, v, p, p_s in zip(law.model.cylinders, y, wanted, _pairs(slow), supplies)
-        ]
+        each = zip(law.chambers, y, wanted, _pairs(slow))
+        return [_opening(c, s, v, *p) for c, s, v, p in each]
     return (
         [K * v for K, v in zip(law.each(law.K_v), wanted)] if law.feed == "gain" else [0.0] * law.n
     )
 
 
-def _opening(law, c, x, v, p_a, p_b, p_s):
-    m = law.model
-    u_f = c.drift(m.oil, x, v, p_a, p_b)
-    D = c.valve.denominators(*c.gains(m.oil, x, p_a, p_b), p_a, p_b, p_s, m.p_r)
+def _opening(actuator: Notched, s, v, p_a, p_b):
+    """u_v of one actuator at position s, for the velocity v."""
+    c, oil = actuator.chambers, actuator.oil
+    x = actuator.place(s)
+    u_f = c.drift(oil, x, v, p_a, p_b)
+    gains = c.gains(oil, x, p_a, p_b)
+    D = c.valve.denominators(*gains, p_a, p_b, actuator.p_s, actuator.p_r)
     o = c.valve.invert(u_f, *D) - c.valve.dead_band * np.sign(u_f)
     # Where the supply is too low for it, no opening gives the flow.
     return np.clip(o, -c.valve.u_max, c.valve.u_max)
@@ -38,22 +40,16 @@ def pressure_feedback(law, pressures, slow) -> list:
     """u_p per actuator."""
     if law.damping == "none":
         return [0.0] * law.n
-    return [
-        K * (c.force(*p) - c.force(*s))
-        for K, c, p, s in zip(
-            law.each(law.K_f), law.model.cylinders, _pairs(pressures), _pairs(slow)
-        )
-    ]
+    each = zip(law.each(law.K_f), law.chambers, _pairs(pressures), _pairs(slow))
+    return [K * (c.chambers.force(*p) - c.chambers.force(*s)) for K, c, p, s in each]
 
 
 def overlap_made_up_for(law, v) -> list:
     """o_d per actuator."""
-    if not law.hydraulic:
+    if not law.chambers:
         return [0.0] * law.n
-    return [
-        law.δ * c.valve.dead_band * np.clip(vi / law.w, -1.0, 1.0)
-        for c, vi in zip(law.model.cylinders, v)
-    ]
+    bands = [c.chambers.valve.dead_band for c in law.chambers]
+    return [law.δ * band * np.clip(vi / law.w, -1.0, 1.0) for band, vi in zip(bands, v)]
 
 
 def _pairs(p):

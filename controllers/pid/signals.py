@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from controllers.pid.units import positions_of
+from workbench.contract.declared import Notched
 from workbench.contract.errors import InputError, miscounted
 from workbench.contract.system import Controller, Signal, controls, find
 from workbench.run.targets import target_name
@@ -20,11 +21,30 @@ def check_actuators(law) -> None:
             f"({', '.join(s.name for s in law.commands)}), got {len(law.positions)}"
         )
     wanted = _needs_chambers(law)
-    if wanted and not law.hydraulic:
+    if wanted:
+        _check_chambers(law, wanted)
+
+
+def _check_chambers(law, wanted: dict[str, str]) -> None:
+    """InputError where an actuator has no two chambers behind a valve, or another position is measured than that of its piston."""
+    need = " and ".join(wanted)
+    mend = (
+        f"write {' and '.join(wanted.values())}, or PID.design(plant), which chooses what suits it"
+    )
+    without = [s.name for s in law.commands if s.name not in law.behind_valves]
+    if without:
         raise InputError(
-            f"PID: {' and '.join(wanted)}: only of a crane (type: Manipulator) does PID read valves and chambers; "
-            f"this plant is a {type(law.model).__name__}",
-            mend=f"write {' and '.join(wanted.values())}, or PID.design(plant), which chooses what suits it",
+            f"PID: {need}: needs two chambers behind a valve at every actuator; "
+            f"this plant is a {type(law.model).__name__}, and {', '.join(without)} has none",
+            mend=mend,
+        )
+    own = [one.position for one in law.chambers]
+    measured = [s.name for s in law.positions]
+    if law.feed == "flow" and measured != own:
+        raise InputError(
+            f"PID: feed='flow' needs the actuators' own positions, {', '.join(own)}; it measures {', '.join(measured)}",
+            key="signals",
+            mend=f"write signals: [{', '.join(own)}], or feed='gain'",
         )
 
 
@@ -49,9 +69,16 @@ class ActuatorSignals(Controller):
         return tuple(name for name in ("K_p", "K_i", "K_d") if any(getattr(self, name)))
 
     @property
-    def hydraulic(self) -> bool:
-        """Whether the model has valves and cylinders."""
-        return bool(self.model.cylinders)
+    def behind_valves(self) -> dict[str, Notched]:
+        """Command → the two chambers behind its valve."""
+        return {one.command: one for one in self.model.notched}
+
+    @property
+    def chambers(self) -> tuple[Notched, ...]:
+        """The two chambers behind the valve of every actuator; () where one has none."""
+        own = self.behind_valves
+        found = [own[s.name] for s in self.commands if s.name in own]
+        return tuple(found) if len(found) == self.n else ()
 
     @property
     def commands(self):
@@ -94,9 +121,9 @@ class ActuatorSignals(Controller):
         return (
             *self.positions,
             *(
-                find(self.model.outputs, f"p_{side}{label}", "PID, measurement")
-                for label in self.model.labels
-                for side in "ab"
+                find(self.model.outputs, name, "PID, measurement")
+                for one in self.chambers
+                for name in one.pressures
             ),
         )
 

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from workbench.contract.system import controls
+
+RELIEF = 0.1  # on the HIAB XS 031, K_f of PID's defaults is 0.04 to 0.11 of u_max/(p_s A_a)
+
 
 def suited(plant) -> dict[str, Any]:
     """Settings for a plant without valves, whose command sets a velocity: PID's defaults are made for valves.
@@ -11,7 +15,8 @@ def suited(plant) -> dict[str, Any]:
     With velocity gain k (`plant.velocity_gain`): K_p = 45 s⁻¹/k, K_i = 5 s⁻¹ K_p, feed-forward 1/k; its own limit. A plant
     may name a rate of its own (`plant.loop_rate`, 1/s) in place of 45 s⁻¹, then K_i is a ninth of that times K_p, or
     `plant.integral_rate` (1/s) times K_p; and a gain for each actuator (`plant.velocity_gains`). The settings of a
-    linear plant that states none of this are in `linear_settings`.
+    linear plant that states none of this are in `linear_settings`. Where all its actuators have two chambers behind a
+    valve, K_f suits their forces.
     """
     gains = plant.velocity_gains
     if plant.cylinders and not gains:
@@ -27,8 +32,17 @@ def suited(plant) -> dict[str, Any]:
             "K_i": tuple(integral * rate / k for k in gains),
             "K_v": tuple(1.0 / k for k in gains),
         }
+    found |= _pressure_feedback(plant)
     ends = [max(abs(low), abs(high)) for low, high in plant.limits().values()]
     return found | ({"u_max": min(ends)} if ends else {})
+
+
+def _pressure_feedback(plant) -> dict[str, Any]:
+    """K_f, for whoever asks for damping "pressure": a share RELIEF of the command's range where the force changes by p_s A_a."""
+    if len(plant.notched) != len(controls(plant)):
+        return {}
+    sizes = [(one.chambers, one.p_s) for one in plant.notched]
+    return {"K_f": tuple(RELIEF * c.valve.u_max / (p_s * c.A_a) for c, p_s in sizes)}
 
 
 def says_nothing(plant) -> bool:

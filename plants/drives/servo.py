@@ -106,11 +106,11 @@ class ServoDrive(Drive):
         return 0.5 * (out + back)
 
     def notched(self, label):
-        spools = self.chambers.valve.spool_states(label)
         command = self.inputs(label)[0].name
-        spool = spools[0].name if spools else ""
-        force = f"{self.pushes}_{label}"
-        return Notched(label, self.chambers, command, spool, f"ds_{label}", force)
+        spool = next((s.name for s in self.chambers.valve.spool_states(label)), "")
+        logged = command, spool, f"ds_{label}", f"{self.pushes}_{label}"
+        oil = {"pressures": self.pressures(label), "oil": self.oil, "place": self.place}
+        return Notched(label, self.chambers, *logged, **oil)
 
     # ---- the equations ------------------------------------------------------------------------------------------------
     def parts(self, x) -> tuple:

@@ -114,9 +114,10 @@ class Abilities(Oil):
 
     @property
     def notched(self) -> tuple:
-        """Its drives with two chambers behind one spool."""
+        """Its drives with two chambers behind one spool, all fed by its supply."""
         own = (a.drive.notched(a.name) for a in self.actuators)
-        return tuple(one for one in own if one is not None)
+        line = self.line_at_most
+        return tuple(one._replace(p_s=line.p_s, p_r=line.p_r) for one in own if one is not None)
 
     @property
     def spans(self) -> dict[str, tuple[float, float]]:

@@ -6,7 +6,7 @@ name. What a plant or a law can do is a Protocol of `workbench.contract.capabili
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
@@ -38,8 +38,13 @@ class Otherwise(Generic[Value]):
 
 
 class Notched(NamedTuple):
-    """A cylinder or motor with two chambers behind one spool, and the signals that log its command, spool ("": it is its command),
-    speed and force A_a p_a − A_b p_b."""
+    """A cylinder or motor with two chambers behind one spool.
+
+    command, spool, speed, force   the signals that log them; spool "": it is the command; force is A_a p_a − A_b p_b
+    pressures                      signals of p_a and p_b
+    oil, p_s, p_r                  what it is fed with: oil, supply (at its highest) and return pressure, Pa
+    place                          the actuator's position → that of the piston or rotor
+    """
 
     label: str
     chambers: Any
@@ -47,6 +52,16 @@ class Notched(NamedTuple):
     spool: str
     speed: str
     force: str
+    pressures: tuple[str, ...] = ()
+    oil: Any = None
+    p_s: Any = None
+    p_r: Any = None
+    place: Callable = lambda s: s
+
+    @property
+    def position(self) -> str:
+        """The signal of the actuator's position."""
+        return self.speed.removeprefix("d")
 
 
 class _Itself:
@@ -115,6 +130,7 @@ class PlantData:
     # ---- supply
     p_s = Otherwise[Any](None)  # Pa, pressure of the supply, where it is one number
     p_r = Otherwise[Any](None)  # Pa, of the return line
+    oil = Otherwise[Any](None)  # in its chambers, where it is the same in all
     machine = Otherwise[Any](None)  # of a machine on a pump: the machine alone
     supply_names = Otherwise[tuple[str, ...]](())  # supply pressures that are states
     lines = Otherwise[tuple[str, ...]](("",))  # from the pump
@@ -132,6 +148,11 @@ class PlantData:
         return dict.fromkeys(self.pressure_names, self.vacuum)
 
     @property
+    def supplies(self) -> list:
+        """Supply pressure of every cylinder, Pa."""
+        return [self.p_s] * len(self.cylinders)
+
+    @property
     def p_top(self) -> Any:
         """Highest pressure of its supply, Pa, where that is one number."""
         return self.p_s
@@ -141,9 +162,18 @@ class PlantData:
         """Two chambers behind one spool, those it has."""
         return tuple(
             Notched(
-                k, c, f"u_{k}", f"u_s_{k}" if c.valve.lag != "ideal" else "", f"dx_{k}", f"f_p{k}"
+                label=k,
+                chambers=c,
+                command=f"u_{k}",
+                spool=f"u_s_{k}" if c.valve.lag != "ideal" else "",
+                speed=f"dx_{k}",
+                force=f"f_p{k}",
+                pressures=(f"p_a{k}", f"p_b{k}"),
+                oil=self.oil,
+                p_s=p_s,
+                p_r=self.p_r,
             )
-            for k, c in zip(self.labels, self.cylinders)
+            for k, c, p_s in zip(self.labels, self.cylinders, self.supplies)
         )
 
     @property
