@@ -251,4 +251,4 @@ def test_starts_further_off_are_around_the_place_where_the_loop_is_held(monkeypa
     monkeypatch.setattr(rest_on_path, "run_many", lambda jobs, look: asked.extend(jobs) or [])
     assert rest_on_path.hunting_from(run, held_at(run, row), 0.06, 2, 1e-3, 8.0, 8.0) is None
     begins = [scenario.start[0] for _, scenario in asked]
-    assert len(begins) == 4 and begins == pytest.approx([run.log.array("q_jib")[row]] * 4, abs=0.07)
+    assert len(begins) == 6 and begins == pytest.approx([run.log.array("q_jib")[row]] * 6, abs=0.07)
