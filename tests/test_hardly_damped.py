@@ -8,6 +8,7 @@ import pytest
 from tests.faults.entries import entries, make
 from tests.faults.judging import judged
 from workbench import Scenario, Sine, simulate
+from workbench.contract.declared import LawData
 from workbench.verification.linear.modes import Mode, Modes, Place
 from workbench.verification.observed.tail import Rest
 from workbench.verification.practical import hardly_damped as module
@@ -17,7 +18,9 @@ from workbench.verification.run import Run
 BOUND = 1e-9
 
 
-LONG = SimpleNamespace(scenario=Scenario(duration=900.0))
+LONG = SimpleNamespace(
+    scenario=Scenario(duration=900.0), loop=SimpleNamespace(controller=LawData())
+)
 
 
 def place(where, *poles, aside=False):

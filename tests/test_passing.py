@@ -11,6 +11,7 @@ from tests.faults.entries import entries, make
 from tests.faults.judging import judged
 from tests.faults.uneven import Uneven
 from workbench import ClosedLoop, Sampled, Scenario, Waypoints
+from workbench.contract.declared import LawData
 from workbench.contract.errors import InputError
 from workbench.verification.linear.modes import Mode
 from workbench.verification.linear.passed import along, growing, seen
@@ -172,7 +173,8 @@ def walked(*slack):
     modes = (Mode(-0.2 + 20j, 1e-9, ("q",), "", 0.0),)
     sound = (Mode(-5.0 + 20j, 1e-9, ("q",), "", 0.0),)
     rows = [(k, modes if k in slack else sound) for k in range(6)]
-    return SimpleNamespace(log=log, scenario=Scenario(duration=900.0)), rows
+    loop = SimpleNamespace(controller=LawData())
+    return SimpleNamespace(log=log, scenario=Scenario(duration=900.0), loop=loop), rows
 
 
 @pytest.mark.parametrize(

@@ -306,3 +306,9 @@ def test_pressure_feedback_suits_the_force_that_a_machine_has():
     K_f = PID.design(plant).K_f
     for one, K in zip(plant.notched, K_f, strict=True):
         assert K * one.p_s * one.chambers.A_a == pytest.approx(0.1 * one.chambers.valve.u_max)
+
+
+def test_pressure_feedback_is_what_damps_a_machine_with_chambers():
+    drawn = with_servos(CRANE)
+    assert PID.design(drawn).damped_by == "damping: pressure"
+    assert PID.design(drawn, damping="pressure").damped_by == "" == PID.design(LAG).damped_by

@@ -109,6 +109,11 @@ class ActuatorSignals(Controller):
         )
 
     @property
+    def damped_by(self) -> str:
+        """Dynamic pressure feedback, where the machine has chambers for it and the law does without."""
+        return "damping: pressure" if self.chambers and self.damping == "none" else ""
+
+    @property
     def uses_pressures(self) -> bool:
         """Whether the law needs the chamber pressures."""
         return self.feed == "flow" or self.damping == "pressure"

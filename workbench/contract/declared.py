@@ -226,6 +226,7 @@ class LawData:
     open = False  # True: controls it does not command are the scenario's
     supplies = Otherwise[tuple[str, ...]](())  # signals of supply pressure that it is told
     waits = Otherwise[bool](False)  # for a pump that is late
+    damped_by = Otherwise[str]("")  # its setting that would damp the plant, where it is not used
     misplaced = Otherwise[str]("")  # which of its measurements belong to other commands, in words
     ahead = Otherwise[int](0)  # samples of the reference that it sees in advance
     follows = Otherwise[tuple](())  # outputs that a predictive law tracks

@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from workbench.contract.declared import LawData
+from workbench.contract.system import innermost
 from workbench.contract.units import format_quantity as say
 from workbench.verification.linear.modes import Mode, Modes
 from workbench.verification.observed.oscillation import pace
@@ -23,7 +25,13 @@ from workbench.verification.run import Run
 DAMPED = 0.1  # least share of critical damping
 RUNS = 2
 WATCHED = 20.0  # time constants, or periods where these are longer, of the slowest of them until it has died or lasts
-MORE_DAMPING = "more damping, or less gain"
+
+
+def more_damping(run: Run) -> str:
+    """What a law should be given whose loop hardly decays; with the setting that does it where the law has one."""
+    law = innermost(run.loop.controller)
+    named = f" ({law.damped_by})" if isinstance(law, LawData) and law.damped_by else ""
+    return f"more damping{named}, or less gain"
 
 
 def swings_on(run: Run, modes: Modes, spread: float, floor: float) -> str:
@@ -40,7 +48,7 @@ def swings_on(run: Run, modes: Modes, spread: float, floor: float) -> str:
     swing = lasting_swing(run, there, spread, floor, length)
     if not swing:
         return ""
-    return f"held where its path ends, {swing}; linearised, {where}, a mode {mode.words}; give the law {MORE_DAMPING}"
+    return f"held where its path ends, {swing}; linearised, {where}, a mode {mode.words}; give the law {more_damping(run)}"
 
 
 def lasting_swing(

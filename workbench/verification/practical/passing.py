@@ -29,9 +29,9 @@ from workbench.verification.observed.rest_on_path import FURTHER
 from workbench.verification.practical.disturbed import Outcome
 from workbench.verification.practical.elsewhere import held_at
 from workbench.verification.practical.hardly_damped import (
-    MORE_DAMPING,
     hardly_damped,
     lasting_swing,
+    more_damping,
     watched,
 )
 from workbench.verification.practical.reach_seen import foreign, lost, strange
@@ -105,7 +105,7 @@ def _pushed(run: Run, row: int, modes: tuple[Mode, ...], spread: float, floor: f
         return ""
     length = min(watched(modes), run.scenario.length())
     swing = lasting_swing(run, there, spread, floor, length)
-    return _told(run, row, swing, hardly_damped(modes)[0], MORE_DAMPING) if swing else ""
+    return _told(run, row, swing, hardly_damped(modes)[0], more_damping(run)) if swing else ""
 
 
 def _told(run: Run, row: int, why: str, mode: Mode | None, mend: str) -> str:
