@@ -62,6 +62,15 @@ def test_frequencies_of_a_sampled_loop_end_at_half_its_rate():
     assert np.abs(ω - LIGHT * np.sqrt(1 - 0.05**2)).min() < 1e-9
 
 
+def test_frequencies_of_a_loop_whose_poles_are_real_and_one_is_negative():
+    """It changes its sign at every sample: the logarithm of such a pole is complex."""
+    one = np.ones((2, 1))
+    alternating = LinearSystem(np.diag([-0.5, 0.9]), one, one.T, np.zeros((1, 1)), 0.02)
+    with np.errstate(all="raise"):
+        ω = frequencies(alternating)
+    assert np.isfinite(ω).all() and len(ω) == 240
+
+
 def test_curves_of_a_broken_loop_are_those_of_python_control():
     """|S|, |T| of the first loop; the peaks are those of the worst."""
     gains = (3.0, 9.0)

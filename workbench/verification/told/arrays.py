@@ -111,7 +111,7 @@ def around(loops: Sequence[LinearSystem], α: float) -> dict:
 def frequencies(L: LinearSystem) -> np.ndarray:
     """Evenly on a logarithmic axis, 0.1 rad/s … π/T (1e3 where there is none), and densely around lightly damped poles."""
     top = L.top if L.T else 1e3
-    λ = np.linalg.eigvals(L.A)
+    λ = np.linalg.eigvals(L.A).astype(complex)  # real ones of a sampled loop may be negative
     s = λ if L.T is None else np.log(λ[np.abs(λ) > 0]) / L.T
     light = [p for p in s if 0.1 < p.imag < top and abs(p.real) < 0.3 * p.imag]
     near = [
