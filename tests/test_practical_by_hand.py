@@ -207,10 +207,15 @@ def test_runs_that_nobody_can_be_asked_of(monkeypatch):
 
 # ---- branches ----------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
-    "found, far, holds",
-    [("", "", True), ("no run took it", "", None), ("", "not from there", None)],
+    "found, far, late, holds",
+    [
+        ("", "", "", True),
+        ("no run took it", "", "", None),
+        ("", "not from there", "", None),
+        ("", "", "the supply falls", None),
+    ],
 )
-def test_a_branch_that_no_run_took_overrules(monkeypatch, found, far, holds):
+def test_a_branch_that_no_run_took_overrules(monkeypatch, found, far, late, holds):
     """One start is tried with the sizes of this run; where the law fails there, the outcome says so and is never back."""
     tried = []
 
@@ -229,6 +234,7 @@ def test_a_branch_that_no_run_took_overrules(monkeypatch, found, far, holds):
     monkeypatch.setattr(module, "untaken", untaken)
     monkeypatch.setattr(module, "further_off", lambda run, spread, one: far)
     monkeypatch.setattr(module, "_quiet", lambda run, allowed: 0.3)
+    monkeypatch.setattr(module, "starves_later", lambda run, modes: late)
     swings, grows = [], []
     monkeypatch.setattr(module, "swings_on", lambda *given: swings.append(given[1:]) or "")
     monkeypatch.setattr(module, "held_on_the_way", lambda *given: grows.append(given[1:3]) or "")
@@ -239,7 +245,7 @@ def test_a_branch_that_no_run_took_overrules(monkeypatch, found, far, holds):
     assert tried[1].gone == "no answer there" and math.isinf(tried[1].v) and tried[1].followed
     monkeypatch.setattr(module, "switches_of", lambda run: None)
     alone = module._with_places(a_claim(), a_run(), HOLDS, [], None, CALM)
-    assert alone.holds is (None if far else True)
+    assert alone.holds is (None if far or late else True)
 
 
 @pytest.mark.parametrize(

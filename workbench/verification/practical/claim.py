@@ -35,6 +35,7 @@ from workbench.verification.practical.meters import not_asked_back
 from workbench.verification.practical.nominal import Nominal, nominal_run
 from workbench.verification.practical.passing import held_on_the_way
 from workbench.verification.practical.reach_seen import further_off, reach
+from workbench.verification.practical.slow_supply import starves_later
 from workbench.verification.practical.starts import Start, drawn, sizes
 from workbench.verification.practical.switches_of import switches_of
 from workbench.verification.practical.untaken import untaken
@@ -143,6 +144,7 @@ def _with_places(
     found = "" if law is None else untaken(run, claim.spread, law, outcomes, tried)
     found = found or further_off(run, claim.spread, tried)
     floor = _quiet(run, allowed)
+    found = found or starves_later(run, modes)
     found = found or swings_on(run, modes, claim.spread, floor)
     found = found or held_on_the_way(run, claim.spread, floor, tried)
     return verdict.overruled(found, data={**verdict.data, "beyond": found}) if found else verdict
