@@ -23,6 +23,7 @@ from workbench.verification.observed.requirements import diverged
 from workbench.verification.practical.contained import containment
 from workbench.verification.practical.decision import decided
 from workbench.verification.practical.disturbed import (
+    HARDLY,
     Outcome,
     disturbed,
     floor_of,
@@ -36,7 +37,7 @@ from workbench.verification.practical.nominal import Nominal, nominal_run
 from workbench.verification.practical.passing import held_on_the_way
 from workbench.verification.practical.reach_seen import further_off, reach
 from workbench.verification.practical.slow_supply import starves_later
-from workbench.verification.practical.starts import Start, drawn, sizes
+from workbench.verification.practical.starts import SPREAD, Start, drawn, is_jointed, sizes
 from workbench.verification.practical.switches_of import switches_of
 from workbench.verification.practical.untaken import untaken
 from workbench.verification.run import Run
@@ -119,12 +120,23 @@ def _without_runs(claim, run: Run, known: Nominal, said) -> Verdict | None:
         return said(None, "no other starts were asked for (runs: 0)")
     if run.loop.plant.no_other_starts:
         return said(None, f"no other start can be had: {run.loop.plant.no_other_starts}")
+    if is_jointed(run.loop.plant) and claim.spread <= HARDLY * SPREAD:
+        off = f"starts that are off by {claim.spread:.3g} rad or m show no motion"
+        return said(None, f"says nothing: {off}; state a larger `spread` ({SPREAD:g} by default)")
     return None
 
 
 def _besides(run: Run, spread: float) -> tuple[Assumption, ...]:
     """What was not seen, not asked, and from how far the loop came back."""
-    return (*unmoved(run), *not_asked_back(run.loop), *reach(run, spread))
+    return (*unmoved(run), *not_asked_back(run.loop), *reach(run, spread), *_nearer(run, spread))
+
+
+def _nearer(run: Run, spread: float) -> tuple[Assumption, ...]:
+    """That starts are nearer than where nobody states how far, as an assumption that is not known to be enough."""
+    if not is_jointed(run.loop.plant) or spread >= SPREAD:
+        return ()
+    text = f"starts are no further off than {spread:.3g} rad or m, as `spread` states"
+    return (Assumption(text, None, worst=f"where nobody states it, it is {SPREAD:g}"),)
 
 
 def _with_places(
@@ -186,7 +198,8 @@ def _with_modes(
     if modes.unread:
         unseen = f"{modes.unread}: what grows slowly in it need not show in any run"
         return verdict.overruled(unseen, data=data)
-    found = containment(run, modes, start, _quiet(run, allowed), claim.longest)
+    lasted = float(verdict.data["duration"])
+    found = containment(run, modes, start, _quiet(run, allowed), claim.longest, lasted)
     if found is None:
         return replace(verdict, data=data)
     if found.holds:
