@@ -65,7 +65,7 @@ def asked(plant, amounts, longest=100.0, rests=True):
     modes = slowest_and_unstable(nominal)
     if not rests:
         modes = Modes(tuple(replace(place, rests=False) for place in modes.places))
-    return containment(nominal, modes, Start(amounts), 1e-3, longest)
+    return containment(nominal, modes, Start(amounts), 1e-3, longest, 60.0)
 
 
 def test_a_swing_that_goes_on_is_a_limit_cycle_of_its_size():
@@ -162,14 +162,22 @@ def test_the_slowest_mode_that_grows_at_rest_is_held():
         at(0.005, True, 3.0, "slow"),
         at(0.001, False, 0.0, "way"),
     )
-    found = containment(run_of_ten, Modes(places), None, 1e-3, 30.0)
+    found = containment(run_of_ten, Modes(places), None, 1e-3, 30.0, 60.0)
     assert found.holds is None and "slow:" in found.words and "200 s" in found.words
 
 
 def test_what_grows_on_the_way_alone_is_contained_where_all_came_back():
     places = (at(-0.5, True), at(0.2, False, where="on the way"))
-    found = containment(None, Modes(places), None, 1e-3, 30.0)
+    found = containment(None, Modes(places), None, 1e-3, 30.0, 60.0)
     assert found.holds is True and found.words.startswith("on the way")
+
+
+def test_what_grows_where_no_other_start_came_to_is_not():
+    """The mode is one of t = 1 s."""
+    places = (at(-0.5, True), at(0.2, False, where="on the way"))
+    asked = lambda lasted: containment(None, Modes(places), None, 1e-3, 30.0, lasted)
+    assert asked(1.0).holds is True
+    assert asked(0.9).holds is None and "end at t = 0.9 s, before" in asked(0.9).words
 
 
 # ---- what the held loop shows, by hand ----------------------------------------------------------------------------------
@@ -269,5 +277,5 @@ def test_a_mode_of_memory_alone_is_looked_for_there(monkeypatch):
 def test_pressures_of_a_common_mode_are_no_growth():
     place = at(0.5, True)
     aside = replace(place, modes=(replace(place.modes[0], aside=True),))
-    assert containment(None, Modes((aside,)), None, 1e-3, 30.0) is None
-    assert containment(None, Modes(()), None, 1e-3, 30.0) is None
+    assert containment(None, Modes((aside,)), None, 1e-3, 30.0, 60.0) is None
+    assert containment(None, Modes(()), None, 1e-3, 30.0, 60.0) is None

@@ -4,7 +4,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from workbench import Hold, Scenario, Sine, Waypoints
 from workbench.contract.errors import InputError
 from workbench.verification import claims as C
 from workbench.verification import defaults as module
@@ -192,23 +191,8 @@ def test_cavitation_saturation_and_rest():
         requirement(R.Settled, 0.5, jointed=True)[0] == R.Settled()
         and requirement(R.Settled)[0] == R.Settled()
     )
-    assert requirement(R.Settled, predictive="law")[0].rest is False
-    assert requirement(R.Settled, predictive="law", stops=True)[0].rest is True
+    assert requirement(R.Settled, predictive="law")[0].rest is True
     assert requirement(R.Settled, closed=False)[0] is None
-
-
-@pytest.mark.parametrize(
-    "reference, stops",
-    [
-        (None, False),
-        (Sine("output", "start", (0.1,), 0.5), False),
-        (Hold("output", "start"), True),
-        (Waypoints("output", ((0.1,), (0.2,)), 1.0), True),
-    ],
-)
-def test_a_path_that_ends(reference, stops):
-    assert module._Loop(None, Scenario(3.0, reference)).stops is stops
-    assert module._Loop(None, None).stops is False
 
 
 # ---- the machine and its valves ----------------------------------------------------------------------------------------------

@@ -16,8 +16,13 @@ from workbench.verification.practical.nominal import Nominal
 from workbench.verification.practical.returning import Judged, Return
 from workbench.verification.verdict import Verdict
 
-HOLDS = Verdict("key", "text", True, "sampled", worst="all came back", margin=0.5)
+HOLDS = Verdict(
+    "key", "text", True, "sampled", worst="all came back", margin=0.5, data={"duration": 20.0}
+)
 CONTAINED, UNMOVED = SimpleNamespace(holds=None), SimpleNamespace(holds=True)
+
+
+A_PLANT = SimpleNamespace(no_other_starts="", joint_names=())
 
 
 def a_claim(**other):
@@ -27,7 +32,7 @@ def a_claim(**other):
 
 def a_run(length=10.0, **other):
     given = {
-        "loop": SimpleNamespace(plant=SimpleNamespace(no_other_starts=""), hosted=False),
+        "loop": SimpleNamespace(plant=A_PLANT, hosted=False),
         "scenario": SimpleNamespace(length=lambda: length),
         "left": (math.inf, ""),
         "log": SimpleNamespace(status=SimpleNamespace(completed=True)),
@@ -89,8 +94,8 @@ CALM = Modes((Place(0.0, "at the end", True, (Mode(-0.5, 1e-3, ("q",), "at the e
 def with_modes(monkeypatch, found, modes=CALM, allowed=0.5):
     asked = []
 
-    def containment(run, modes, start, quiet, longest):
-        asked.append((start, quiet, longest))
+    def containment(run, modes, start, quiet, longest, lasted):
+        asked.append((start, quiet, longest, lasted))
         return found
 
     monkeypatch.setattr(module, "containment", containment)
@@ -101,7 +106,7 @@ def with_modes(monkeypatch, found, modes=CALM, allowed=0.5):
 def test_modes_of_which_none_grows_are_told_with_what_holds(monkeypatch):
     verdict, asked = with_modes(monkeypatch, None)
     assert verdict.holds and verdict.worst == HOLDS.worst and verdict.data["modes"] == CALM.words
-    assert asked == [("start", pytest.approx(0.05), 60.0)]
+    assert asked == [("start", pytest.approx(0.05), 60.0, 20.0)]
     _, asked = with_modes(monkeypatch, None, allowed=None)
     assert asked[0][1] == 7.0
 
@@ -120,6 +125,19 @@ def test_memory_that_was_linearised_nowhere_overrules(monkeypatch):
     verdict, asked = with_modes(monkeypatch, None, unread)
     assert verdict.holds is None and not asked and verdict.data["modes"] == unread.words
     assert verdict.worst.startswith("the law cannot be copied: what grows slowly in it")
+
+
+# ---- how far off starts are ----------------------------------------------------------------------------------------------
+def test_starts_that_show_no_motion_are_refused_and_nearer_ones_told(monkeypatch):
+    monkeypatch.setattr(module, "is_jointed", lambda plant: True)
+    said = lambda holds, worst, **more: (holds, worst)
+    known = SimpleNamespace(unsound="")
+    asked = lambda spread: module._without_runs(a_claim(spread=spread), a_run(), known, said)
+    assert asked(1e-9)[0] is None and asked(1e-9)[1].startswith("says nothing: starts that are off")
+    assert asked(2e-4) is not None and asked(2.1e-4) is None
+    (told,) = module._nearer(a_run(), 1e-3)
+    assert told.holds is None and "0.001 rad or m" in told.text and "0.02" in told.worst
+    assert module._nearer(a_run(), 0.02) == ()
 
 
 # ---- the order of questions --------------------------------------------------------------------------------------------
@@ -207,10 +225,15 @@ def test_runs_that_nobody_can_be_asked_of(monkeypatch):
 
 # ---- branches ----------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize(
-    "found, far, holds",
-    [("", "", True), ("no run took it", "", None), ("", "not from there", None)],
+    "found, far, late, holds",
+    [
+        ("", "", "", True),
+        ("no run took it", "", "", None),
+        ("", "not from there", "", None),
+        ("", "", "the supply falls", None),
+    ],
 )
-def test_a_branch_that_no_run_took_overrules(monkeypatch, found, far, holds):
+def test_a_branch_that_no_run_took_overrules(monkeypatch, found, far, late, holds):
     """One start is tried with the sizes of this run; where the law fails there, the outcome says so and is never back."""
     tried = []
 
@@ -229,6 +252,7 @@ def test_a_branch_that_no_run_took_overrules(monkeypatch, found, far, holds):
     monkeypatch.setattr(module, "untaken", untaken)
     monkeypatch.setattr(module, "further_off", lambda run, spread, one: far)
     monkeypatch.setattr(module, "_quiet", lambda run, allowed: 0.3)
+    monkeypatch.setattr(module, "starves_later", lambda run, modes: late)
     swings, grows = [], []
     monkeypatch.setattr(module, "swings_on", lambda *given: swings.append(given[1:]) or "")
     monkeypatch.setattr(module, "held_on_the_way", lambda *given: grows.append(given[1:3]) or "")
@@ -239,7 +263,7 @@ def test_a_branch_that_no_run_took_overrules(monkeypatch, found, far, holds):
     assert tried[1].gone == "no answer there" and math.isinf(tried[1].v) and tried[1].followed
     monkeypatch.setattr(module, "switches_of", lambda run: None)
     alone = module._with_places(a_claim(), a_run(), HOLDS, [], None, CALM)
-    assert alone.holds is (None if far else True)
+    assert alone.holds is (None if far or late else True)
 
 
 @pytest.mark.parametrize(

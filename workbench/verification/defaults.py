@@ -7,10 +7,9 @@ cannot be asked is listed in one row, undecided, with the reason.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite
 
 from workbench.cases.form import kebab
-from workbench.contract.capabilities import HasPassivity, HasUniqueness, HasValveAccount, ends
+from workbench.contract.capabilities import HasPassivity, HasUniqueness, HasValveAccount
 from workbench.contract.declared import LawData
 from workbench.contract.errors import InputError
 from workbench.contract.plain import Plain
@@ -85,11 +84,6 @@ class _Loop:
         """Whether the scenario states a reference, or the law takes one; a regulator to zero follows nothing."""
         stated = self.scenario is not None and self.scenario.reference is not None
         return stated or any(s.kind == "reference" for s in self.loop.inputs)
-
-    @property
-    def stops(self) -> bool:
-        """Whether the scenario states a path, and it ends."""
-        return self.scenario is not None and isfinite(ends(self.scenario.reference))
 
     @property
     def length(self) -> float:
@@ -245,8 +239,7 @@ def _requirements(about: _Loop, size: float, unasked: list) -> list:
         found.append(run_claims.Saturation(counted=not predictive))
     if about.closed:
         floor = {"floor": as_shown(STILL * size, unit)} if size and not about.jointed else {}
-        # Where an endless path begins, a loop is held from several starts: many programs of a predictive law.
-        found.append(run_claims.Settled(**floor, rest=law is None or about.stops))
+        found.append(run_claims.Settled(**floor))
     return found
 
 

@@ -24,6 +24,7 @@ from workbench.verification.practical.branches.untaken import untaken
 from workbench.verification.practical.contained import containment
 from workbench.verification.practical.decision import decided
 from workbench.verification.practical.disturbed import (
+    HARDLY,
     Outcome,
     disturbed,
     floor_of,
@@ -36,7 +37,8 @@ from workbench.verification.practical.meters import not_asked_back
 from workbench.verification.practical.nominal import Nominal, nominal_run
 from workbench.verification.practical.passing import held_on_the_way
 from workbench.verification.practical.reach_seen import further_off, reach
-from workbench.verification.practical.starts import Start, drawn, sizes
+from workbench.verification.practical.slow_supply import starves_later
+from workbench.verification.practical.starts import SPREAD, Start, drawn, is_jointed, sizes
 from workbench.verification.practical.switches.of_run import switches_of
 from workbench.verification.run import Run
 from workbench.verification.verdict import Assumption, Verdict
@@ -118,12 +120,23 @@ def _without_runs(claim, run: Run, known: Nominal, said) -> Verdict | None:
         return said(None, "no other starts were asked for (runs: 0)")
     if run.loop.plant.no_other_starts:
         return said(None, f"no other start can be had: {run.loop.plant.no_other_starts}")
+    if is_jointed(run.loop.plant) and claim.spread <= HARDLY * SPREAD:
+        off = f"starts that are off by {claim.spread:.3g} rad or m show no motion"
+        return said(None, f"says nothing: {off}; state a larger `spread` ({SPREAD:g} by default)")
     return None
 
 
 def _besides(run: Run, spread: float) -> tuple[Assumption, ...]:
     """What was not seen, not asked, and from how far the loop came back."""
-    return (*unmoved(run), *not_asked_back(run.loop), *reach(run, spread))
+    return (*unmoved(run), *not_asked_back(run.loop), *reach(run, spread), *_nearer(run, spread))
+
+
+def _nearer(run: Run, spread: float) -> tuple[Assumption, ...]:
+    """That starts are nearer than where nobody states how far, as an assumption that is not known to be enough."""
+    if not is_jointed(run.loop.plant) or spread >= SPREAD:
+        return ()
+    text = f"starts are no further off than {spread:.3g} rad or m, as `spread` states"
+    return (Assumption(text, None, worst=f"where nobody states it, it is {SPREAD:g}"),)
 
 
 def _with_places(
@@ -143,6 +156,7 @@ def _with_places(
     found = "" if law is None else untaken(run, claim.spread, law, outcomes, tried)
     found = found or further_off(run, claim.spread, tried)
     floor = _quiet(run, allowed)
+    found = found or starves_later(run, modes)
     found = found or swings_on(run, modes, claim.spread, floor)
     found = found or held_on_the_way(run, claim.spread, floor, tried)
     return verdict.overruled(found, data={**verdict.data, "beyond": found}) if found else verdict
@@ -184,7 +198,8 @@ def _with_modes(
     if modes.unread:
         unseen = f"{modes.unread}: what grows slowly in it need not show in any run"
         return verdict.overruled(unseen, data=data)
-    found = containment(run, modes, start, _quiet(run, allowed), claim.longest)
+    lasted = float(verdict.data["duration"])
+    found = containment(run, modes, start, _quiet(run, allowed), claim.longest, lasted)
     if found is None:
         return replace(verdict, data=data)
     if found.holds:

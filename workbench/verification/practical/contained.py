@@ -4,7 +4,7 @@ A mode that grows where the loop rests is contained if the loop, from another st
 of that mode, at least LEAST, stands still there to within the floor; of a mode in the law's memory alone, which no error need show,
 that memory must not grow on. Swinging on is a limit cycle, of that size. Where the mode is so slow that the hold would be longer
 than the stated limit, nothing was seen: undecided. A mode that grows at a point on the way, as if time stood still there, is
-contained where every other start came back.
+contained where every other start came back, and its run passed that point.
 """
 
 from __future__ import annotations
@@ -45,13 +45,20 @@ class Contained:
 
 
 def containment(
-    run: Run, modes: Modes, start: Start, floor: float, longest: float
+    run: Run, modes: Modes, start: Start, floor: float, longest: float, lasted: float
 ) -> Contained | None:
-    """None where no mode grows. `floor`: what the loop may still move by at rest, in the unit of its errors."""
+    """None where no mode grows.
+
+    floor: what the loop may still move by at rest, in the unit of its errors. lasted: s, of the runs from other starts.
+    """
     growing = [m for m in modes.unstable if not m.aside]
     if not growing:
         return None
     at_rest = [m for m in growing if _rests(modes, m)]
+    unpassed = next((m for m in growing if m.t > lasted), None)
+    if not at_rest and unpassed:
+        ended = f"the runs from other starts end at t = {say(lasted, 's', 3)}, before"
+        return Contained(None, f"{unpassed.where}: a mode {unpassed.words}; {ended}")
     if not at_rest:
         return Contained(
             True,

@@ -48,7 +48,7 @@ def of_run_on(run: Run) -> str:
     run.kept[KEPT] = seen
     if not seen.log.status.completed:
         return f"run on, it is {seen.log.status.message}"
-    return _further_off(run, seen) or _elsewhere(run, seen) or _drifting(seen)
+    return off_later(run, seen) or _elsewhere(run, seen) or _drifting(seen)
 
 
 def seen_until(run: Run) -> tuple[Assumption, ...]:
@@ -65,7 +65,7 @@ def _wanted(run: Run) -> float:
     return min(length, MOST * float(run.loop.period or 1e-3))
 
 
-def _further_off(run: Run, seen: Run) -> str:
+def off_later(run: Run, seen: Run) -> str:
     """When the loop is further off than it ever was in the run."""
     before, off = run.tool_error, seen.tool_error
     if before is None or off is None:

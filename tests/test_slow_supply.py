@@ -1,0 +1,63 @@
+"""Supplies that are slower than the run: what the loop does when their pressure has come to where it stays."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from tests.faults.entries import entries
+from tests.faults.judging import judged
+from workbench import Scenario
+from workbench.verification.linear.modes import Mode, Modes, Place
+from workbench.verification.practical import slow_supply as module
+
+
+def modes(*given):
+    """(pole, states) at one place on the way."""
+    found = tuple(Mode(complex(s), 1e-3, states, "", 1e-9, False, 1e-9) for s, states in given)
+    return Modes((Place(0.0, "on the way", False, found),))
+
+
+def loop_of(length):
+    plant = SimpleNamespace(supply_names=("p_s",))
+    return SimpleNamespace(loop=SimpleNamespace(plant=plant), scenario=Scenario(duration=length))
+
+
+@pytest.mark.parametrize(
+    "pole, states, end, later, said",
+    [
+        (-0.1, ("p_s",), "", "it is 9 mm off", "the supply takes 50 s"),
+        (-0.1, ("p_s",), "", "", ""),
+        (-0.1, ("p_s",), "stopped", "", "and then the loop is stopped"),
+        (-0.7, ("p_s",), "", "it is 9 mm off", ""),  # 7.1 s of 8 s
+        (-0.1, ("p_s", "q"), "", "it is 9 mm off", ""),
+        (-0.1, (), "", "it is 9 mm off", ""),
+        (0.1, ("p_s",), "", "it is 9 mm off", ""),
+        (-1e-10, ("p_s",), "", "it is 9 mm off", ""),  # nothing but rounding
+        (-1e-3, ("p_s",), "", "", "the supply takes 5000 s to come to where it stays (p_s): make"),
+    ],
+)
+def test_what_comes_when_the_supply_is_there(monkeypatch, pole, states, end, later, said):
+    asked = []
+
+    def undisturbed(run, duration):
+        asked.append(duration)
+        status = SimpleNamespace(completed=not end, message=end)
+        return SimpleNamespace(log=SimpleNamespace(status=status))
+
+    monkeypatch.setattr(module, "undisturbed", undisturbed)
+    monkeypatch.setattr(module, "off_later", lambda run, seen: later)
+    found = module.starves_later(loop_of(8.0), modes((-9.0, ("q",)), (pole, states)))
+    assert bool(found) is bool(said) and said in found
+    assert asked == [] or asked == [pytest.approx(50.0)]
+
+
+@pytest.mark.parametrize(
+    "name, code",
+    [
+        ("load-sensing-pump-starves-when-the-run-is-over@10-s", 2),
+        ("load-sensing-pump-that-is-slow@20-s", 0),
+    ],
+)
+def test_loops_of_the_list(name, code):
+    (entry,) = [e for e in entries() if e.name == name]
+    assert judged(entry).exit == code
