@@ -8,7 +8,7 @@ from tests.faults.entries import entries
 from tests.faults.judging import judged
 from workbench import Scenario
 from workbench.verification.linear.modes import Mode, Modes, Place
-from workbench.verification.practical import slow_supply as module
+from workbench.verification.practical.later import slow_supply as module
 
 
 def modes(*given):

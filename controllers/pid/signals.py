@@ -40,7 +40,7 @@ def _check_chambers(law, wanted: dict[str, str]) -> None:
         )
     own = [one.position for one in law.chambers]
     measured = [s.name for s in law.positions]
-    if law.feed == "flow" and measured != own:
+    if law.feed == "flow" and sorted(measured) != sorted(own):
         raise InputError(
             f"PID: feed='flow' needs the actuators' own positions, {', '.join(own)}; it measures {', '.join(measured)}",
             key="signals",

@@ -33,11 +33,11 @@ from workbench.verification.practical.disturbed import (
 )
 from workbench.verification.practical.elsewhere import at_its_end
 from workbench.verification.practical.hardly_damped import swings_on
+from workbench.verification.practical.later.slow_supply import starves_later
 from workbench.verification.practical.meters import not_asked_back
 from workbench.verification.practical.nominal import Nominal, nominal_run
 from workbench.verification.practical.passing import held_on_the_way
 from workbench.verification.practical.reach_seen import further_off, reach
-from workbench.verification.practical.slow_supply import starves_later
 from workbench.verification.practical.starts import SPREAD, Start, drawn, is_jointed, sizes
 from workbench.verification.practical.switches.of_run import switches_of
 from workbench.verification.run import Run

@@ -11,7 +11,7 @@ from __future__ import annotations
 from workbench.contract.units import format_quantity as say
 from workbench.verification.linear.modes import Modes
 from workbench.verification.practical.disturbed import undisturbed
-from workbench.verification.practical.run_on import off_later
+from workbench.verification.practical.later.run_on import off_later
 from workbench.verification.run import Run
 
 SETTLED = 5.0  # time constants of a supply pressure, after which it is where it stays
