@@ -115,9 +115,10 @@ def _without_runs(claim, run: Run, known: Nominal, said) -> Verdict | None:
             data={"nominal": known.v},
         )
     if claim.runs < 1:
-        return said(None, "no other starts were asked for (runs: 0)")
+        return said(None, "no other starts were asked for (runs: 0)", data={"not_run": True})
     if run.loop.plant.no_other_starts:
-        return said(None, f"no other start can be had: {run.loop.plant.no_other_starts}")
+        why = f"no other start can be had: {run.loop.plant.no_other_starts}"
+        return said(None, why, data={"not_run": True})
     return None
 
 
