@@ -106,12 +106,8 @@ def film(
     t = log.time[0] + np.linspace(0.0, length, max(2, round(length / speed / every) + 1))
     chosen = np.clip(np.searchsorted(log.time, t - 1e-9), 0, last)
     outlines = [drawn.at(q[i]) for i in chosen]
-    tool = (
-        np.stack([log.array(n)[: last + 1] for n in ("tcp_x", "tcp_y")], 1)
-        if "tcp_x" in log and "tcp_y" in log
-        else None
-    )
-    return _scaled(drawn, outlines, t, tool, width, speed)
+    tool = drawn.tool(log)
+    return _scaled(drawn, outlines, t, tool if tool is None else tool[: last + 1], width, speed)
 
 
 def _scaled(drawn, outlines, t, tool, width, speed) -> Film:

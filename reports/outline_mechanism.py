@@ -32,7 +32,8 @@ def _mechanism(plant: Mechanism) -> Picture:
     def at(q) -> Outline:
         return _posed(plant, list(map(float, q)), known, view, hulls, retracted)
 
-    return Picture(at, [s.name for s in plant.coordinates], start, placed[-1], 0.03 * size, drawn)
+    names = [s.name for s in plant.coordinates]
+    return Picture(at, names, start, placed[-1], 0.03 * size, drawn, view)
 
 
 def _points(plant) -> list[list]:

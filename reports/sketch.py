@@ -60,8 +60,8 @@ def machine(
     stops = chosen(drawn, log, ghosts + 1 if ghosts else 1)
     for q in stops[1:]:
         draw_outline(ax, drawn.at(q), faint=True)
-    if log is not None and {"tcp_x", "tcp_y"} <= set(log.names):
-        _tool_path(ax, log)
+    if (tool := drawn.tool(log)) is not None:
+        _tool_path(ax, tool, log.status.completed)
     shape = drawn.at(stops[0])
     draw_outline(ax, shape)
     stand(ax, drawn)
@@ -76,11 +76,10 @@ def machine(
     return fig
 
 
-def _tool_path(ax, log: Log) -> None:
+def _tool_path(ax, tool: np.ndarray, completed: bool) -> None:
     """The path of the tool; of a run that diverged only what is within 5 m of the start."""
-    x = log.array("tcp_x")
-    y = log.array("tcp_y")
-    keep = np.hypot(x - x[0], y - y[0]) < (np.inf if log.status.completed else 5.0)
+    x, y = tool.T
+    keep = np.hypot(x - x[0], y - y[0]) < (np.inf if completed else 5.0)
     step = max(1, len(x) // 1500)
     ax.plot(
         np.where(keep, x, np.nan)[::step],

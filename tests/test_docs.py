@@ -27,13 +27,14 @@ def test_a_page_is_followed_as_printed(page, tmp_path):
 def test_blocks_are_found_and_a_wrong_one_is_told(tmp_path):
     page = tmp_path / "page.md"
     page.write_text(
-        "# T\n\n```yaml\n# a.yaml\nplant: minimal-crane\n```\n\n```text\nx\n```\n", "utf-8"
+        "# T\n\n```{literalinclude} b.yaml\n```\n\n```yaml\n# a.yaml\nplant: minimal-crane\n```\n\n```text\nx\n```\n",
+        "utf-8",
     )
     assert [*blocks(page.read_text("utf-8"))] == [
-        Block("yaml", "# a.yaml\nplant: minimal-crane\n", 4)
+        Block("yaml", "# a.yaml\nplant: minimal-crane\n", 7)
     ]
     (tmp_path / "at").mkdir()
-    with pytest.raises(AssertionError, match="line 4: .*minimal-crane"):
+    with pytest.raises(AssertionError, match="line 7: .*minimal-crane"):
         Folder(page, tmp_path / "at").follow()
     page.write_text(
         "```console\n$ workbench explain controller.λ\n$ workbench explain λλ  # exit 3\n```\n",

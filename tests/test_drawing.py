@@ -13,10 +13,14 @@ from test_pins import TEXT, read
 from plants.multibody.reach import placed, ranges, tool_points
 from plants.multibody.strokes import beside, strokes
 from reports.drawing import SIZE, draw_on
+from reports.outline import picture
 from reports.outline_mechanism import directions
 from workbench.cases.file import loads
 from workbench.commands import cli
 from workbench.contract.errors import Faults
+from workbench.contract.system import Signal
+from workbench.run.log import Log
+from workbench.run.status import Status
 
 
 @pytest.fixture
@@ -292,3 +296,15 @@ def test_all_that_a_file_says_wrongly_is_listed():
         loads(FAULTY, "boom.yaml")
     said = str(why.value)
     assert "'shotrest'" in said and "plant.bodies.crank.mass" in said and said.count("mend:") == 2
+
+
+@pytest.mark.parametrize("gravity", ([0, -9.81, 0], [0, 0, -9.81]))
+def test_the_path_of_a_tool_is_drawn_where_the_tool_is(gravity):
+    """Also of a machine that is seen obliquely, from above, or with z upwards."""
+    machine = loads(TURNED.format(gravity=gravity, case=[0, 0, 0], axis=[1, 0, 0])).plant
+    drawn = picture(machine)
+    q = [0.3, 0.8]
+    values = np.array([[*q, *machine.tool(q)]])
+    signals = tuple(Signal(name, "1") for name in (*drawn.names, "tcp_x", "tcp_y", "tcp_z"))
+    log = Log(np.zeros(1), values, signals, {}, Status(True, "", 0.0))
+    assert drawn.tool(log)[0] == pytest.approx(drawn.at(q).tip)

@@ -89,7 +89,7 @@ def test_what_cannot_vary_is_refused_with_its_key(over, key, words):
 
 def test_other_refusals():
     """What depends on the loop or on how the path may stray."""
-    with pytest.raises(InputError, match="nothing that may vary"):
+    with pytest.raises(InputError, match="nothing may vary"):
         directions(lag(), SCENARIO, {})
     continuous = ClosedLoop(Lag(), Feedback(Lag(), ((0.0,),), ((1.0,),)))
     with pytest.raises(InputError, match="the law is continuous"):

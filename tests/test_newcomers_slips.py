@@ -1,5 +1,6 @@
 """What a newcomer gets wrong in numbers, names and files: the refusal has place, reason and a mend that fits this machine."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -13,7 +14,10 @@ from workbench.cases.file import load, loads
 from workbench.commands.cli import main
 from workbench.contract.errors import InputError, Notice
 from workbench.identification.reading import read_table
+from workbench.verification.cause.named import _wrong
+from workbench.verification.practical.claim import _without_runs
 from workbench.verification.practical.starts import Start, stands
+from workbench.verification.verdict import Verdict
 
 
 # ---- counts, settings and directions that do not fit ------------------------------------------------------------------
@@ -158,3 +162,26 @@ def test_a_decimal_comma_in_a_change_is_told(mass):
     with pytest.raises(InputError) as why:
         loads(f"plant: {{machine: hiab-xs031, change: {{payload.mass: {mass}}}}}\n")
     assert "a decimal point, as in 1.5" in why.value.mend and "Any" not in why.value.message
+
+
+def test_what_was_not_run_has_no_cause():
+    """Where no other start can be had, a gain is not what to look at."""
+    row = Verdict("practical-stability", "it comes back", None, None, data={"not_run": True})
+    assert not _wrong(row) and _wrong(replace(row, data={}))
+
+
+ASKED = (
+    SimpleNamespace(
+        left=("", ""), loop=SimpleNamespace(plant=SimpleNamespace(no_other_starts="shut"))
+    ),
+    SimpleNamespace(unsound=""),
+    lambda holds, worst, **more: Verdict(
+        "practical-stability", "", holds, None, worst=worst, **more
+    ),
+)
+
+
+@pytest.mark.parametrize("runs, words", [(0, "runs: 0"), (6, "no other start can be had: shut")])
+def test_starts_that_were_not_run_are_told_as_such(runs, words):
+    found = _without_runs(SimpleNamespace(runs=runs), *ASKED)
+    assert words in found.worst and not _wrong(found)

@@ -107,7 +107,7 @@ class MPCSignals(LawData):
             value = ({"u_min": -np.inf, "u_max": np.inf, "slew": np.inf}[field],)
         if len(value) not in (1, count):
             of = self.follows if field == "Q" else self.commands
-            raise miscounted(field, len(value), count, "signal", [s.name for s in of])
+            raise miscounted(field, len(value), count, each=[s.name for s in of])
         # Limits of openings.
         band = (
             {"u_min": 1.0, "u_max": -1.0}.get(field, 0.0) * self.overlap.u_d

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 DOCS = Path(__file__).parents[1]
-FENCE = re.compile(r"^(`{3,})([\w-]*)\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^(`{3,})([^\n`]*)\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
 NOT_RUN = ("python3 -m venv", ".venv/bin/", "pip install", "sphinx-build", "git ")  # installing
 RUN = ("yaml", "python", "console")
 

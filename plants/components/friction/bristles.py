@@ -132,6 +132,11 @@ class LuGre(Bristles):
     a quadratic form that is ≤ 0 for all e, ε exactly when σ_1² a ≤ 4 (σ_1 + b) σ_0, i.e. |v| ≤ 4 (σ_1 + b) g(v)/σ_1². The
     power lost in the bristles is the same form with v and z: up to that speed, and not beyond, friction only takes power.
 
+    The defaults are those of one seal: with F_s = 4.5 kN the bristles break away at F_s/σ_0 = 0.45 mm, and σ_1/σ_0 = 4 ms
+    ([Canudas95] has 0.015 mm and 3.2 ms, [Jaiswal21] 0.05 mm and 3.3 ms). F_s, σ_0 and σ_1 go with the load on the seal: give all
+    three for a smaller one, such as F_c 500 N, F_s 750 N, σ_0 1.7e6 N/m, σ_1 6.7e3 N s/m. With the default σ_1 the limit of speed
+    above is 0.05 m/s there, and a law that makes up for friction chatters beyond it.
+
     Source: [Canudas95]; [Jaiswal21] eqs (25)–(27), b is its σ_2.
     """
 

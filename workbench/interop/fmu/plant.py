@@ -8,6 +8,7 @@ Inputs are held from sample to sample. Outputs that follow inputs directly are m
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -19,6 +20,7 @@ from workbench.contract.errors import InputError
 from workbench.contract.scalars import Scalar, Vector
 from workbench.contract.system import Signal, System
 from workbench.contract.trust import trusted
+from workbench.interop.fmu.description import Description
 from workbench.interop.fmu.link import WHAT, check_installed, short_name
 from workbench.interop.fmu.model import Model, Setting, model_of
 from workbench.interop.fmu.running import FmuLoop, Pure
@@ -38,6 +40,8 @@ NEVER = (
     *((key, NO_ENERGIES) for key in ("identity", "power-flows", "inequality", "energy-balance")),
     *((key, NO_EQUATIONS) for key in ("region-of-attraction", "sector", "robust-stability")),
 )
+MOST_NAMED = 4  # variables that could be states
+OWN = r"\W+"  # what no signal's name has
 NO_STARTS = (
     "by co-simulation the FMU declares no state whose start value can be set; where its outputs or other variables can begin"
     " elsewhere, name them in connect: {states: …}"
@@ -142,7 +146,7 @@ class FMU(System):
     @property
     def no_other_starts(self) -> str:
         """Of co-simulation: why it cannot begin elsewhere."""
-        return "" if self.exchange or self.model.wires.states else NO_STARTS
+        return "" if self.exchange or self.model.wires.states else _no_starts(self.model.about)
 
     @property
     def own_step(self) -> float | None:
@@ -256,3 +260,16 @@ def _at_start(plant: FMU, x: tuple[float, ...], u: tuple[float, ...]) -> tuple[f
 @lru_cache(maxsize=8)
 def _pure(plant: FMU) -> Pure:
     return Pure(plant)
+
+
+def _no_starts(about: Description) -> str:
+    """Why a plant of co-simulation cannot begin elsewhere, and which variables may let it."""
+    moving = [
+        v.name
+        for v in about.variables.values()
+        if v.settable and v.real and v.variability == "continuous" and v.causality != "input"
+    ]
+    if not moving:
+        return NO_STARTS
+    such = ", ".join(f"{re.sub(OWN, '_', name)}: {name}" for name in moving[:MOST_NAMED])
+    return f"{NO_STARTS} (here {{{such}{', …' if len(moving) > MOST_NAMED else ''}}})"

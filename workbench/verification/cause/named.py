@@ -129,9 +129,9 @@ def too_fast(wrong: Sequence[Verdict]) -> Cause | None:
 
 
 def _wrong(v: Verdict) -> bool:
-    """Whether a cause is asked for: what is undecided for what lies beyond all that was run says itself why it is."""
+    """Whether a cause is asked for: what is undecided for what was not run, or lies beyond it, says itself why it is."""
     undecided = v.holds is None and v.key == "practical-stability"
-    return v.holds is False or undecided and not v.data.get("beyond")
+    return v.holds is False or undecided and not (v.data.get("beyond") or v.data.get("not_run"))
 
 
 def _named(v: Verdict, found: Cause) -> Verdict:

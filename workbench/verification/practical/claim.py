@@ -117,12 +117,14 @@ def _without_runs(claim, run: Run, known: Nominal, said) -> Verdict | None:
             data={"nominal": known.v},
         )
     if claim.runs < 1:
-        return said(None, "no other starts were asked for (runs: 0)")
+        return said(None, "no other starts were asked for (runs: 0)", data={"not_run": True})
     if run.loop.plant.no_other_starts:
-        return said(None, f"no other start can be had: {run.loop.plant.no_other_starts}")
+        why = f"no other start can be had: {run.loop.plant.no_other_starts}"
+        return said(None, why, data={"not_run": True})
     if is_jointed(run.loop.plant) and claim.spread <= HARDLY * SPREAD:
         off = f"starts that are off by {claim.spread:.3g} rad or m show no motion"
-        return said(None, f"says nothing: {off}; state a larger `spread` ({SPREAD:g} by default)")
+        why = f"says nothing: {off}; state a larger `spread` ({SPREAD:g} by default)"
+        return said(None, why, data={"not_run": True})
     return None
 
 
