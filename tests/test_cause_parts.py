@@ -1188,7 +1188,8 @@ def test_growth_of_a_loop_near_rest():
     ],
 )
 def test_positions_in_another_order_than_the_actuators_are_told(signals, words):
-    law = Sampled(PID(machine("hiab-xs031").plant.locked(extension=0.5), signals=signals), T_s=2e-3)
+    crane = machine("hiab-xs031").plant.locked(extension=0.5)
+    law = Sampled(PID(crane, feed="gain", signals=signals), T_s=2e-3)
     told = cause_wiring.misplaced(SimpleNamespace(loop=SimpleNamespace(controller=law)))
     assert told.endswith(words) and bool(told) is bool(words)
     assert not told or "controller.signals" in told

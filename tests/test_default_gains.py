@@ -90,6 +90,8 @@ def test_on_a_load_sensing_pump_gains_and_paths_are_those_of_its_margin():
     electric = LoadSensing(4e5, nominal=11e5, p_top=160e5, p_r=5e5)
     on = {s: lift(supply=s) for s in (sensing, electric, ConstantPressure(20e5, 5e5))}
     gains = [PID.suited(machine) for machine in on.values()]
+    force = [found.pop("K_f")[0] for found in gains]  # of the highest pressure that there is
+    assert force[0] == force[1] == pytest.approx(force[2] * 20 / 160)
     assert gains[0] == gains[1] == gains[2]
     machine, high = on[sensing], lift(supply=ConstantPressure(160e5, 5e5))
     ratio = (155 / 15) ** 0.5

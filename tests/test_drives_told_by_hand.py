@@ -262,8 +262,11 @@ def test_limits_of_a_drive_behind_a_servo_valve(air, vacuum):
 
 def test_how_a_drive_behind_a_spool_is_logged():
     """The spool is the command where it has no states."""
-    assert ROD.notched("a") == ("a", ROD.cylinder, "u_a", "u_s_a", "ds_a", "f_p_a")
-    assert TURNED.notched("a") == ("a", TURNED.motor, "u_a", "", "ds_a", "T_p_a")
+    rod, turned = ROD.notched("a"), TURNED.notched("a")
+    assert rod[:6] == ("a", ROD.cylinder, "u_a", "u_s_a", "ds_a", "f_p_a")
+    assert turned[:6] == ("a", TURNED.motor, "u_a", "", "ds_a", "T_p_a")
+    assert rod.pressures == ("p_a_a", "p_b_a") and (rod.oil, rod.position) == (ROD.oil, "s_a")
+    assert (rod.place(ROD.closed + 0.1), turned.place(0.7)) == (pytest.approx(0.1), 0.7)
     kept = (ROD.oil, ROD.pressures_at_start)
     assert kept == (Oil(), None) == (TURNED.oil, TURNED.pressures_at_start)
     assert ROD.needs_supply and ROD.steep and not ROD.turns

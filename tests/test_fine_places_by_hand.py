@@ -161,7 +161,7 @@ def test_what_is_further_off_is_looked_for_after_the_run(monkeypatch, at, told):
     seen = SimpleNamespace(
         tool_error=np.where(time == at, 5e-3, 1e-3), log=SimpleNamespace(time=time)
     )
-    words = run_on._further_off(run, seen)
+    words = run_on.off_later(run, seen)
     assert words == (f"at t = {at:g} s it is 5 mm off, in the run 2 mm at most" if told else "")
 
 

@@ -549,7 +549,12 @@ def test_laws_and_models_from_files():
             "controller",
         ),
         ("plant: ieha-control\ncontroller: {law: LQR, Q: 1, R: 1}\n", "model", 2, "controller"),
-        ("plant: ieha-control\ncontroller: {law: PID, feed: flow}\n", "no valves", 2, "controller"),
+        (
+            "plant: ieha-control\ncontroller: {law: PID, feed: flow}\n",
+            "X has none",
+            2,
+            "controller.feed",
+        ),
         (
             "plant: hiab-xs031\ncontroller: {law: MPC, relinearise: false}\n",
             "exactly at its edge",
@@ -577,7 +582,7 @@ def test_laws_and_models_from_files():
         ),
         (M.replace("σ_y: 1e-6", "σ_y: 0"), "greater than zero", 8, "controller.observer.σ_y"),
         (M.replace("σ_d: 3e-6", "σ_d: -1"), "greater than zero", 8, "controller.observer.σ_d"),
-        (M.replace("σ_y: 1e-6", "σ_y: [1e-6, 1e-6]"), "2 entries", 8, "controller.observer"),
+        (M.replace("σ_y: 1e-6", "σ_y: [1e-6, 1e-6]"), "got 2", 8, "controller.observer.σ_y"),
         (M.replace("Q: 1", "Q: -1"), "zero or greater", 5, "controller.Q"),
         (
             M.replace("published-linear", "publishd-linear"),

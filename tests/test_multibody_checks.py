@@ -297,6 +297,7 @@ def test_axes_of_a_closed_cut_point_the_same_way(monkeypatch):
 def plant(**other):
     given = {
         "cylinders": (),
+        "notched": (),
         "velocity_gains": (),
         "velocity_gain": None,
         "loop_rate": 45.0,

@@ -231,6 +231,8 @@ def held(monkeypatch, looks, duration=3.0, longest=30.0):
     rounds = iter(looks)
     monkeypatch.setattr(resting, "drawn", lambda run, n, spread: [(k, spread) for k in range(n)])
     monkeypatch.setattr(resting, "displaced", lambda run, spread: [])
+    monkeypatch.setattr(resting, "sizes", lambda run, spread: {})
+    monkeypatch.setattr(resting, "outermost", lambda run, amounts: [])
     monkeypatch.setattr(
         resting, "scenario_from", lambda run, start, base: (start[0], base.duration)
     )
@@ -247,13 +249,17 @@ def held(monkeypatch, looks, duration=3.0, longest=30.0):
     return resting.hunting_from(own, there, 0.07, 2, 1e-3, longest), asked
 
 
-@pytest.mark.parametrize("hosted, asked", [(False, ["drawn", "pushed"]), (True, ["drawn"])])
-def test_positions_alone_are_off_in_two_more_starts(monkeypatch, hosted, asked):
+@pytest.mark.parametrize(
+    "hosted, asked", [(False, ["drawn", "at rest", {"q": 0.07}]), (True, ["drawn"])]
+)
+def test_positions_alone_and_everything_are_off_in_further_starts(monkeypatch, hosted, asked):
     """Not of a law that is called from Python, where a run takes seconds."""
     own, there = moving(monkeypatch), standing(monkeypatch)
     own.scenario, own.loop = Scenario(3.0), SimpleNamespace(hosted=hosted)
     monkeypatch.setattr(resting, "drawn", lambda run, n, spread: ["drawn"])
-    monkeypatch.setattr(resting, "displaced", lambda run, spread: ["pushed"])
+    monkeypatch.setattr(resting, "displaced", lambda run, spread: ["at rest"])
+    monkeypatch.setattr(resting, "sizes", lambda run, spread: {"q": spread})
+    monkeypatch.setattr(resting, "outermost", lambda run, amounts: [amounts])
     monkeypatch.setattr(resting, "scenario_from", lambda run, start, base: start)
     started = []
     monkeypatch.setattr(resting, "run_many", lambda jobs, judge: started.extend(jobs) or [])

@@ -46,7 +46,7 @@ def test_the_loop_bears_the_gains_that_its_margin_promises(name):
 def test_what_is_given_stays():
     law = PID.design(from_control(PLANTS["lag"]), K_p=(1.7,), u_max=2.5)
     assert (law.K_p, law.u_max, law.feed) == ((1.7,), 2.5, "gain")
-    with pytest.raises(InputError, match="read valves and chambers.*\n.*PID.design"):
+    with pytest.raises(InputError, match="needs two chambers behind a valve.*\n.*PID.design"):
         PID(from_control(PLANTS["lag"]))
 
 

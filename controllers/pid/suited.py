@@ -39,9 +39,10 @@ def suited(plant) -> dict[str, Any]:
 
 def _pressure_feedback(plant) -> dict[str, Any]:
     """K_f, for whoever asks for damping "pressure": a share RELIEF of the command's range where the force changes by p_s A_a."""
-    if len(plant.notched) != len(controls(plant)):
+    own = plant.notched
+    if not own or len(own) != len(controls(plant)):
         return {}
-    sizes = [(one.chambers, one.p_s) for one in plant.notched]
+    sizes = [(one.chambers, one.p_s) for one in own]
     return {"K_f": tuple(RELIEF * c.valve.u_max / (p_s * c.A_a) for c, p_s in sizes)}
 
 

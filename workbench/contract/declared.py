@@ -159,7 +159,9 @@ class PlantData:
 
     @property
     def notched(self) -> tuple[Notched, ...]:
-        """Two chambers behind one spool, those it has."""
+        """Two chambers behind one spool, those it has; none without a supply, as behind metering valves."""
+        if self.p_s is None:
+            return ()
         return tuple(
             Notched(
                 label=k,
