@@ -85,6 +85,15 @@ def test_starts_three_times_as_far_off_where_little_damps(monkeypatch, pole, hun
     assert not said or "3 times as far off, s swings by 2 mm, 2.5 Hz; linearised, moving" in words
 
 
+def test_a_law_with_a_setting_that_damps_is_told_it():
+    class Damped(LawData):
+        damped_by = "damping: pressure"
+
+    run = lambda law: SimpleNamespace(loop=SimpleNamespace(controller=law))
+    assert module.more_damping(run(Damped())) == "more damping (damping: pressure), or less gain"
+    assert module.more_damping(run(LawData())) == "more damping, or less gain"
+
+
 def test_what_pushes_for_ever_is_left_out(monkeypatch):
     """Its response swings without any mode."""
     asked = []

@@ -551,7 +551,7 @@ def test_laws_and_models_from_files():
         ("plant: ieha-control\ncontroller: {law: LQR, Q: 1, R: 1}\n", "model", 2, "controller"),
         (
             "plant: ieha-control\ncontroller: {law: PID, feed: flow}\n",
-            "X has none",
+            "has none at X",
             2,
             "controller.feed",
         ),

@@ -35,7 +35,7 @@ def _check_chambers(law, wanted: dict[str, str]) -> None:
     if without:
         raise InputError(
             f"PID: {need}: needs two chambers behind a valve at every actuator; "
-            f"this plant is a {type(law.model).__name__}, and {', '.join(without)} has none",
+            f"this plant is a {type(law.model).__name__} and has none at {', '.join(without)}",
             mend=mend,
         )
     own = [one.position for one in law.chambers]
