@@ -74,8 +74,13 @@ def wanted_points(log: Log, plant) -> tuple[np.ndarray, ...] | None:
 
 def errors(log: Log) -> list[str]:
     """Tracking errors "e_…" without what a law remembers of them, "e_…_slow"; at most `MOST`."""
-    found = [n for n in log.names if n.startswith("e_") and not n.endswith("_slow")]
+    found = [n for n in log.names if n.startswith("e_") and not remembered(log, n)]
     return found[:MOST]
+
+
+def remembered(log: Log, name: str) -> bool:
+    """Whether a signal is what a law remembers of another one that is logged, behind a filter: "e_x_slow", "p_a_lift_slow"."""
+    return name.endswith("_slow") and name.removesuffix("_slow") in log
 
 
 def forces(log: Log) -> list[tuple[str, str, str]]:
@@ -87,7 +92,8 @@ def pressures(log: Log, plant=None) -> list[tuple[str, list[str]]]:
     """(label, pressures of its chambers); a plant without chamber pairs gives one group "": those it names, else all."""
     pairs = [(k, [f"p_a{k}", f"p_b{k}"]) for k in labels_of(log, "p_a") if f"p_b{k}" in log]
     for a, b in (("p_a_", "p_b_"), ("P_A_", "P_B_"), ("P_h_", "P_r_")):
-        sides = [n.removeprefix(a) for n in log.names if n.startswith(a)]
+        own = [n for n in log.names if n.startswith(a) and not remembered(log, n)]
+        sides = [n.removeprefix(a) for n in own]
         pairs = pairs or [(k, [a + k, b + k]) for k in sides if b + k in log]
     if pairs:
         return pairs

@@ -490,10 +490,12 @@ def test_logs_of_any_loop_are_drawn():
 
 
 def test_chambers_of_a_mechanism_are_paired_by_the_name_of_their_drive():
-    names = ["p_a_boom", "p_b_boom", "p_s", "p_a_arm", "p_b_arm", "p_a_alone"]
+    """What a law remembers of pressures is none, and a drive may be called slow."""
+    names = ["p_a_boom", "p_b_boom", "p_s", "p_a_slow", "p_b_slow", "p_a_alone"]
+    names += ["p_a_boom_slow", "p_b_boom_slow"]
     t = np.linspace(0.0, 1.0, 5)
-    log = Log(t, np.ones((5, 6)), tuple(Signal(n, "Pa") for n in names), {}, Status(True, "", 1.0))
-    pairs = [("boom", ["p_a_boom", "p_b_boom"]), ("arm", ["p_a_arm", "p_b_arm"])]
+    log = Log(t, np.ones((5, 8)), tuple(Signal(n, "Pa") for n in names), {}, Status(True, "", 1.0))
+    pairs = [("boom", ["p_a_boom", "p_b_boom"]), ("slow", ["p_a_slow", "p_b_slow"])]
     assert signals.pressures(log) == pairs
     pumped = SimpleNamespace(supply_names=("p_s", "p_unlogged"))
     assert signals.supplies(log, pumped) == ["p_s"] and signals.supplies(log, None) == []
