@@ -68,10 +68,14 @@ def posed(
         check_untimed(programs)
         w, states, x0 = w[first:], states[first:], states[first]
     check_disturbances(programs["flow"].depends()[:, 1 + n : 1 + n + w.shape[1]], w)
-    Z, times = states[:, section], run.log.time[first:]
-    end, keep, following, slack = ending(w, Z, times)
+    Z = states[:, section]
+    times = run.log.time[first:]
+    ends, keep, following, slack = ending(w, Z, times)
     tube = Tube(
         **programs,
+        **_starts(loop, traced, free, half),
+        **_without_widths(len(keep), n, len(section)),
+        **_unbounded(told.names),
         parameters=traced.numbers(loop),
         states=n,
         section=section,
@@ -79,22 +83,33 @@ def posed(
         lag=float(loop.lag),
         substeps=np.array([substeps if loop.lag else 0, substeps]),
         order=ORDER,
-        **_without_widths(len(keep), n, len(section)),
-        **_unbounded(told.names),
         z=Z[keep],
         w=w[keep],
         slack=slack,
         after=following,
         x0=x0,
-        half=np.array([*(half.get(s.name, 0.0) for s in loop.states), *free.halves]),
-        fresh=np.array([0.0] * traced.n_states + free.fresh),
-        names=np.array([*names(loop.states), *free.names]),
     )
-    units = (*(s.unit for s in loop.states), *free.units)
-    own = (tuple(tube.names.tolist()), units, end, scales(Z), free)
     return Posed(
-        tube, *own, innermost(loop.controller).conditions, times[0], named(loop), told.left
+        tube=tube,
+        states=tuple(tube.names.tolist()),
+        units=(*(s.unit for s in loop.states), *free.units),
+        ends=ends,
+        scale=scales(Z),
+        free=free,
+        conditions=innermost(loop.controller).conditions,
+        begins=times[0],
+        told=named(loop),
+        left=told.left,
     )
+
+
+def _starts(loop: Any, traced: Any, free: Free, half: dict[str, float]) -> dict:
+    """What the starts may differ in: names of the loop's states and of what else is free, and their half-widths."""
+    return {
+        "half": np.array([*(half.get(s.name, 0.0) for s in loop.states), *free.halves]),
+        "fresh": np.array([0.0] * traced.n_states + free.fresh),
+        "names": np.array([*names(loop.states), *free.names]),
+    }
 
 
 def first_sample(run: Any, after: float) -> int:
