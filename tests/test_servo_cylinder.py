@@ -210,7 +210,9 @@ def test_friction_that_the_supply_cannot_overcome_either_way_is_refused(F_c, mov
     if moves:
         assert part.balanced(0.0, 187e5, 9e5)
         return
-    with pytest.raises(InputError, match="friction.F_c: .* more than a cylinder can push, 59.73 kN"):
+    with pytest.raises(
+        InputError, match="friction.F_c: .* more than a cylinder can push, 59.73 kN"
+    ):
         part.balanced(0.0, 187e5, 9e5)
 
 
