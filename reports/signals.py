@@ -12,6 +12,13 @@ from workbench.run.spaces import tool
 from .style import named
 
 MOST = 6  # curves in one panel
+POINTS = 400  # of a path that is worked out, about
+COMMANDS = 8  # drawn, at most
+PAIRS = (
+    ("p_a_", "p_b_"),
+    ("P_A_", "P_B_"),
+    ("P_h_", "P_r_"),
+)  # how two chambers of one actuator are called
 
 
 def names_of(plant) -> dict[str, str]:
@@ -29,12 +36,14 @@ def actuator(plant, label: str) -> str:
 
 def labels_of(log: Log, prefix: str, suffix: str = "") -> list[str]:
     """Actuator labels l for which prefix + l + suffix is logged, in the log's order."""
-    found = (
-        n[len(prefix) : len(n) - len(suffix)]
-        for n in log.names
-        if n.startswith(prefix) and n.endswith(suffix)
-    )
-    return [label for label in found if label and label.lstrip("t").isdigit()]
+    own = [name for name in log.names if name.startswith(prefix) and name.endswith(suffix)]
+    labels = [name.removeprefix(prefix).removesuffix(suffix) for name in own]
+    return [label for label in labels if numbered(label)]
+
+
+def numbered(label: str) -> bool:
+    """Whether a label is that of a numbered actuator: "1", "t2"."""
+    return label.lstrip("t").isdigit()
 
 
 def title_of(plant, label: str) -> str:
@@ -43,7 +52,9 @@ def title_of(plant, label: str) -> str:
     shown = named(label, 28)
     if name:
         return f"{name}, cylinder {shown}"
-    return f"arm {shown}" if plant is not None and plant.arms else f"actuator {shown}"
+    if plant is not None and plant.arms:
+        return f"arm {shown}"
+    return f"actuator {shown}"
 
 
 def followed(log: Log) -> list[str]:
@@ -63,12 +74,15 @@ def wanted_points(log: Log, plant) -> tuple[np.ndarray, ...] | None:
     if not {"tcp_x", "tcp_y"} <= set(log.names):
         return None
     if {"tcp_x_d", "tcp_y_d"} <= set(log.names):
-        x, y = (log.array(f"tcp_{a}_d") for a in "xy")
-        return x, y, np.full(len(x), log.array("tcp_z")[0] if "tcp_z" in log else 0.0)
+        x = log.array("tcp_x_d")
+        y = log.array("tcp_y_d")
+        height = log.array("tcp_z")[0] if "tcp_z" in log else 0.0
+        return x, y, np.full(len(x), height)
     wanted = [] if plant is None else [f"{n}_d" for n in plant.joint_names]
     if not wanted or not set(wanted) <= set(log.names):
         return None
-    q = np.stack([log.array(n) for n in wanted], 1)[:: max(1, len(log) // 400)]
+    every = max(1, len(log) // POINTS)
+    q = np.stack([log.array(n)[::every] for n in wanted], axis=1)
     return tuple(tool(plant, q).T)
 
 
@@ -91,16 +105,21 @@ def forces(log: Log) -> list[tuple[str, str, str]]:
 def pressures(log: Log, plant=None) -> list[tuple[str, list[str]]]:
     """(label, pressures of its chambers); a plant without chamber pairs gives one group "": those it names, else all."""
     pairs = [(k, [f"p_a{k}", f"p_b{k}"]) for k in labels_of(log, "p_a") if f"p_b{k}" in log]
-    for a, b in (("p_a_", "p_b_"), ("P_A_", "P_B_"), ("P_h_", "P_r_")):
-        own = [n for n in log.names if n.startswith(a) and not remembered(log, n)]
-        sides = [n.removeprefix(a) for n in own]
-        pairs = pairs or [(k, [a + k, b + k]) for k in sides if b + k in log]
+    for one, other in PAIRS:
+        pairs = pairs or _paired(log, one, other)
     if pairs:
         return pairs
     named_by_plant = [] if plant is None else [n for n in plant.pressure_names if n in log]
     in_pascal = [s.name for s in log.signals if s.unit == "Pa" and not s.name.endswith("_d")]
     rest = named_by_plant or in_pascal
     return [("", rest[:MOST])] if rest else []
+
+
+def _paired(log: Log, one: str, other: str) -> list[tuple[str, list[str]]]:
+    """(label, [one + label, other + label]) of every label for which both are logged."""
+    own = [n for n in log.names if n.startswith(one) and not remembered(log, n)]
+    labels = [n.removeprefix(one) for n in own]
+    return [(label, [one + label, other + label]) for label in labels if other + label in log]
 
 
 def supplies(log: Log, plant) -> list[str]:
@@ -111,11 +130,14 @@ def supplies(log: Log, plant) -> list[str]:
 def commands(log: Log, plant) -> list[tuple[str, str]]:
     """(label, signal) of what the controller commands."""
     inputs = set() if plant is None else {s.name for s in controls(plant)}
+    found = [n for n in log.names if n in inputs] or _voltages(log)
+    return [(name.removeprefix("u_"), name) for name in found[:COMMANDS]]
+
+
+def _voltages(log: Log) -> list[str]:
+    """Voltages "u_…" that are neither where a spool is nor what is held between samples."""
     volts = [s.name for s in log.signals if s.unit == "V" and s.name.startswith("u_")]
-    known = [n for n in log.names if n in inputs] or [
-        n for n in volts if not n.startswith("u_s_") and not n.endswith("_held")
-    ]
-    return [(n.removeprefix("u_"), n) for n in known[:8]]
+    return [n for n in volts if not n.startswith("u_s_") and not n.endswith("_held")]
 
 
 def scaled(log: Log, *signals: str) -> tuple[list[np.ndarray], str]:
@@ -129,7 +151,8 @@ def scaled(log: Log, *signals: str) -> tuple[list[np.ndarray], str]:
 
 def unit_for(unit: str, *values, share: float = 0.98) -> tuple[str, float]:
     """Unit in which these values read well, as text, and its size in SI."""
-    bulk = np.concatenate([np.abs(np.asarray(v, float)).ravel() for v in values] or [np.zeros(1)])
-    bulk = bulk[np.isfinite(bulk)]
-    name, size = display(unit, float(np.quantile(bulk, share)) if bulk.size else 0.0)
+    every = np.concatenate([np.zeros(0), *(np.asarray(v, float).ravel() for v in values)])
+    known = np.abs(every[np.isfinite(every)])
+    bulk = float(np.quantile(known, share)) if known.size else 0.0
+    name, size = display(unit, bulk)
     return pretty(name), size

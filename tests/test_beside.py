@@ -1,5 +1,6 @@
 """Limits are scanned beside the other claims, figures are drawn meanwhile: nothing of what is found depends on that."""
 
+import os
 import sys
 import threading
 import time
@@ -22,7 +23,7 @@ from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.errors import InputError
 from workbench.verification import claims as C
 from workbench.verification import judge, run_claims
-from workbench.verification.beside import Abandoned, beside
+from workbench.verification.beside import GIVES_WAY, Abandoned, beside
 from workbench.verification.judge import examine
 
 PATIENCE = 60.0  # s, far beyond what anything here takes
@@ -165,6 +166,27 @@ def test_work_goes_on_beside_the_caller():
     with beside([lambda look: met.wait() >= 0, lambda look: met.wait() >= 0]) as coming:
         met.wait()
         assert [one.result(PATIENCE) for one in coming] == [True, True]
+
+
+def priority(look=None):
+    """That of the thread it is asked on; the larger, the later its turn."""
+    return os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="threads have priorities of their own on Linux alone"
+)
+def test_work_beside_gives_way_and_the_caller_does_not(monkeypatch):
+    before = priority()
+    with beside([priority]) as (there,):
+        assert there.result() == min(19, before + GIVES_WAY) and priority() == before
+
+    def refused(*given):
+        raise PermissionError
+
+    monkeypatch.setattr(os, "setpriority", refused)
+    with beside([priority]) as (there,):
+        assert there.result() == before, "it is done all the same"
 
 
 def test_work_nobody_waits_for_ends_where_it_looks():

@@ -128,6 +128,7 @@ def test_a_slip_of_units_is_within_two_percent(ratio, words):
 def test_a_number_against_another_in_words():
     assert against(180.0, 20.0, "what is shipped") == "9 × what is shipped, 20 (180)"
     assert against(20.0, 180.0, "usual") == "0.1111 × usual, 180 (20)"
+    assert against(3e7, 2e7, "usual", "Pa") == "1.5 × usual, 200 bar (300 bar)"
     assert against(0.0, 3.0, "usual") == "0 and not 3, usual"
     assert against(3.0, 0.0, "usual") == "3 and not 0, usual"
     assert against(-2.0, 3.0, "usual") == "-2 and not 3, usual, of the wrong sign"
@@ -781,6 +782,11 @@ SLOWER = Cause("reference", "slower", 0.9)
         ({"largest_term": 1, "jumping": 2, "at_limits": 3}, 2),
         ({"largest_term": 1, "jumping": 2, "unfilled": 4}, 2),
         ({"largest_term": 1, "unfilled": 4, "at_limits": 3}, 4),
+        ({"removal": Cause("better", "a machine", 0.9), "unfilled": 4}, 4),
+        (
+            {"removal": Cause("machine", "a fault", 0.9), "unfilled": 4},
+            Cause("machine", "a fault", 0.9),
+        ),
         ({"largest_term": 1, "at_limits": 3}, 1),
         ({"at_limits": 3}, 3),
         ({"removal": Cause("gain", "in part", 0.2), "at_limits": 3}, 3),

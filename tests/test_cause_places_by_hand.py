@@ -9,6 +9,7 @@ import pytest
 import scipy.optimize
 
 from workbench import Controller, Signal
+from workbench.contract.annotations import Info
 from workbench.contract.parameters import Leaf
 from workbench.contract.plain import Plain
 from workbench.run.reference import Sine
@@ -88,7 +89,7 @@ def test_settings_that_begin_alike_are_put_right_apart(monkeypatch):
     usual = Two("model", K=(2.0, 4.0), K_2=3.3)
     monkeypatch.setattr(gains, "usual_law", lambda law, model: usual)
     paths = {"controller.K.0": 2.0, "controller.K.1": 5.0, "controller.K_2": 3.0}
-    known = {path: Leaf(path, value, None) for path, value in paths.items()}
+    known = {path: Leaf(path, value, Info("1")) for path, value in paths.items()}
     first, second = gains._gains(SimpleNamespace(controller=law), known)
     assert first.numbers == {"controller.K.1": 4.0} and second.numbers == {"controller.K_2": 3.3}
     assert first.words == "gain controller.K is 1.25 × the default, 4 (5)"

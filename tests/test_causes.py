@@ -58,7 +58,9 @@ def test_the_cause_comes_first_in_the_verdict_that_counts_and_changes_no_answer(
         [run_claims.Tracking(), C.Hypotheses(), run_claims.EnergyBalance()],
     )
     tracking, hypotheses, energy = found.verdicts
-    first = "most likely cause: plant.payload.mass is 9 × what the controller believes, 20 (180)"
+    first = (
+        "most likely cause: plant.payload.mass is 9 × what the controller believes, 20 kg (180 kg)"
+    )
     assert tracking.holds is False and tracking.worst.startswith(first)
     assert tracking.data["cause"]["kind"] == "model"
     assert hypotheses.holds is False and "most likely" not in hypotheses.worst  # information

@@ -18,6 +18,17 @@ def test_a_number_has_meaning_unit_range_default_and_example(capsys):
     assert text == said(capsys, "controller.VDC.lambda")
 
 
+def test_what_follows_from_other_keys_where_it_is_left_out_is_told(capsys):
+    one = said(capsys, "plant.actuators.drive.cylinder.friction")
+    assert "default: that of a seal of this bore" in one
+    assert "friction law, by name or with numbers; default: that of a seal" in said(
+        capsys, "Cylinder"
+    )
+    assert "walls     Walls" in said(capsys, "Cylinder") and "default: nothing" in said(
+        capsys, "Cylinder"
+    )
+
+
 def test_names_of_parts_and_levels_left_out_lead_to_the_same_key(capsys):
     text = said(capsys, "plant.Manipulator.lift.cylinder.valve.dead_band")
     assert "overlap: spool travel that opens nothing" in text and "Manipulator" in text

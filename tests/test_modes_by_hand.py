@@ -287,14 +287,14 @@ def test_a_run_is_looked_at_where_it_begins_goes_and_ends():
 def test_a_load_that_runs_away_from_the_oil_is_named_where_a_chamber_ran_empty():
     lost, _ = moved([1e4, -9e4], [5.0, 5.0], [0.1, 0.1], hollow="p_a falls below vacuum")
     cause = unfilled(lost)
-    assert cause.kind == "supply" and "supply fills cylinder 1" in cause.words
+    assert cause.kind == "supply" and "empties cylinder 1 faster" in cause.words
     assert "higher supply pressure" in cause.words
     worse, c = moved([1e4, -9e4, -1e5], [5.0] * 3, [0.1] * 3, hollow="p_a falls below vacuum")
     worse.loop.plant.notched += (Notched("2", c, "u_1", "", "dx_1", "f_p2"),)
     worse.log.array.__self__["f_p2"] = np.array([1e4, -1.2e5, -1e5])
-    assert "supply fills cylinder 2" in unfilled(worse).words
+    assert "empties cylinder 2 faster" in unfilled(worse).words
     worse.loop.plant.notched = worse.loop.plant.notched[::-1]
-    assert "supply fills cylinder 2" in unfilled(worse).words, "the one that it fills least"
+    assert "empties cylinder 2 faster" in unfilled(worse).words, "the one that it fills least"
     full, _ = moved([1e4, -9e4], [5.0, 5.0], [0.1, 0.1])
     assert unfilled(full) is None, "no chamber ran empty: the steady state was never reached"
     away, _ = moved([1e4, -9e4], [5.0, 5.0], [0.1, 0.1], hollow="p_a falls below vacuum")

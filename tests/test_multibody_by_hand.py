@@ -174,7 +174,7 @@ def test_without_names_nothing_is_changed():
     "change, message, mend",
     [
         ({"tcp": "teeth"}, "tcp: 'teeth' names no pin", "did you mean arm.teeth?"),
-        ({"tcp": "arm"}, "tcp: 'arm' names no pin", "did you mean arm.far or arm.teeth?"),
+        ({"tcp": "arm"}, "tcp: 'arm' names no pin", "write arm.teeth or arm.far, or give arm another pin"),
         ({"tcp": "arm", "bodies": (BOOM, BARE), "loops": ()}, "names no pin", "write 'pins: {tool: [0, 0]}' at arm"),
         ({"tcp": "qqq"}, "tcp: 'qqq' names no pin", "write body.pin"),
         ({"tcp": "boon.tip"}, "tcp: there is no body 'boon'", "did you mean boom?"),

@@ -237,7 +237,7 @@ def held(monkeypatch, looks, duration=3.0, longest=30.0):
         resting, "scenario_from", lambda run, start, base: (start[0], base.duration)
     )
 
-    def run_many(jobs, judge):
+    def run_many(jobs, judge, watched=True):
         asked.append([scenario for loop, scenario in jobs if loop is own.loop])
         every = dict(enumerate(next(rounds)))
         shown = [every[scenario[0]] for _, scenario in jobs]
@@ -262,7 +262,9 @@ def test_positions_alone_and_everything_are_off_in_further_starts(monkeypatch, h
     monkeypatch.setattr(resting, "outermost", lambda run, amounts: [amounts])
     monkeypatch.setattr(resting, "scenario_from", lambda run, start, base: start)
     started = []
-    monkeypatch.setattr(resting, "run_many", lambda jobs, judge: started.extend(jobs) or [])
+    monkeypatch.setattr(
+        resting, "run_many", lambda jobs, judge, watched: started.extend(jobs) or []
+    )
     assert resting.hunting_from(own, there, 0.07, 1, 1e-3, longest=1.0) is None
     assert [start for _, start in started] == asked
 

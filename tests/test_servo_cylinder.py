@@ -193,6 +193,29 @@ def test_a_load_that_the_supply_cannot_carry_is_refused_at_the_start():
         replace(lift(ServoCylinder(CYLINDER, 0.0)), bodies=(heavy,))
 
 
+@pytest.mark.parametrize("bore, F_c, b", [(0.08, 4000.0, 3000.0), (0.016, 160.0, 120.0)])
+def test_without_friction_of_its_own_a_cylinder_has_that_of_its_seals(bore, F_c, b):
+    """8 bar on the piston, whatever its size; what is given stays, and so does what there was where the bore is changed."""
+    made = Cylinder(bore=bore, rod=bore / 2, stroke=0.1).friction
+    assert (made.F_c, made.b) == pytest.approx((F_c, b))
+    own = LuGre(F_c=100.0)
+    assert Cylinder(bore=bore, rod=bore / 2, stroke=0.1, friction=own).friction is own
+    assert replace(Cylinder(bore, bore / 2, 0.1), bore=1.0).friction.F_c == pytest.approx(F_c)
+
+
+@pytest.mark.parametrize("F_c, moves", [(90e3, False), (59.8e3, False), (59.6e3, True)])
+def test_friction_that_the_supply_cannot_overcome_either_way_is_refused(F_c, moves):
+    """Pushed back by 187 bar on the rod's side against 9 bar it gives 59.7 kN, and 90.9 kN the other way."""
+    part = Cylinder(0.08, 0.045, 0.5, friction=CoulombViscous(F_c=F_c))
+    if moves:
+        assert part.balanced(0.0, 187e5, 9e5)
+        return
+    with pytest.raises(
+        InputError, match="friction.F_c: .* more than a cylinder can push, 59.73 kN"
+    ):
+        part.balanced(0.0, 187e5, 9e5)
+
+
 def test_pressures_of_the_start_may_be_given():
     given = lift(ServoCylinder(CYLINDER, 0.0, pressures_at_start=(40e5, 30e5)))
     assert given.initial()[2:4] == [40e5, 30e5]

@@ -44,6 +44,23 @@ def ready():
     return replace(found.ready, worth=0.0)
 
 
+@pytest.fixture(scope="module")
+def ended(ready, tmp_path_factory):
+    """(the tube of a search that ran to its end, what it kept)."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("FLUIDPROOF_CACHE", str(tmp_path_factory.mktemp("ended")))
+        patched.setattr(resumed, "text_digest", lambda: "as it is")
+        found = sized(ready, 1.0, Share(None, 1)).tube
+        return found, dict(np.load(Kept(ready.question.tube, 0.0).target))
+
+
+def put(kept, arrays):
+    """Keep these arrays as a search would have."""
+    kept.target.parent.mkdir(parents=True, exist_ok=True)
+    np.savez(kept.target, **arrays)
+    code_cache.seal(kept.target).write_text(code_cache.stamp(kept.target.read_bytes()))
+
+
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     """A folder of this test's own; other tests may have changed what the library's text is in this process."""
@@ -95,32 +112,22 @@ def test_short_rounds_and_a_text_that_is_not_its_files_keep_nothing(ready, folde
 
 
 @pytest.mark.parametrize("damage", ["cut", "number", "shape", "nothing"])
-def test_a_file_that_does_not_fit_is_left_aside(ready, folder, damage):
-    found = sized(ready, 1.0, Share(None, 1)).tube
+def test_a_file_that_does_not_fit_is_left_aside(ready, ended, damage):
+    found, arrays = ended
     kept = Kept(ready.question.tube, 0.0)
-    arrays = dict(np.load(kept.target))
+    changes = {"number": {"number": np.array(ROUNDS)}, "shape": {"reach": arrays["reach"][1:]}}
+    put(kept, arrays | changes.get(damage, {}))
     if damage == "cut":
         kept.target.write_bytes(kept.target.read_bytes()[:-9])
-    else:
-        if damage == "number":
-            arrays["number"] = np.array(ROUNDS)
-        if damage == "shape":
-            arrays["reach"] = arrays["reach"][1:]
-        np.savez(kept.target, **arrays)
-        code_cache.seal(kept.target).write_text(code_cache.stamp(kept.target.read_bytes()))
     assert (kept.taken_up(found, ROUNDS) is not None) == (damage == "nothing")
     assert same(sized(ready, 1.0, Share(None, 1)).tube, found)
 
 
-def test_a_file_changed_for_the_worse_gives_no_tube_that_the_checker_refuses(ready):
+def test_a_file_changed_for_the_worse_gives_no_tube_that_the_checker_refuses(ready, ended):
     """Reaches that are far too small are enlarged again, as in any round: the inequalities decide."""
-    sized(ready, 1.0, Share(None, 1))
-    kept = Kept(ready.question.tube, 0.0)
-    arrays = dict(np.load(kept.target))
-    arrays["reach"] = 1e-3 * arrays["reach"]
-    arrays["number"] = np.array(0)
-    np.savez(kept.target, **arrays)
-    code_cache.seal(kept.target).write_text(code_cache.stamp(kept.target.read_bytes()))
+    _, arrays = ended
+    worse = {"reach": 1e-3 * arrays["reach"], "number": np.array(0)}
+    put(Kept(ready.question.tube, 0.0), arrays | worse)
     found = sized(ready, 1.0, Share(None, 1))
     assert found.failed is not None or ready.followed(found.tube).failed is None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -56,19 +57,39 @@ class Dense:
     def kkt(self, θ, z, λ) -> float:
         """Largest violation of the optimality conditions, relative to the terms of each row; λ > 0 at upper bounds."""
         lower, upper = self.bounds(θ)
-        A = np.vstack([np.eye(len(z)), self.G])
-        parts = (self.H * z, (self.F @ θ + self.c1)[:, None], A.T * λ)
-        off = np.abs(sum(part.sum(axis=1) for part in parts)) / max(
-            1e-300, *(np.abs(part).max(initial=0.0) for part in parts)
+        free = self.F @ θ + self.c1
+        bound = λ[: len(z)]
+        rest = λ[len(z) :]
+        off = np.abs(self.H @ z + free + bound + self.G.T @ rest)
+        largest = max(
+            1e-300,
+            _largest(self._widest_H * z),
+            _largest(free),
+            _largest(bound),
+            _largest(self._widest_G * rest),
         )
-        value = A @ z
+        value = np.concatenate([z, self.G @ z])
         size = 1.0 + np.abs(value)
         out = np.maximum(np.maximum(value - upper, lower - value), 0.0) / size
         slack = np.where(λ > 0, np.minimum(upper, NONE) - value, value - np.maximum(lower, -NONE))
-        together = np.minimum(
-            np.abs(λ) / max(np.abs(λ).max(initial=0.0), 1.0), np.abs(slack) / size
-        )
-        return float(max(off.max(), out.max(initial=0.0), together.max(initial=0.0)))
+        pushed = np.abs(λ)
+        together = np.minimum(pushed / max(1.0, _largest(pushed)), np.abs(slack) / size)
+        return float(max(_largest(off) / largest, _largest(out), _largest(together)))
+
+    @cached_property
+    def _widest_H(self) -> np.ndarray:
+        """The largest entry of every column of H, by size."""
+        return np.abs(self.H).max(axis=0)
+
+    @cached_property
+    def _widest_G(self) -> np.ndarray:
+        """The largest entry of every row of G, by size."""
+        return np.abs(self.G).max(axis=1, initial=0.0)
+
+
+def _largest(values: np.ndarray) -> float:
+    """The largest of these by size; 0 for none."""
+    return float(np.abs(values).max(initial=0.0))
 
 
 def condensed(q: Problem, checked: bool = True) -> Dense:

@@ -12,7 +12,7 @@ Source: [Petrovic22] eqs (78)–(93); [Jaiswal21] eq. (14) for the walls; dead v
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import pi
 from typing import Annotated, ClassVar, final
 
@@ -23,6 +23,8 @@ from plants.components.two_chambers import TwoChambers
 from plants.components.valve import Valve
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
+
+SEALED = 0.08  # m, bore that the default numbers of friction laws belong to, [Petrovic22] table 1
 
 
 @final
@@ -46,6 +48,16 @@ class Walls:
         return V / (V / β + V_h / self.B_h + tube)
 
 
+def seal(bore: float) -> CoulombViscous:
+    """Friction of the seals of a piston: what the law's own numbers, those of 80 mm, are per area.
+
+    F_c is 8 bar on the piston, whatever its bore, and b grows alike.
+    """
+    usual = CoulombViscous()
+    share = (bore / SEALED) ** 2
+    return replace(usual, F_c=share * usual.F_c, b=share * usual.b)
+
+
 @final
 @dataclass(frozen=True)
 class Cylinder(TwoChambers):
@@ -62,10 +74,15 @@ class Cylinder(TwoChambers):
     c_i: Annotated[float, Unit("m^3/(s Pa)"), "internal leakage", nonnegative] = 0.0
     c_e: Annotated[float, Unit("m^3/(s Pa)"), "external leakage of each chamber", nonnegative] = 0.0
     valve: Valve = Valve()
-    friction: Friction = CoulombViscous()
+    friction: Annotated[
+        Friction | None,
+        "friction law, by name or with numbers; left out: that of a seal of this bore",
+    ] = None
     walls: Walls | None = None
 
     def __post_init__(self):
+        if self.friction is None:
+            object.__setattr__(self, "friction", seal(self.bore))
         check_bounds(self)
         if self.rod >= self.bore:
             raise InputError(f"rod: {self.rod:g} m is not thinner than the bore, {self.bore:g} m")

@@ -140,8 +140,9 @@ class TwoChambers(ABC):
     def balanced(self, force, p_s, p_r) -> tuple[float, float]:
         """p_a, p_b with A_a p_a − A_b p_b = force, in the middle of the range that return and supply pressure allow.
 
-        Raises InputError where that range is empty.
+        Raises InputError where that range is empty, and where dry friction is more than the pressures can push.
         """
+        self._check_friction(p_s, p_r)
         low = max(p_r, (self.A_a * p_r - force) / self.A_b)
         high = min(p_s, (self.A_a * p_s - force) / self.A_b)
         if low > high:
@@ -153,6 +154,17 @@ class TwoChambers(ABC):
             )
         p_b = (low + high) / 2
         return (force + self.A_b * p_b) / self.A_a, p_b
+
+    def _check_friction(self, p_s, p_r) -> None:
+        """InputError for chambers that cannot overcome their own friction, either way."""
+        most = min(self.force(p_s, p_r), -self.force(p_r, p_s))
+        if not 0.0 < most <= self.friction.F_c:
+            return
+        raise InputError(
+            f"friction.F_c: {self.friction.F_c / 1e3:.4g} {self.unit} of dry friction are more than {self.what} can push, "
+            f"{most / 1e3:.4g} {self.unit} between {p_r / 1e5:g} and {p_s / 1e5:g} bar",
+            mend="give the friction of its seals, a few per cent of that force; or leave friction out",
+        )
 
     def speeds(self, drop: float) -> tuple[float, float]:
         """(forwards, backwards) speed per volt of opening, both notches taking `drop` [Pa] together, without load."""

@@ -81,7 +81,7 @@ class _Table:
         if not dot:
             raise InputError(
                 f"{key}: {written!r} names no pin; expected a body and its pin, with a dot between",
-                mend=_nearest(written, self._all()) or self._written(written),
+                mend=self._written(written),
             )
         if body not in self.known:
             raise InputError(
@@ -105,11 +105,16 @@ class _Table:
         end = next(ends, None)
         return written.partition(".") if end is None else (written[:end], ".", written[end + 1 :])
 
-    def _written(self, body: str) -> str:
-        """How to name a pin, where nothing that there is comes near."""
-        if body in self.known:
-            return f"write 'pins: {{tool: [0, 0]}}' at {body}, and {body}.tool here"
-        return "write body.pin"
+    def _written(self, word: str) -> str:
+        """How to name a pin where a word stands without a dot: a body's own pins, and how it gets another; else the nearest."""
+        own = [f"{word}.{pin.name}" for pin in self.known.get(word, ())]
+        if own:
+            return (
+                f"write {' or '.join(own)}, or give {word} another pin: 'name: [x, y]' in its pins"
+            )
+        if word in self.known:
+            return f"write 'pins: {{tool: [0, 0]}}' at {word}, and {word}.tool here"
+        return _nearest(word, self._all()) or "write body.pin"
 
     def left(self, body: str, pins) -> tuple[NamedPoint, ...]:
         """Those of `pins` that nothing asked for."""

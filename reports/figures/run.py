@@ -154,9 +154,7 @@ def voltages(log: Log, plant=None):
         elif most:
             remark(ax, f"limit ± {most:g} V, beyond this axis")
         unit_label(ax, unit)
-        ax.set_title(
-            signals.title_of(plant, label) if label.lstrip("t").isdigit() else symbol(name)
-        )
+        ax.set_title(signals.title_of(plant, label) if signals.numbered(label) else symbol(name))
         _finish(ax, log, u)
         if most and beyond(np.nanmax(np.abs(u)), (most,)):
             around(ax, (-most, most))

@@ -128,14 +128,15 @@ def kick_of(base: str) -> dict[str, float]:
     return kick_of(found["of"]) if "of" in found else {}
 
 
-def entries() -> list[Entry]:
+@cache
+def entries() -> tuple[Entry, ...]:
     """All entries, family by family."""
     found = []
     for family in FAMILIES:
         path = FOLDER / f"{family}.yaml"
         if path.exists():
             found += _family(family, read(path).plain())
-    return found
+    return tuple(found)
 
 
 def _family(family: str, data: dict) -> Iterator[Entry]:

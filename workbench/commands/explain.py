@@ -195,7 +195,8 @@ def section_in_words(section: str, holds: Mapping[str, type]) -> str:
 
 def _key_in_words(key: Key) -> str:
     wanted = shape.hint(key.entry.declared)
-    lines = [f"  {meaning(key.owner, key.name)}."]
+    said = meaning(key.owner, key.name)
+    lines = [f"  {said}."]
     if wanted.info:
         range_words = shape.bound_words(wanted.info.bound)
         unit = "no unit" if wanted.info.unit in ("", "1") else f"in {wanted.info.unit}"
@@ -205,7 +206,7 @@ def _key_in_words(key: Key) -> str:
         lines.append(f"  one of: {', '.join(map(str, chosen))}")
     if key.below:
         lines.append(f"  holds: {', '.join(map(shape.called, key.below))}")
-    lines.append(f"  default: {default(key.entry)}")
+    lines.append(f"  default: {default(key.entry, said)}")
     if value := sample(key.entry):
         lines.append(f"  example: {key.name}: {value}")
     if len(key.below) == 1:
@@ -218,10 +219,11 @@ def _class_in_words(cls: type) -> str:
     head = brief(" ".join((cls.__doc__ or "").split("\n\n")[0].split()))
     entries = shape.entries(cls)
     room = max((len(key) for key in entries), default=0)
-    lines = [
-        f"  {key:<{room}}  {brief(meaning(cls, key))}{_in_unit(entry)}; default: {default(entry)}"
-        for key, entry in entries.items()
-    ]
+    lines = []
+    for key, entry in entries.items():
+        said = meaning(cls, key)
+        words = f"{brief(said)}{_in_unit(entry)}; default: {default(entry, said)}"
+        lines.append(f"  {key:<{room}}  {words}")
     return "\n".join([f"{shape.called(cls)}: {head}", *lines])
 
 
@@ -230,15 +232,16 @@ def _in_unit(entry: shape.Entry) -> str:
     return "" if info is None or info.unit in ("", "1") else f", {info.unit}"
 
 
-def default(entry: shape.Entry) -> str:
-    """What holds where the key is left out, as one would write it."""
+def default(entry: shape.Entry, said: str = "") -> str:
+    """What holds where the key is left out, as one would write it, or as its meaning says: "…; left out: this"."""
     if entry.required:
         return "none, it is required"
     if entry.shorthand:
         return f"none; it stands for {', '.join(entry.shorthand.gives)}"
     value = entry.default
     if value is None or value in ((), {}, ""):
-        return "nothing"
+        _, _, without = said.partition("left out: ")
+        return without or "nothing"
     if isinstance(value, (bool, int, float, str, tuple)):
         return _as_written(value, shape.hint(entry.declared)) if _plain(value) else "see its keys"
     return shape.called(type(value))

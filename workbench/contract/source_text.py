@@ -5,12 +5,22 @@ from __future__ import annotations
 import hashlib
 import inspect
 import tokenize
+from weakref import WeakKeyDictionary
+
+_read: WeakKeyDictionary[object, str] = (
+    WeakKeyDictionary()
+)  # what was read of a function or class when it was first asked for
 
 
 def source_text(of: object) -> str:
-    """What Python knows as its text; "" where it knows none: typed at a prompt, or its file is another by now."""
+    """What Python knows as its text; "" where it knows none: typed at a prompt, or its file is another by now.
+
+    It is read once: a file that is written again later is not the text of what was made before.
+    """
     try:
-        return inspect.getsource(of)  # type: ignore[arg-type]
+        if of not in _read:
+            _read[of] = inspect.getsource(of)  # type: ignore[arg-type]
+        return _read[of]
     except (OSError, TypeError, SyntaxError, tokenize.TokenError):
         return ""
 

@@ -13,7 +13,7 @@ from workbench.contract.capabilities import LinearisesItself
 from workbench.contract.errors import InputError
 from workbench.contract.system import System, find, names
 from workbench.numerics.calculus import Traced, trace
-from workbench.numerics.switches import refuse_undecided
+from workbench.numerics.switches import Edges
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,8 +106,9 @@ def _by_graph(
     jac, jac_out = _jacobians(traced)
     A, B = (np.array(J) for J in jac(t, x, w, c))
     C, D = (np.array(J) for J in jac_out(t, x, w, c))
-    refuse_undecided(traced.flow, [t, x, w, c], np.hstack([A, B])[:n], (1, 2))
-    refuse_undecided(traced.out, [t, x, w, c], np.hstack([C, D]), (1, 2))
+    of_flow, of_out = _edges(traced)
+    of_flow.refuse_undecided([t, x, w, c], np.hstack([A, B])[:n])
+    of_out.refuse_undecided([t, x, w, c], np.hstack([C, D]))
     B = B[:, :m]
     D = D[:, :m]
     w = w[:m]
@@ -144,6 +145,17 @@ def _jacobians(traced: Traced) -> Any:
             )
         _jacs[id(traced)] = (traced, *made)
     return _jacs[id(traced)][1:]
+
+
+_kept_edges: dict = {}
+
+
+def _edges(traced: Traced) -> tuple[Edges, Edges]:
+    """Edges of the switches of flow and outputs."""
+    if id(traced) not in _kept_edges:
+        made = (Edges(traced.flow, (1, 2)), Edges(traced.out, (1, 2)))
+        _kept_edges[id(traced)] = (traced, made)
+    return _kept_edges[id(traced)][1]
 
 
 def equilibrium(

@@ -12,7 +12,7 @@ f'(x; d) = J d = −f'(x; −d), so a switch whose two sides agree, or that noth
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 import casadi as ca
@@ -23,6 +23,14 @@ from workbench.contract.errors import InputError
 EDGE = 1e-12  # relative difference below which two sides count as equal
 _COMPARE = {ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE}
 _STEPS = {ca.OP_FLOOR, ca.OP_CEIL}
+_AT_ZERO = {
+    ca.OP_SIGN,
+    ca.OP_FABS,
+    ca.OP_SQRT,
+    ca.OP_LOG,
+    ca.OP_INV,
+    ca.OP_DIV,
+}  # of the last operand
 _JUMPS = _COMPARE | _STEPS | {ca.OP_SIGN, ca.OP_COPYSIGN, ca.OP_FMOD, ca.OP_NOT}
 
 
@@ -48,6 +56,82 @@ def refuse_undecided(f: ca.Function, arguments: Sequence, J: np.ndarray, by: Seq
             "so the derivative depends on the side",
             mend="linearise where no switch is at its edge: at another start of the machine, or with a small command",
         )
+
+
+class Edges:
+    """How far the switches of a function are from their edges, asked at once: away from all of them its Jacobian is its derivative.
+
+    So it is where what moves none of both sides is at an edge: a dead band of no width that a command is beyond.
+
+    f   a function of dense arguments
+    by  numbers of the arguments that it is differentiated by; switches that these have no part in are left out
+    """
+
+    def __init__(self, f: ca.Function, by: Sequence[int]):
+        self.f, self.by = f, by
+        symbols = [ca.SX.sym("v", f.size1_in(i)) for i in range(f.n_in())]
+        every = list(_switches(f, symbols))
+        reached = _reached_by(symbols, [a - b for _, a, b in every], by)
+        own = [switch for k, switch in enumerate(every) if k in reached]
+        self.steps = any(op in _STEPS for op, _, _ in own)
+        sides = ca.vertcat(*(a for _, a, _ in own), *(b for _, _, b in own))
+        apart = [_apart(a, b) for _, a, b in own]
+        slopes = ca.jacobian(sides, ca.vertcat(*(symbols[i] for i in by)))
+        self.apart = ca.Function("apart", symbols, [ca.densify(ca.vertcat(*apart))])
+        self.slopes = ca.Function("slopes", symbols, [ca.densify(slopes)])
+
+    def refuse_undecided(self, arguments: Sequence, J: np.ndarray) -> None:
+        """As `refuse_undecided`, which is asked only where a switch may be at its edge or J is not finite."""
+        if self._moves_at_an_edge(arguments) or not np.isfinite(J).all():
+            refuse_undecided(self.f, arguments, J, self.by)
+
+    def _moves_at_an_edge(self, arguments: Sequence) -> bool:
+        """Whether a side of a switch at its edge moves there. What leads to the first such switch has a derivative, and so on."""
+        if self.steps:
+            return True
+        apart = np.array(self.apart(*arguments)).ravel()
+        at_edge = np.tile(~(apart > 0), 2)
+        return bool(at_edge.any() and np.array(self.slopes(*arguments))[at_edge].any())
+
+
+def _switches(f: ca.Function, symbols: Sequence[ca.SX]) -> Iterator[tuple[int, ca.SX, ca.SX]]:
+    """(operation, one side, the other) of all in f that may have no derivative: where both sides are the same, or at a step."""
+    zero = ca.SX(0)
+    for op, a in _walked(f, symbols):
+        if op in _COMPARE or op in (ca.OP_FMAX, ca.OP_FMIN):
+            yield op, a[0], a[1]
+        elif op in _STEPS or op in _AT_ZERO:
+            yield op, a[-1], zero
+
+
+def _apart(a: ca.SX, b: ca.SX) -> ca.SX:
+    """Above 0 where two sides are further apart than EDGE of their size."""
+    return ca.fabs(a - b) - EDGE * ca.fmax(ca.fabs(a), ca.fabs(b))
+
+
+def _walked(f: ca.Function, symbols: Sequence[ca.SX]) -> Iterator[tuple[int, list[ca.SX]]]:
+    """(operation, operands as expressions of the symbols), one after the other."""
+    value: dict[int, ca.SX] = {}
+    for step in range(f.n_instructions()):
+        op = f.instruction_id(step)
+        i = f.instruction_input(step)
+        if op == ca.OP_OUTPUT:
+            continue
+        (o,) = f.instruction_output(step)
+        if op == ca.OP_INPUT:
+            value[o] = symbols[i[0]][i[1]]
+        elif op == ca.OP_CONST:
+            value[o] = ca.SX(f.instruction_constant(step))
+        else:
+            a = [value[j] for j in i]
+            yield op, a
+            value[o] = (_BINARY if op in _BINARY else _UNARY)[op](*a)
+
+
+def _reached_by(symbols: Sequence[ca.SX], gaps: Sequence[ca.SX], by: Sequence[int]) -> set[int]:
+    """Numbers of the gaps that the arguments number `by` have a part in."""
+    whole = ca.Function("gaps", symbols, [ca.densify(ca.vertcat(*gaps))])
+    return {row for i in by for row in whole.jac_sparsity(0, i).row()}
 
 
 def jumps(x: ca.SX, expression: ca.SX) -> bool:

@@ -10,6 +10,7 @@ an expression is called likewise where its plant is Python on floats.
 from __future__ import annotations
 
 import copy
+import math
 import traceback
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -45,6 +46,7 @@ def simulate_hosted(
     demand: Demand | None = None,
     at: Pace | None = None,
     halvings: int = 0,
+    watched: bool = True,
 ) -> Log:
     """Run a loop whose innermost law is `Plain` through `scenario`; the same Log as `simulate` gives.
 
@@ -60,7 +62,7 @@ def simulate_hosted(
     inputs = demand.at(times)
 
     def attempt(pace: Pace) -> Attempt:
-        return _attempt(loop, scenario, demand, inputs, x0, pace, rows, compiled, progress)
+        return _attempt(loop, scenario, demand, inputs, x0, pace, rows, compiled, progress, watched)
 
     def begin() -> Pace:
         at_rest = HeldPlant(loop, demand, g, inputs, x0[: len(loop.plant.states)], compiled)
@@ -77,7 +79,7 @@ def simulate_hosted(
 
 
 def _attempt(
-    loop, scenario, demand, inputs, x0, pace: Pace, rows: Rows, compiled, progress
+    loop, scenario, demand, inputs, x0, pace: Pace, rows: Rows, compiled, progress, watched
 ) -> Attempt:
     """The run at this pace; its result is (grid, rows, last state)."""
     wanted = inputs[
@@ -92,7 +94,8 @@ def _attempt(
     memory = []
     while done < g.n:
         count = min(CHUNK, g.n - done)
-        made, z, kept = _chunk(law, plant, g, done, wanted[done : done + count].tolist(), z)
+        asked = wanted[done : done + count].tolist()
+        made, z, kept = _chunk(law, plant, g, done, asked, z, watched)
         memory.append(kept)
         done += made
         if made < count:
@@ -123,11 +126,12 @@ def _attempt(
     return Attempt(g.n, done, g.T, look, (g, logged, end), inside)
 
 
-def _chunk(law, plant: HeldPlant, g: Grid, first: int, wanted: list, z: list):
+def _chunk(law, plant: HeldPlant, g: Grid, first: int, wanted: list, z: list, watched: bool):
     """Samples from `first` on: (how many were done, memory, what the controller adds to the logged rows)."""
     rows = []
     lag = g.n1 * g.h1
-    watched = bool(law.monitors)
+    watched = watched and bool(law.monitors)
+    unwatched = [math.nan] * len(law.monitors)
     # Rows of a logged sample up to the release, and after it.
     early, late = (1, 0 if g.n1 else 1) if g.every else (g.n1, g.n2)
     for k, r in enumerate(wanted, first):
@@ -138,7 +142,7 @@ def _chunk(law, plant: HeldPlant, g: Grid, first: int, wanted: list, z: list):
         z = law.update(t, z, y, r)
         u = law.command(t, z, y, r)
         logged = not g.every or k % g.every == 0
-        told = law.monitor(t, z, y, r) if watched and logged else ()
+        told = law.monitor(t, z, y, r) if watched and logged else unwatched
         if logged:
             rows += (early if g.n1 else late) * [[*z, *told, *u]]
         if g.n1:

@@ -34,13 +34,15 @@ def simulate(
     compiled: bool | None = None,
     rows: Rows = "asked",
     demand: Demand | None = None,
+    watched: bool = True,
 ) -> Log:
     """Run `loop` through `scenario`.
 
     progress: called with the fraction done, about every 4000 samples. compiled=False forces CasADi's virtual machine.
     rows: "asked" logs as the scenario's `log_period` asks; "steps" logs every sample, and every step of the integrator where
     a sample is longer than `max_step`. Equal steps are the same; adaptive ones end on these rows, too.
-    demand: what the scenario demands of the loop, where the caller has it already.
+    demand: what the scenario demands of the loop, where the caller has it already. watched: False where nobody will read what a law
+    called from Python only logs of itself, such as the residual of an optimum: these signals are then NaN, and cost nothing.
     Returns the Log: states, power integrals ("E_…"), monitors at every logged sample, after the jump of that instant. A run
     that diverges, or comes to a dead end of the plant, ends there and says so in `log.status`.
     Raises InputError for references out of reach, signals that do not exist, and a system of the user's that is not what
@@ -48,12 +50,13 @@ def simulate(
     """
     plant = loop.plant
     if not plant.dead_ends:
-        return _simulated(loop, scenario, progress, compiled, rows, demand)
-    log = stopped(plant, _simulated(loop, scenario, progress, compiled, "steps", demand))
+        return _simulated(loop, scenario, progress, compiled, rows, demand, watched)
+    whole = _simulated(loop, scenario, progress, compiled, "steps", demand, watched)
+    log = stopped(plant, whole)
     return log if rows == "steps" else as_asked(at_samples(log), loop, scenario or Scenario())
 
 
-def _simulated(loop, scenario, progress, compiled, rows, demand) -> Log:
+def _simulated(loop, scenario, progress, compiled, rows, demand, watched: bool) -> Log:
     scenario = scenario or Scenario()
     with steady():
         check_plant(loop)
@@ -61,15 +64,33 @@ def _simulated(loop, scenario, progress, compiled, rows, demand) -> Log:
         if scenario.accuracy is None and not loop.hosted:  # a hosted law may do anything meanwhile
             return _once(loop, scenario, demand, rows, compiled, progress)
     if scenario.accuracy is None:
-        return _once(loop, scenario, demand, rows, compiled, progress)
+        return _once(loop, scenario, demand, rows, compiled, progress, watched=watched)
     whole = _accurate(loop, scenario, demand, compiled, progress)
     return whole if rows == "steps" else as_asked(at_samples(whole), loop, scenario)
 
 
-def _once(loop, scenario, demand, rows: Rows, compiled, progress, halvings: int = 0) -> Log:
+def _once(
+    loop,
+    scenario,
+    demand,
+    rows: Rows,
+    compiled,
+    progress,
+    halvings: int = 0,
+    watched: bool = True,
+) -> Log:
     """The run with its steps halved so many times."""
     if loop.hosted:
-        return simulate_hosted(loop, scenario, progress, compiled, rows, demand, halvings=halvings)
+        return simulate_hosted(
+            loop,
+            scenario,
+            progress,
+            compiled,
+            rows,
+            demand,
+            halvings=halvings,
+            watched=watched,
+        )
     ready = Fused(
         loop=loop,
         scenario=scenario,

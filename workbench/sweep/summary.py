@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 import numpy as np
@@ -14,6 +15,7 @@ from workbench.sweep.plans import BEST, PlanStudy
 from workbench.sweep.table import Column, Table
 
 SHOWN = 3  # cases that failed, reasons
+WORDS = 4  # different words of a column
 MANY = 8  # values of an axis beyond which it is not taken apart
 
 
@@ -46,18 +48,24 @@ def _ranges(columns: Iterable[Column]) -> list[str]:
     for column in columns:
         if column.name.endswith(".strength"):
             continue
-        if column.values.dtype == object:
-            words = [w for w in column.values if w]
-            counts = sorted(
-                {w: words.count(w) for w in set(words)}.items(), key=lambda e: (-e[1], e[0])
-            )
-            said = ", ".join(f"{w} {n}" for w, n in counts[:4]) + (" …" if len(counts) > 4 else "")
-        else:
-            said = _range(
-                column.values, lambda v, unit=column.unit or "1": format_quantity(v, unit, 3)
-            )
-        lines += [f"{column.name}: {said}"] if said else []
+        said = _counted(column) if column.values.dtype == object else _spread(column)
+        if said:
+            lines.append(f"{column.name}: {said}")
     return lines
+
+
+def _counted(column: Column) -> str:
+    """'holds 7, violated 2': the most frequent words first."""
+    counts = Counter(word for word in column.values if word)
+    ordered = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
+    more = " …" if len(ordered) > WORDS else ""
+    return ", ".join(f"{word} {n}" for word, n in ordered[:WORDS]) + more
+
+
+def _spread(column: Column) -> str:
+    """The range of a column of numbers, in its unit."""
+    unit = column.unit or "1"
+    return _range(column.values, lambda value: format_quantity(value, unit, 3))
 
 
 def _range(values: np.ndarray, words) -> str:
@@ -89,37 +97,59 @@ def _share(value: float) -> str:
 
 def _plans(table: Table) -> list[str]:
     """Energy and saving by planner, the first saving taken apart along the axes, cases without a motion."""
-    motions = table["motion"] if "motion" in table.names else []
-    planners = [c.name.removesuffix(".energy") for c in table.columns if c.name.endswith(".energy")]
     own = [c for c in table.columns if not c.parameter and c.name not in ("motion", "why", "error")]
-    # Seconds: of plans for least time.
-    lines = _ranges(own if BEST not in planners else [c for c in own if c.unit == "s"])
-    if BEST in planners:
-        rows = [HEAD, *(_planner(table, name) for name in planners)]
-        shown = [i for i in range(len(HEAD)) if any(row[i] for row in rows[1:])]
-        widths = {i: max(terminal.width(terminal.clean(row[i])) for row in rows) for i in shown}
-        pad = lambda text, i: text + " " * (widths[i] - terminal.width(terminal.clean(text)))
-        lines += [terminal.GAP.join(pad(row[i], i) for i in shown).rstrip() for row in rows]
-        lines += _apart(table, planners[1]) if planners[1:] else []
-        left = table[f"{BEST}.estimate"] / table[f"{BEST}.energy"]
-        most = (
-            f"at most {exactly(np.nanmax(left))}" if not np.isnan(left).all() else "an unknown part"
-        )
-        lines += [f"grids: estimated from their convergence, the optima lie {most} lower"]
-        creeping = _range(np.array(_numbers(table, f"{BEST}.creeping")), "{:g}".format)
-        lines += [f"creeping: {creeping} steps of the optimum"] if creeping else []
-    lines += _ranges(
-        c for c in own if BEST in planners and c.name.endswith((".note", "not driven"))
-    )
-    none: dict[str, list[int]] = {}
-    for i in np.flatnonzero(np.asarray(motions) == "none"):
-        none.setdefault(table["why"][i], []).append(int(i))
-    lines += [f"no motion, {_cases(where)}: {why}" for why, where in list(none.items())[:SHOWN]]
-    return lines + (
-        [f"… and {len(none) - SHOWN} other reasons, see why in the table"]
-        if len(none) > SHOWN
-        else []
-    )
+    planners = [c.name.removesuffix(".energy") for c in table.columns if c.name.endswith(".energy")]
+    if BEST not in planners:
+        return [*_ranges(own), *_without_motion(table)]
+    times = [c for c in own if c.unit == "s"]
+    notes = [c for c in own if c.name.endswith((".note", "not driven"))]
+    return [
+        *_ranges(times),
+        *_compared(table, planners),
+        *(_apart(table, planners[1]) if len(planners) > 1 else ()),
+        *_of_the_optimum(table),
+        *_ranges(notes),
+        *_without_motion(table),
+    ]
+
+
+def _compared(table: Table, planners: list[str]) -> list[str]:
+    """A table with a line a planner; columns that say nothing are left out."""
+    rows = [HEAD, *(_planner(table, name) for name in planners)]
+    shown = [i for i in range(len(HEAD)) if any(row[i] for row in rows[1:])]
+    room = {i: max(_width(row[i]) for row in rows) for i in shown}
+    padded = [[row[i] + " " * (room[i] - _width(row[i])) for i in shown] for row in rows]
+    return [terminal.GAP.join(row).rstrip() for row in padded]
+
+
+def _width(text: str) -> int:
+    """Columns of the terminal that a text takes."""
+    return terminal.width(terminal.clean(text))
+
+
+def _of_the_optimum(table: Table) -> list[str]:
+    """How much lower the optimum may lie on a finer grid, and how often it creeps."""
+    left = table[f"{BEST}.estimate"] / table[f"{BEST}.energy"]
+    known = not np.isnan(left).all()
+    most = f"at most {exactly(np.nanmax(left))}" if known else "an unknown part"
+    lines = [f"grids: estimated from their convergence, the optima lie {most} lower"]
+    creeping = _range(np.array(_numbers(table, f"{BEST}.creeping")), "{:g}".format)
+    if creeping:
+        lines.append(f"creeping: {creeping} steps of the optimum")
+    return lines
+
+
+def _without_motion(table: Table) -> list[str]:
+    """Cases without a motion, reason by reason."""
+    motions = np.asarray(_numbers(table, "motion"))
+    by_reason: dict[str, list[int]] = {}
+    for i in np.flatnonzero(motions == "none"):
+        by_reason.setdefault(table["why"][i], []).append(int(i))
+    reasons = list(by_reason.items())
+    lines = [f"no motion, {_cases(where)}: {why}" for why, where in reasons[:SHOWN]]
+    if len(reasons) > SHOWN:
+        lines.append(f"… and {len(reasons) - SHOWN} other reasons, see why in the table")
+    return lines
 
 
 def _planner(table: Table, name: str) -> tuple[str, ...]:
@@ -159,16 +189,24 @@ def _cases(where: list[int]) -> str:
 def _apart(table: Table, name: str) -> list[str]:
     """The saving against a planner for every value of every axis that has a few."""
     saved = np.array(_numbers(table, f"{name}.saving"))
-    lines = []
-    for column in table.columns if len(saved) else ():
-        words = [
-            v if isinstance(v, str) else format_quantity(float(v), column.unit or "1", 3)
-            for v in column.values
-        ]
-        values = list(dict.fromkeys(words))
-        if column.parameter and 1 < len(values) <= MANY and len(values) < len(table):
-            said = [
-                f"{v} {r}" for v in values if (r := _range(saved[[w == v for w in words]], _share))
-            ]
-            lines += [f"  by {column.name}: {', '.join(said)}"] if said else []
+    if not len(saved):
+        return []
+    axes = [column for column in table.columns if column.parameter]
+    lines = [line for column in axes if (line := _by(column, saved))]
     return [f"saved against {name}:", *lines] if lines else []
+
+
+def _by(axis: Column, saved: np.ndarray) -> str:
+    """What is saved at each value of an axis, in a line; "" where it has one value, or too many."""
+    words = [_value(axis, value) for value in axis.values]
+    values = list(dict.fromkeys(words))
+    if not 1 < len(values) <= min(MANY, len(words) - 1):
+        return ""
+    ranges = {v: _range(saved[[word == v for word in words]], _share) for v in values}
+    said = [f"{value} {saving}" for value, saving in ranges.items() if saving]
+    return f"  by {axis.name}: {', '.join(said)}" if said else ""
+
+
+def _value(axis: Column, value: object) -> str:
+    """A value of an axis, with its unit."""
+    return value if isinstance(value, str) else format_quantity(float(value), axis.unit or "1", 3)

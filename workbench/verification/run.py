@@ -226,9 +226,11 @@ def run_many(
     jobs: Sequence[tuple[System, Scenario]],
     measure: Callable[[Run], object],
     tick: Callable[[], None] | None = None,
+    watched: bool = True,
 ) -> list:
     """`measure(run)` for every (loop, scenario), side by side where that pays (`simulate_many`), else on two threads.
 
+    watched: as `simulate` takes it: False where `measure` reads nothing that a law only logs of itself.
     One batch runs at a time; what the next one needs is traced and compiled meanwhile. `measure` may not call this.
     """
 
@@ -239,7 +241,7 @@ def run_many(
         return result
 
     if len(jobs) < 2 or jobs[0][0].hosted:
-        return [one(k, run(*job)) for k, job in enumerate(jobs)]
+        return [one(k, run(*job, watched=watched)) for k, job in enumerate(jobs)]
     for job in jobs:
         prepare(*job, measure)
     with _cores:

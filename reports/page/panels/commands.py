@@ -38,7 +38,7 @@ def _command(content, label: str, name: str) -> Plot:
     words = f"limit ± {most:g} V, beyond this axis" if most and not near else ""
     labels = ["command", "spool"]
     curves = [Curve(f"{said} {n}", y) for said, n, y in zip(labels, drawn, values)]
-    title = signals.title_of(plant, label) if label.lstrip("t").isdigit() else name
+    title = signals.title_of(plant, label) if signals.numbered(label) else name
     return Plot(title, shown, log.time, curves, levels, words, reach=ended(log, *values))
 
 

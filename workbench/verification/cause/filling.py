@@ -18,8 +18,10 @@ def unfilled(run: Run) -> Cause | None:
     """
     if not run.hollow[1] or run.left[1]:
         return None
-    lost = [a for a in fills(run) if a.holds is False]
+    asked = zip(run.loop.plant.notched, fills(run))
+    lost = [(one.label, filled) for one, filled in asked if filled.holds is False]
     if not lost:
         return None
-    least = min(lost, key=lambda a: a.margin)
-    return Cause("supply", f"it is not so that the {least.text}: {least.worst}; {MEND}")
+    label, least = min(lost, key=lambda entry: entry[1].margin)
+    said = f"its load empties cylinder {label} faster than the supply fills it"
+    return Cause("supply", f"{said}: {least.worst}; {MEND}")

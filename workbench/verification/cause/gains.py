@@ -92,7 +92,8 @@ def _gains(loop, known) -> Iterator[Trial]:
             worst = max(off, key=lambda p: odd(known[p].value, off[p]))
             value = float(known[worst].value)
             right = off[worst]
-            words = f"gain controller.{field.name} is {against(value, right, 'the default')}"
+            told = against(value, right, "the default", known[worst].info.unit)
+            words = f"gain controller.{field.name} is {told}"
             yield Trial("gain", words, off, {}, 0.85 * odd(value, right))
             yield from _halfway(words, numbers, off)
 

@@ -189,7 +189,12 @@ def likely_cause(run: Run, violated: bool = True, on_path: bool = True) -> Cause
 
 
 def _instead(run: Run, found: Cause | None) -> Cause | None:
-    """What explains a run better than no removal, or one that any loop gains by: a slow mode, a wrapper, what lets it rest."""
+    """What explains a run better than no removal, or one that any machine or loop gains by: an empty chamber, a slow mode, a
+    wrapper, what lets it rest.
+    """
+    filled = _guess(unfilled, run) if found is not None and found.kind == "better" else None
+    if filled:
+        return filled
     weak = found is None or found.kind == "reference"
     slow = _guess(hardly_decays, run) if weak else ""
     if slow:

@@ -10,6 +10,7 @@ from typing import Any
 from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.parameters import bind
 from workbench.contract.system import System, rewrapped
+from workbench.contract.units import format_quantity as say
 
 SLIPS = {
     1e3: "mm for m, or ms for s",
@@ -68,12 +69,14 @@ class Trial:
         return bind(loop, dict(self.numbers)) if self.numbers else loop
 
 
-def against(value: float, usual: float, of: str) -> str:
-    """How a value stands to another, `of` saying whose, with the slip of units it may be: "9 × what …, 20 (180)"."""
+def against(value: float, usual: float, of: str, unit: str = "1") -> str:
+    """How a value stands to another, `of` saying whose, with the slip of units it may be: "9 × what …, 20 kg (180 kg)"."""
+    own = say(value, unit)
+    other = say(usual, unit)
     if value * usual <= 0:
         sign = ", of the wrong sign" if value * usual < 0 else ""
-        return f"{value:.4g} and not {usual:.4g}, {of}{sign}"
-    return f"{value / usual:.4g} × {of}, {usual:.4g} ({value:.4g}){slip(value, usual)}"
+        return f"{own} and not {other}, {of}{sign}"
+    return f"{value / usual:.4g} × {of}, {other} ({own}){slip(value, usual)}"
 
 
 def slip(value: float, usual: float) -> str:

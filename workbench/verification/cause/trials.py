@@ -50,7 +50,7 @@ def trials(run) -> list[Trial]:
 
 def _together(found: list[Trial]) -> Iterator[Trial]:
     """Everything of one kind put back at once: two halves of one fault heal nothing alone."""
-    for kind in ("model", "machine", "gain"):
+    for kind in ("model", "machine", "better", "gain"):
         # What is believed is put to the machine's, never both to the other's.
         own = [
             trial
@@ -94,12 +94,14 @@ def _models(loop, known) -> Iterator[Trial]:
         return
     own = "plant." if loop.plant.machine is None else "plant.machine."
     for suffix, group in grouped(_differences(known, own, path)).items():
-        told = {path + key: true for key, (true, _) in group.items()}
+        put_right = {path + key: true for key, (true, _) in group.items()}
         made = {own + key: wrong for key, (_, wrong) in group.items()}
         true, wrong = next(iter(group.values()))
-        words = f"plant.{suffix} is {against(true, wrong, 'what the controller believes')}"
+        unit = known[own + next(iter(group))].info.unit
+        told = against(true, wrong, "what the controller believes", unit)
+        words = f"plant.{suffix} is {told}"
         size = odd(true, wrong)
-        yield Trial("model", words, told, {}, size)
+        yield Trial("model", words, put_right, {}, size)
         # a machine made of a wild belief may be too stiff to run at all.
         if wrong and 1 / WILD < abs(true / wrong) < WILD:
             yield Trial("model", words, made, {}, 0.9 * size)
@@ -239,19 +241,26 @@ def _machine(loop, known) -> Iterator[Trial]:
 def _better(loop, known) -> Iterator[Trial]:
     """What makes the machine worse than it need be, put to that of a better one."""
     whose = "that of a better machine"
-    yield from _put_right(loop, known, imperfect(known), whose, 0.5)
+    yield from _put_right(loop, known, imperfect(known), whose, 0.5, "better")
     yield from _put_right(loop, known, starved(known), "what machines are fed with", 0.9)
     yield from _put_right(loop, known, uneven(known), "the widest of its valve", 0.7)
     for larger in wider(known):  # a larger valve makes good for much, and is odd in nothing
-        yield from _put_right(loop, known, larger, whose, 0.0, together=True)
+        yield from _put_right(loop, known, larger, whose, 0.0, "better", together=True)
 
 
 def _put_right(
-    loop, known, differences, whose: str, weight: float, together: bool = False
+    loop,
+    known,
+    differences,
+    whose: str,
+    weight: float,
+    kind: str = "machine",
+    together: bool = False,
 ) -> Iterator[Trial]:
     """Numbers of the machine put to what they should be, in the model as well where it has the same.
 
-    together: all of them are one fault, called after the first.
+    kind: "better" where a better machine has others, which is no fault of this one. together: all of them are one, called after the
+    first.
     """
     path, model = believed(loop)
     groups = {next(iter(differences)): differences} if together else grouped(differences)
@@ -261,9 +270,12 @@ def _put_right(
             numbers["plant." + key] = right
             if model is not None and path + key in known and known[path + key].value == value:
                 numbers[path + key] = right
-        value, right = next(iter(group.values()))
-        words = f"plant.{suffix} is {against(value, right, whose)}"
-        yield Trial("machine", words, numbers, {}, weight * odd(value, right))
+        first = next(iter(group))
+        value, right = group[first]
+        words = (
+            f"plant.{suffix} is {against(value, right, whose, known['plant.' + first].info.unit)}"
+        )
+        yield Trial(kind, words, numbers, {}, weight * odd(value, right))
 
 
 def _hydraulic(key: str) -> bool:

@@ -116,7 +116,7 @@ def _held_for(
     """What moves most from an instant (s) on, in runs from some starts that last twice as long."""
     long = replace(there.scenario, duration=2 * length)
     jobs = [(run.loop, scenario_from(there, start, long)) for start in starts]
-    return run_many(jobs, lambda seen: _moving(seen, length, floor))
+    return run_many(jobs, lambda seen: _moving(seen, length, floor), watched=False)
 
 
 def _moving(seen: Run, begin: float, floor: float) -> Rest | None:

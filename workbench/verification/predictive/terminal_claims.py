@@ -22,14 +22,18 @@ from workbench.verification.rigorous.exact import (
 from workbench.verification.verdict import Verdict
 
 
+def fall(t: TerminalIngredients) -> Dyadic:
+    """P − A_KᵀPA_K − [I; −K]ᵀ[Q, S; Sᵀ, R][I; −K]: what the terminal cost falls by, less the stage cost."""
+    law = Dyadic.block([[np.eye(len(t.P))], [-Dyadic.of(t.K)]])
+    P = Dyadic.of(t.P)
+    return P - t.closed.T @ P @ t.closed - law.T @ t.stage @ law
+
+
 def terminal_cost(t: TerminalIngredients) -> Verdict:
     """P − A_KᵀPA_K − [I; −K]ᵀ[Q, S; Sᵀ, R][I; −K] ⪰ 0 and P ≻ 0, exactly."""
     claim = "the terminal cost falls by the stage cost under the terminal law"
-    law = Dyadic.block([[np.eye(len(t.P))], [-Dyadic.of(t.K)]])
-    P = Dyadic.of(t.P)
-    own = t.closed
-    gap = P - own.T @ P @ own - law.T @ t.stage @ law
-    holds = definite(P) and definite(gap, strict=False)
+    gap = fall(t)
+    holds = definite(Dyadic.of(t.P)) and definite(gap, strict=False)
     low = float(np.linalg.eigvalsh(gap.floats())[0])
     if holds:
         return Verdict(
@@ -198,31 +202,35 @@ def sees_state(t: TerminalIngredients) -> tuple[np.ndarray, float] | None:
     return (W, c) if seen(t, W, c) else None
 
 
-def seen(t: TerminalIngredients, W: Any, c: float) -> bool:
-    """The exact test of `sees_state`, with ℓ ⪰ 0."""
-    n = len(t.P)
+def seeing(t: TerminalIngredients, W: Any, c: float) -> Dyadic:
+    """c ℓ(x, u) − (x⁺ᵀWx⁺ − xᵀWx) as a form in (x, u)."""
     step = Dyadic.block([[t.A, t.B]])
     D = Dyadic.of(W)
-    state = Dyadic.of(np.eye(n, step.shape[1]))
-    form = t.stage.times(c) - step.T @ D @ step + state.T @ D @ state
-    return c > 0 and definite(D) and definite(t.stage, strict=False) and definite(form)
+    state = Dyadic.of(np.eye(*step.shape))
+    return t.stage.times(c) - step.T @ D @ step + state.T @ D @ state
+
+
+def seen(t: TerminalIngredients, W: Any, c: float) -> bool:
+    """The exact test of `sees_state`, with ℓ ⪰ 0."""
+    weighed = definite(Dyadic.of(W)) and definite(t.stage, strict=False)
+    return c > 0 and weighed and definite(seeing(t, W, c))
 
 
 def bears(t: TerminalIngredients, W: Any, c: float, change: float) -> bool:
-    """Whether the terminal cost falls and ℓ sees the state after a relative change of A and B by so much."""
-    A = Dyadic.of(t.A).floats()
-    B = np.abs(Dyadic.of(t.B).floats())
-    K = np.abs(t.K)
-    P = np.abs(t.P)
+    """Whether the terminal cost falls and ℓ sees the state after a relative change of A and B by so much.
+
+    Entries of the step [A, B] move by `moved`, so that a form stepᵀ D step moves by 2 |D step|ᵀ moved + movedᵀ |D| moved at most.
+    """
     n = len(t.P)
-    moved = change * (sizes(A) + B @ K)
-    spread = 2 * np.abs((Dyadic.of(t.P) @ t.closed).floats()).T @ moved + moved.T @ P @ moved
-    law = Dyadic.block([[np.eye(n)], [-Dyadic.of(t.K)]])
-    gap = Dyadic.of(t.P) - t.closed.T @ t.P @ t.closed - law.T @ t.stage @ law
-    step = Dyadic.block([[t.A, t.B]])
-    D = Dyadic.of(W)
-    state = Dyadic.of(np.eye(n, n + len(K)))
-    form = t.stage.times(c) - step.T @ D @ step + state.T @ D @ state
-    turned = change * np.hstack([sizes(A), B])
-    seen_spread = 2 * np.abs((D @ step).floats()).T @ turned + turned.T @ np.abs(W) @ turned
-    return definite_around(gap, up(spread, 4 * n)) and definite_around(form, up(seen_spread, 4 * n))
+    A = sizes(Dyadic.of(t.A).floats())
+    B = np.abs(Dyadic.of(t.B).floats())
+    own = _spread(t.P, t.closed, change * (A + B @ np.abs(t.K)))
+    whole = _spread(W, Dyadic.block([[t.A, t.B]]), change * np.hstack([A, B]))
+    falls = definite_around(fall(t), up(own, 4 * n))
+    return falls and definite_around(seeing(t, W, c), up(whole, 4 * n))
+
+
+def _spread(D: Any, step: Dyadic, moved: np.ndarray) -> np.ndarray:
+    """What stepᵀ D step changes by, entry by entry at most, where the entries of `step` change by `moved`."""
+    crossed = np.abs((Dyadic.of(D) @ step).floats())
+    return 2 * crossed.T @ moved + moved.T @ np.abs(D) @ moved

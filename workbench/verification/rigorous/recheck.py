@@ -254,34 +254,40 @@ def terminal(d):
     A = matrix(d["A"], n, n)
     B = matrix(d["B"], n, m)
     K = matrix(d["K"], m, n)
-    W = matrix(d["W"], n, n)
+    P = matrix(d["P"], n, n)
     Q = matrix(d["Q"], n, n)
     R = matrix(d["R"], m, m)
     S = matrix(d["S"], n, m)
-    P = matrix(d["P"], n, n)
-    E = matrix(d["E"], None, n)
-    F = matrix(d["F"], None, m)
-    H = matrix(d["H"], None, n)
-    g = [number(v) for v in d["g"]]
-    h = [number(v) for v in d["h"]]
-    c = number(d["c"])
-    own = add(A, mul(B, K), -1)
     stage = beside(Q, S) + beside(T(S), R)
-    law = diagonal([Fraction(1)] * n) + times(-1, K)
-    fall = add(add(P, mul(T(own), mul(P, own)), -1), mul(T(law), mul(stage, law)), -1)
+    own = add(A, mul(B, K), -1)
+    cost_falls(P, own, K, stage)
+    set_is_kept(d, own, K)
+    state_is_seen(d, A, B, stage)
+    return "the terminal cost falls by the stage cost, the terminal set is invariant and admissible"
+
+
+def cost_falls(P, own, K, stage):
+    """P ≻ 0 and P − (A − BK)ᵀP(A − BK) ⪰ ℓ under u = −K x."""
+    law = diagonal([Fraction(1)] * len(P)) + times(-1, K)
+    after = mul(T(own), mul(P, own))
+    fall = add(add(P, after, -1), mul(T(law), mul(stage, law)), -1)
     need(
         definite(P) and definite(fall, strict=False),
         "the terminal cost does not fall by the stage cost",
     )
+
+
+def set_is_kept(d, own, K):
+    """{Hx ≤ h} is bounded, contains the origin, is kept by x⁺ = (A − BK) x, and the limits E x − F K x ≤ g stand on it."""
+    n = len(own)
+    E = matrix(d["E"], None, n)
+    F = matrix(d["F"], None, len(K))
+    H = matrix(d["H"], None, n)
+    g = [number(v) for v in d["g"]]
+    h = [number(v) for v in d["h"]]
     need(len(H) == len(h) and len(E) == len(F) == len(g), "limits and rows differ in number")
     need(all(v > 0 for v in h) and all(v >= 0 for v in g), "the origin is not inside")
-    units = [[Fraction((1 - 2 * s) * (i == j)) for j in range(n)] for i in range(n) for s in (0, 1)]
-    need(len(d["duals"]["radius"]) == 2 * n, "a direction without multipliers")
-    plain = [bound(e, H, h, y) for e, y in zip(units, d["duals"]["radius"])]
-    a = max(v for v, _ in plain)
-    b = max(v for _, v in plain)
-    need(b < 1, "the terminal set is not shown bounded")
-    radius = max(a, 0) / (1 - b)
+    radius = radius_of(H, h, d["duals"]["radius"])
     for key, rows, limits in (("kept", mul(H, own), h), ("limits", add(E, mul(F, K), -1), g)):
         need(len(d["duals"][key]) == len(rows), f"{key}: a row without multipliers")
         for row, limit, y in zip(rows, limits, d["duals"][key]):
@@ -290,14 +296,34 @@ def terminal(d):
                 value + left * radius <= limit,
                 f"{key}: a row is not shown kept on the terminal set",
             )
+
+
+def radius_of(H, h, multipliers):
+    """r with |x_i| ≤ r on {Hx ≤ h}: from ±x_i ≤ a + b max |x|, b < 1."""
+    n = len(H[0])
+    units = [[Fraction((1 - 2 * s) * (i == j)) for j in range(n)] for i in range(n) for s in (0, 1)]
+    need(len(multipliers) == 2 * n, "a direction without multipliers")
+    plain = [bound(e, H, h, y) for e, y in zip(units, multipliers)]
+    a = max(v for v, _ in plain)
+    b = max(v for _, v in plain)
+    need(b < 1, "the terminal set is not shown bounded")
+    return max(a, 0) / (1 - b)
+
+
+def state_is_seen(d, A, B, stage):
+    """ℓ ⪰ 0 and c ℓ − x⁺ᵀWx⁺ + xᵀWx ≻ 0 in (x, u), W ≻ 0, with x⁺ = A x + B u."""
+    n = len(A)
+    W = matrix(d["W"], n, n)
+    c = number(d["c"])
     step = beside(A, B)
-    state = [[Fraction(i == j) for j in range(n + m)] for i in range(n)]
-    seen = add(add(times(c, stage), mul(T(step), mul(W, step)), -1), mul(T(state), mul(W, state)))
+    state = [[Fraction(i == j) for j in range(len(stage))] for i in range(n)]
+    after = mul(T(step), mul(W, step))
+    before = mul(T(state), mul(W, state))
+    seen = add(add(times(c, stage), after, -1), before)
     need(
         c > 0 and definite(W) and definite(stage, strict=False) and definite(seen),
         "the stage cost does not see the state",
     )
-    return "the terminal cost falls by the stage cost, the terminal set is invariant and admissible"
 
 
 def bound(c, H, h, y):

@@ -63,38 +63,57 @@ def posed(
     told = measures(loop, traced, set(read_by(program(traced.jump), traced.n_states).tolist()))
     programs = _programs(_functions(traced, free, told.values, later=first > 0), n)
     section = read_by(programs["jump"], n)
-    w, states, x0 = _course(run, traced, loop, free, start)
-    if first:
-        check_untimed(programs)
-        w, states, x0 = w[first:], states[first:], states[first]
+    w, states, x0 = _from_sample(first, programs, *_course(run, traced, loop, free, start))
     check_disturbances(programs["flow"].depends()[:, 1 + n : 1 + n + w.shape[1]], w)
-    Z, times = states[:, section], run.log.time[first:]
-    end, keep, following, slack = ending(w, Z, times)
+    Z = states[:, section]
+    times = run.log.time[first:]
+    ends, keep, following, slack = ending(w, Z, times)
     tube = Tube(
         **programs,
+        **_starts(loop, traced, free, half),
+        **_without_widths(len(keep), n, len(section)),
+        **_unbounded(told.names),
         parameters=traced.numbers(loop),
         states=n,
         section=section,
-        T=float(loop.period),
-        lag=float(loop.lag),
-        substeps=np.array([substeps if loop.lag else 0, substeps]),
-        order=ORDER,
-        **_without_widths(len(keep), n, len(section)),
-        **_unbounded(told.names),
+        **_clock(loop, substeps),
         z=Z[keep],
         w=w[keep],
         slack=slack,
         after=following,
         x0=x0,
-        half=np.array([*(half.get(s.name, 0.0) for s in loop.states), *free.halves]),
-        fresh=np.array([0.0] * traced.n_states + free.fresh),
-        names=np.array([*names(loop.states), *free.names]),
     )
-    units = (*(s.unit for s in loop.states), *free.units)
-    own = (tuple(tube.names.tolist()), units, end, scales(Z), free)
     return Posed(
-        tube, *own, innermost(loop.controller).conditions, times[0], named(loop), told.left
+        tube,
+        states=tuple(tube.names.tolist()),
+        units=(*(s.unit for s in loop.states), *free.units),
+        ends=ends,
+        scale=scales(Z),
+        free=free,
+        conditions=innermost(loop.controller).conditions,
+        begins=times[0],
+        told=named(loop),
+        left=told.left,
     )
+
+
+def _clock(loop: Any, substeps: int) -> dict:
+    """When the loop samples and releases its commands, and by how many steps of which order a sample is followed."""
+    return {
+        "T": float(loop.period),
+        "lag": float(loop.lag),
+        "substeps": np.array([substeps if loop.lag else 0, substeps]),
+        "order": ORDER,
+    }
+
+
+def _starts(loop: Any, traced: Any, free: Free, half: dict[str, float]) -> dict:
+    """What the starts may differ in: names of the loop's states and of what else is free, and their half-widths."""
+    return {
+        "half": np.array([*(half.get(s.name, 0.0) for s in loop.states), *free.halves]),
+        "fresh": np.array([0.0] * traced.n_states + free.fresh),
+        "names": np.array([*names(loop.states), *free.names]),
+    }
 
 
 def first_sample(run: Any, after: float) -> int:
@@ -165,6 +184,14 @@ def _course(
     begun = traced.start(0.0, x0, [*w[0], *np.zeros(len(free.noises))], traced.constants(loop))
     states = before(run.log.values[:, :n], np.array(begun).ravel(), traced)
     return w, np.hstack([states, np.tile(own, (len(states), 1))]), np.concatenate([x0, own])
+
+
+def _from_sample(first: int, programs: dict, w: np.ndarray, states: np.ndarray, x0: np.ndarray):
+    """(w, states, x0) of a tube that begins at the sample `first`, where that is not the run's own start."""
+    if not first:
+        return w, states, x0
+    check_untimed(programs)
+    return w[first:], states[first:], states[first]
 
 
 def _functions(traced: Any, free: Free, told: ca.Function, later: bool) -> dict:

@@ -62,11 +62,16 @@ def of_traced(run: Run) -> str:
     traced = trace(loop, run.demand.live)
     maps = [traced.flow] if loop.period is None else [traced.flow, traced.jump]
     clocks = _clocks(run, maps[-1])
-    if not clocks and not any(f.jac_sparsity(0, 0).nnz() for f in maps):
+    if not clocks and not _knows_time(*maps):
         return ""
     margins = of_time(traced, maps, list(clocks))
     asked = (_Traced(run, traced, maps, clocks, margins, row) for row in _rows(run))
     return _first(run, asked, names(loop.states))
+
+
+def _knows_time(*maps: ca.Function) -> bool:
+    """Whether time has a part in what any of these functions of (t, …) says."""
+    return any(f.jac_sparsity(0, 0).nnz() for f in maps)
 
 
 class _Asked(Protocol):
@@ -140,11 +145,16 @@ def _clocks(run: Run, step) -> dict[int, tuple[float, float]]:
 
 
 def of_plant(run: Run) -> str:
-    """Of a plant beside a law called from Python: its flow and what is measured of it, where it has a flow."""
+    """Of a plant beside a law called from Python: its flow and what is measured of it, where it has a flow.
+
+    One that is an expression and knows no time costs nothing.
+    """
     plant = run.loop.plant
     what = [*names(plant.states), *names(plant.outputs)]
     try:
         traced = None if plant.on_floats else trace(plant, names(plant.inputs))
+        if traced is not None and not _knows_time(traced.flow, traced.out):
+            return ""
         return _first(run, (_Plant(run, traced, row) for row in _rows(run)), what)
     except InputError:  # no flow that could be asked
         return of_run_on(run)

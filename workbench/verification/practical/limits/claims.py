@@ -154,29 +154,22 @@ def check_delay(claim, run: Run, foundation: Foundation, tick=None) -> Verdict:
 
 def check_parameter(claim, run: Run, foundation: Foundation, tick=None) -> Verdict:
     """The run of the scenario made again on other plants while the controller keeps its model: up to which it settles."""
-    from workbench.contract.closed_loop import ClosedLoop
-    from workbench.contract.parameters import bind
-
     run = lasting(run, SETTLE)
     numbers = _numbers(claim, run)
     zero = all(leaf.value == 0 for leaf in numbers.values())
-
-    def make(k):
-        moved = {p: float(k) if zero else leaf.value * float(k) for p, leaf in numbers.items()}
-        return ClosedLoop(bind(run.loop.plant, moved), run.loop.controller), run.scenario
-
     wanted = claim.at_least or claim.to
     text = f"stays so up to {claim.parameter} {_sign(zero)} {wanted:g}"
     gone = _gone("parameter-limit", text, claim, run, foundation)
     if gone:
         return gone
+    make = _other_plants(run, numbers, zero)
     start = 0.0 if zero else 1.0
-    evenly = zero or claim.to < 1
-    values = np.linspace(start, claim.to, 9) if evenly else np.geomspace(1.0, claim.to, 9)
     down = claim.to < start
     grown = windows(make, start, float(wanted))
     looked = {growth.value for growth in grown}
-    values = sorted({float(v) for v in values} | {float(wanted)} | looked, reverse=down)
+    spaced = np.linspace if zero or claim.to < 1 else np.geomspace
+    evenly = map(float, spaced(start, claim.to, 9))
+    values = sorted({*evenly, float(wanted)} | looked, reverse=down)
     scan = Scan(
         make=make,
         judge=outcome(claim, claim.bound or foundation.bound),
@@ -186,25 +179,42 @@ def check_parameter(claim, run: Run, foundation: Foundation, tick=None) -> Verdi
         over=lambda: foundation.fails,
     )
     reach = scan.along(values)
-    good = reach.good
-    holds = reach.bad is None or (reach.bad < wanted if down else reach.bad > wanted)
     verdict = Verdict(
         key="parameter-limit",
         claim=text,
-        holds=holds,
+        holds=reach.bad is None or (reach.bad < wanted if down else reach.bad > wanted),
         strength="sampled",
-        margin=(-1 if down else 1) * (good - wanted),
+        margin=(-1 if down else 1) * (reach.good - wanted),
         unit=next(iter(numbers.values())).info.unit if zero else "1",
         limit=wanted,
-        worst=f"{good:.4g}; at {reach.bad:.4g}: {reach.tried[reach.bad].why}"
-        if reach.bad is not None
-        else _all_good(reach, f"{good:g}"),
+        worst=_edge_of_number(reach),
         source=SCANNED,
         counted=claim.counted,
         data=reach.data | {"paths": sorted(numbers)},
     )
     unseen = _unseen(reach, grown, lambda value: f"{claim.parameter} {_sign(zero)} {value:.4g}")
     return _founded(_doubted(verdict, unseen), foundation.practical, run)
+
+
+def _other_plants(run: Run, numbers: dict, zero: bool) -> Callable[[float], tuple]:
+    """k → (loop, scenario) with every number k times what it is (k itself, where they are zero) and the law's model as it is."""
+    from workbench.contract.closed_loop import ClosedLoop
+    from workbench.contract.parameters import bind
+
+    def make(k: float) -> tuple:
+        moved = {
+            path: float(k) if zero else leaf.value * float(k) for path, leaf in numbers.items()
+        }
+        return ClosedLoop(bind(run.loop.plant, moved), run.loop.controller), run.scenario
+
+    return make
+
+
+def _edge_of_number(reach: Reach) -> str:
+    """In words, up to where a number may go and what happens beyond."""
+    if reach.bad is None:
+        return _all_good(reach, f"{reach.good:g}")
+    return f"{reach.good:.4g}; at {reach.bad:.4g}: {reach.tried[reach.bad].why}"
 
 
 def _sign(zero: bool) -> str:
