@@ -125,7 +125,7 @@ def test_a_path_is_measured_where_its_error_is(monkeypatch, own, tool, space, si
     assert module.path_size(loop, None) == module.path_size(loop, Scenario(1.0)) == nothing
 
 
-LOOP = SimpleNamespace(hosted=False)
+LOOP = SimpleNamespace(hosted=False, plant=SimpleNamespace(no_other_starts=""))
 
 
 # ---- rest on a path that never rests ----------------------------------------------------------
@@ -136,7 +136,7 @@ def moving(monkeypatch, pushed=False, timed=False, reference=None):
     signal = SimpleNamespace(unit="m")
     return SimpleNamespace(
         demand=SimpleNamespace(reference=reference or Sine("output", "start", (1.0,), 0.25)),
-        log=SimpleNamespace(signal=lambda name: signal),
+        log=SimpleNamespace(signal=lambda name: signal, time=np.arange(4.0)),
         scenario=Scenario(3.0),
         loop=LOOP,
     )
@@ -146,15 +146,15 @@ def rest(word="restless", width=4e-3, frequency=2.5, name="s"):
     return Rest(name, width, word, frequency)
 
 
-def standing(monkeypatch, no_starts=""):
+def standing(monkeypatch):
     """The loop that is held where its path begins."""
-    plant = SimpleNamespace(no_other_starts=no_starts)
-    there = SimpleNamespace(loop=SimpleNamespace(plant=plant), scenario=Scenario(1.0))
+    there = SimpleNamespace(scenario=Scenario(1.0))
     monkeypatch.setattr(resting, "held_at", lambda run, row: there if row == 0 else None)
     return there
 
 
 FAR = " from a start 3 times as far off"
+ENDS = Waypoints("output", ((0.0,), (0.1,)), 2.0)
 
 
 @pytest.mark.parametrize(
@@ -163,9 +163,10 @@ FAR = " from a start 3 times as far off"
 )
 @pytest.mark.parametrize("hosted", [False, True])
 def test_a_loop_that_hunts_where_it_is_held(monkeypatch, near, far, words, hosted):
-    """From starts as far off as others, or, where it comes to rest, from some that are further off; of a called law one each."""
+    """From starts as far off as others, or, where it comes to rest, from some that are further off; of a called law one each; where
+    it begins, and from those further off where it turns."""
     own, there = moving(monkeypatch), standing(monkeypatch)
-    own.loop = SimpleNamespace(hosted=hosted)
+    own.loop = SimpleNamespace(hosted=hosted, plant=LOOP.plant)
     found = {0.02: near, 0.06: far}
     asked = []
 
@@ -174,17 +175,31 @@ def test_a_loop_that_hunts_where_it_is_held(monkeypatch, near, far, words, hoste
         asked.append(runs)
         return found[round(spread, 9)] if at is there else None
 
+    turned = lambda run, rows, ask, here: asked.append((list(rows), here, ask(3))) or ""
+    monkeypatch.setattr(resting, "at_turns", turned)
     monkeypatch.setattr(resting, "hunting_from", widest)
     said = resting.hunts_at_rest(own, 1e-3)
     swing = f"s swings by 2 mm, 2.5 Hz: {resting.MEND}"
     hunts = f"its path never rests; held where it begins{words}, {swing}"
     assert said == ("" if words is None else hunts)
-    assert asked == ([1, 1] if hosted else [6, 2])[: 1 if near else 2]
-    standing(monkeypatch, no_starts="it has no pose")
+    begins = ([1, 1] if hosted else [6, 2])[: 1 if near else 2]
+    assert asked == (begins if said else [*begins, ([0, 1, 2, 3], 0, None)])
+    own.loop = SimpleNamespace(hosted=hosted, plant=SimpleNamespace(no_other_starts="no pose"))
     assert resting.hunts_at_rest(own, 1e-3) == ""
 
 
-ENDS = Waypoints("output", ((0.0,), (0.1,)), 2.0)
+def test_a_loop_that_hunts_where_its_path_turns(monkeypatch):
+    """It is told with the instant at which it is there; a path that ends is not asked for."""
+    own = moving(monkeypatch)
+    monkeypatch.setattr(resting, "held_at", lambda run, row: SimpleNamespace(row=row))
+    monkeypatch.setattr(resting, "at_turns", lambda run, rows, ask, here: ask(2) and ask(3))
+    found = lambda run, there, spread, *more: rest("restless" if there.row == 3 else "still")
+    monkeypatch.setattr(resting, "hunting_from", found)
+    assert resting.hunts_at_rest(own, 1e-3) == ""
+    monkeypatch.setattr(resting, "at_turns", lambda run, rows, ask, here: ask(2) or ask(3))
+    said = resting.hunts_at_rest(own, 1e-3)
+    assert f"held where it is at t = 3 s{FAR}, s swings by 2 mm, 2.5 Hz: {resting.MEND}" in said
+    assert resting.hunts_at_rest(moving(monkeypatch, pushed=True, reference=ENDS), 1e-3) == ""
 
 
 @pytest.mark.parametrize(
@@ -349,6 +364,7 @@ def test_what_still_moves_is_held_longer(monkeypatch, word):
 def test_a_loop_that_cannot_be_held_is_not(monkeypatch):
     own = moving(monkeypatch)
     monkeypatch.setattr(resting, "held_at", lambda run, row: None)
+    monkeypatch.setattr(resting, "at_turns", lambda run, rows, ask, here: ask(2) or "")
     assert resting.hunts_at_rest(own, 1e-3) == ""
 
 

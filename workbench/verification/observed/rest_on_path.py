@@ -3,7 +3,8 @@
 Play, a dead zone or dry friction under integral action hunt at rest, and what moves on and on hides it. So the loop is held
 where its path begins, from other starts, and its errors are looked at as at the end of a path that ends (`settled`). What hunts
 there leaves the claim undecided: the scenario does not ask for rest. Dry friction lets a small swing die and leaves a larger one:
-the loop is held from a start FURTHER times as far off, too.
+the loop is held from a start FURTHER times as far off, too. What hunts at one pose need not do so at another: from such starts
+it is held where its path turns as well.
 
 Near the end of a stroke such a start runs into it at once, and shows nothing: it is tried anew with SHARES of what it was off by.
 A swing that grows until it leaves the stroke is one that does not die.
@@ -30,6 +31,7 @@ from workbench.verification.practical.starts import (
     scenario_from,
     sizes,
 )
+from workbench.verification.practical.turning import at_turns
 from workbench.verification.run import Run, run_many
 from workbench.verification.run_claims import Settled
 
@@ -42,30 +44,43 @@ MEND = "let the path rest, or say that it never does (`rest: false`)"
 
 
 def hunts_at_rest(run: Run, floor: float, longest: float = Settled.longest) -> str:
-    """In words, the limit cycle of this loop held where its path begins, with what pushes it for ever left out; "" for none.
+    """In words, the limit cycle of this loop, held where its path begins or turns, without what pushes it for ever; "" for none.
 
     Nothing is said of a loop that comes to rest by itself, nor of a plant that moves in time. longest: s of rest, at most.
     """
-    if moves_in_time(run) or not (never_ends(run.demand.reference) or pushed(run)):
+    endless = never_ends(run.demand.reference)
+    if moves_in_time(run) or not (endless or pushed(run)) or run.loop.plant.no_other_starts:
         return ""
-    there = held_at(calmed(run), 0)
-    if there is None or there.loop.plant.no_other_starts:
-        return ""
-    for spread, runs in ((SPREAD, NEAR), (FURTHER * SPREAD, FAR)):
-        few = min(runs, CALLED) if run.loop.hosted else runs
-        widest = hunting_from(run, there, spread, few, floor, longest)
-        if widest is not None and widest.lasts:
-            return _told(run, widest, spread)
-    return ""
+    ask = lambda row, spread, count: _hunts(run, row, spread, count, floor, longest)
+    found = ask(0, SPREAD, NEAR) or ask(0, FURTHER * SPREAD, FAR)
+    if found or not endless:
+        return found or ""
+    rows = range(len(run.log.time))
+    return at_turns(run, rows, lambda row: ask(row, FURTHER * SPREAD, FAR), here=0)
 
 
-def _told(run: Run, widest: Rest, spread: float) -> str:
+def _hunts(
+    run: Run, row: int, spread: float, count: int, floor: float, longest: float
+) -> str | None:
+    """In words, the limit cycle of this loop held where the run is at this row; "" for none, None where nothing is seen."""
+    there = held_at(calmed(run), row)
+    if there is None:
+        return None
+    few = min(count, CALLED) if run.loop.hosted else count
+    widest = hunting_from(run, there, spread, few, floor, longest)
+    if widest is None:
+        return None
+    return _told(run, row, widest, spread) if widest.lasts else ""
+
+
+def _told(run: Run, row: int, widest: Rest, spread: float) -> str:
     off = f" from a start {FURTHER:g} times as far off" if spread > SPREAD else ""
     swing = told_swing(run, widest)
     moves, calm = "its path never rests", ""
     if pushed(run):
         moves, calm = "what pushes it never rests", " without it"
-    return f"{moves}; held where it begins{calm}{off}, {swing}: {MEND}"
+    place = f"is at t = {say(float(run.log.time[row]), 's', 4)}" if row else "begins"
+    return f"{moves}; held where it {place}{calm}{off}, {swing}: {MEND}"
 
 
 def told_swing(run: Run, rest: Rest) -> str:

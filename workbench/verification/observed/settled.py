@@ -5,7 +5,7 @@ made longer at its end: there the errors must stand still (`tail`). A tail in wh
 something still decays or creeps is made twice as long, up to a stated limit, and then the answer is undecided.
 
 Where the reference never rests, and too few samples or periods of what moves were seen, the run itself is made longer, up to the
-same limit or REPEATS periods of what drives it; and the loop is held where its path begins (`rest_on_path`).
+same limit or REPEATS periods of what drives it; and the loop is held where its path begins and turns (`rest_on_path`).
 """
 
 from __future__ import annotations

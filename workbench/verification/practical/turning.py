@@ -1,7 +1,8 @@
 """Where a path turns: the places of a run at which a loop is held to see what it does there.
 
-The first is the one furthest from where the path ends, the next the one furthest from there. At a place that shows nothing (the
-loop cannot stand there, or every start around it leaves a stroke) it is not held, and what is furthest beyond is taken instead.
+The first is the one furthest from where the path ends (an endless one: begins), the next the one furthest from there. At a place
+that shows nothing (the loop cannot stand there, or every start around it leaves a stroke) it is not held, and what is furthest
+beyond is taken instead.
 """
 
 from __future__ import annotations
@@ -18,13 +19,15 @@ TRIES = 6  # places that are tried for them, at most
 SAME = 0.05**2  # how far from the end of the path another place is, in squares of what it covers
 
 
-def at_turns(run: Run, rows: Sequence[int], asked: Callable[[int], str | None]) -> str:
+def at_turns(
+    run: Run, rows: Sequence[int], asked: Callable[[int], str | None], here: int = -1
+) -> str:
     """The first that is said of some of these rows where the path turns, in words; "" where nothing is.
 
     asked(row): what is said of the loop held there, "" for nothing, None where nothing is seen there.
+    here: the row from which the first one is furthest.
     """
     left = np.array(rows, int)
-    here = len(run.log.time) - 1
     held = 0
     for _ in range(TRIES):
         far = apart(run, here)[left]
