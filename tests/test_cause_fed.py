@@ -80,6 +80,16 @@ def test_a_shipped_machine_of_pins_is_put_back_to_what_it_was():
     assert not machine_trials("excavator")
 
 
+def test_a_load_on_another_supply_is_put_back_as_well():
+    """The bodies are those of the shipped machine; of a crane whose extension is locked they are not."""
+    sensing = {"type": "LoadSensing", "margin": "30 bar", "standby": "60 bar", "p_top": "200 bar"}
+    load = {"bucket.mass": "600 kg", "supply": sensing | {"p_r": "5 bar", "Q_max": "60 l/min"}}
+    first = next(iter(machine_trials({"machine": "excavator", "change": load})))
+    assert first.startswith("plant.bodies.bucket.mass is 13.04 × that of the machine as shipped")
+    locked = {"machine": "hiab-xs031", "lock": {"extension": 0.5}}
+    assert not [words for words in machine_trials(locked) if "as shipped" in words]
+
+
 def test_a_supply_that_no_machine_is_built_for():
     """Below half of 100 bar it is put there; return lines, beliefs and what gives no pressure are none."""
     numbers = {

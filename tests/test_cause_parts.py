@@ -816,6 +816,11 @@ def test_a_pump_that_is_too_small_is_the_cause_of_its_own_limit(monkeypatch):
     told = causes.with_cause(run, [limits("flow"), limits("stroke"), limits("flow", False)])
     assert "the pump is too small" in told[0].worst and "1.7 times" in told[0].worst
     assert [v.data["cause"]["words"] for v in told[1:]] == ["too much", "too much"]
+    told = causes.with_cause(run, [limits("flow"), verdict("settled", False)])
+    assert [v.data["cause"]["words"] for v in told] == ["too much", "too much"]
+    monkeypatch.setattr(causes, "likely_cause", lambda run, **_: Cause("machine", "rubs", 0.7))
+    told = causes.with_cause(run, [limits("flow"), verdict("settled", False)])
+    assert "the pump is too small" in told[0].worst and told[1].data["cause"]["words"] == "rubs"
 
 
 def test_which_verdicts_are_told_the_cause(monkeypatch):

@@ -17,6 +17,9 @@ OTHER = Judged("q_1", ("q_1",), "rad", 1e-3)
 PRESSURE = Judged("p_a1", ("p_a1",), "Pa", 1e4, pressure=True)
 
 
+SMALL = "small swings are not looked for"
+
+
 def back(signal=TOOL, word="back", last=1e-4, after=2.0, rate=1.5, moved=True):
     return Return(signal, word, 2e-2, last, after, rate, moved)
 
@@ -39,6 +42,7 @@ def decided(
     """The verdict on these outcomes; the nominal run's largest v and its bound, where the law has a ledger."""
     monkeypatch.setattr(practical_decision, "has_ledger", lambda loop: ledger)
     monkeypatch.setattr(practical_decision, "restless", lambda run: restless)
+    monkeypatch.setattr(practical_decision, "too_small", lambda run: SMALL)
     known = Nominal(v, 3.0, "cause", bound, stated, "")
     run = SimpleNamespace(kept={}, loop=None)
     modes = Modes((Place(0.0, "at the end", rests, (slow,) if slow else ()),))
@@ -139,6 +143,7 @@ def test_figures_beside_the_verdict(monkeypatch):
     assert found.data["runs"] == 3 and found.data["duration"] == 60.0
     assert found.margin == pytest.approx(1 - 5e-3 / 2e-2)
     assert "slowest back: tool after 4 s, at 0.5 1/s" in found.worst
+    assert found.worst.endswith(SMALL)
     assert (
         decided(monkeypatch, outcome(back(word="returning"))).data["violation_probability_at_95"]
         is None
@@ -183,3 +188,18 @@ def test_the_largest_v_of_all_runs_is_held_against_the_bound(monkeypatch, known,
     assert found.holds is holds and found.margin == pytest.approx(10.0 - max(known, others))
     stays = outcome(back(word="staying"), v=others)
     assert ("stays" in decided(monkeypatch, stays, ledger=True, v=known).worst) is holds
+
+
+@pytest.mark.parametrize(
+    "units, said",
+    [
+        (("rad",), "swings below 1 mrad are not looked for"),
+        (("rad", "m", "rad"), "swings below 1 mrad or 1 mm are not looked for"),
+        ((), "swings are not looked for"),
+    ],
+)
+def test_how_small_a_swing_is_looked_for(monkeypatch, units, said):
+    monkeypatch.setattr(practical_decision, "floor_of", lambda run: 1e-3)
+    monkeypatch.setattr(practical_decision, "joint_errors", lambda run: range(len(units)))
+    log = SimpleNamespace(signal=lambda k: SimpleNamespace(unit=units[k]))
+    assert practical_decision.too_small(SimpleNamespace(log=log)) == said

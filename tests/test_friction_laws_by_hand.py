@@ -104,6 +104,15 @@ def test_breakaway_is_not_below_sliding(law):
         replace(law, F_s=309.0)
 
 
+@pytest.mark.parametrize("law", [Stribeck, BengisuAkay, BrownMcPhee, LuGre, ModifiedLuGre])
+def test_sliding_alone_above_the_breakaway_that_was_left_out_is_told_what_to_give(law):
+    assert law(F_c=4500.0).F_s == 4500.0
+    with pytest.raises(InputError) as told:
+        law(F_c=5000.0)
+    assert "F_s does not follow F_c, and is 4500 N where it is left out" in told.value.mend
+    assert "1.5 × F_c is usual, 7500 N here" in told.value.mend
+
+
 # ---- bristles -------------------------------------------------------------------------------------------------------------
 def grip(law, v, h=None):
     top = 770 if h is None else max((1 - h) * 770, 310)

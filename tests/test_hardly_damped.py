@@ -100,7 +100,7 @@ def test_what_pushes_for_ever_is_left_out(monkeypatch):
     monkeypatch.setattr(module, "hunting_from", lambda run, at, *more, length: asked.append(at))
     begins = Scenario(disturbances={"F": Sine("output", (0.0,), (600.0,), 0.5), "G": 5.0})
     there = Run(SimpleNamespace(), begins, None)
-    assert module.lasting_swing(None, there, 0.02, 1e-3) == ""
+    assert module.lasting_swing(None, there, 0.02, 1e-3) is None
     assert asked[0].scenario.disturbances == {"G": 5.0}
 
 

@@ -17,6 +17,7 @@ from workbench.verification.linear.modes import Mode
 from workbench.verification.linear.passed import along, growing, seen
 from workbench.verification.observed import rest_on_path
 from workbench.verification.practical import passing as module
+from workbench.verification.practical import turning
 from workbench.verification.practical.disturbed import Outcome
 from workbench.verification.practical.elsewhere import held_at
 from workbench.verification.practical.returning import Judged, Return
@@ -121,7 +122,7 @@ def test_what_grows_is_held_there(monkeypatch, grows, there, outcomes, found, fa
     mode = Mode(2.0 + 30j, 1e-9, ("x",), "", 0.0)
     monkeypatch.setattr(module, "_looks", lambda run: (60, 0))
     monkeypatch.setattr(module, "seen", lambda run, count: [(7, (mode,))])
-    monkeypatch.setattr(module, "turns", lambda run, rows: [])
+    monkeypatch.setattr(module, "at_turns", lambda run, rows, asked: "")
     monkeypatch.setattr(module, "growing", lambda rows, places: [(7, mode)] if grows else [])
     monkeypatch.setattr(module, "nearest_wanted", lambda run, row: row + 1)
     monkeypatch.setattr(module, "held_at", lambda run, row: there if row == 8 else None)
@@ -145,7 +146,7 @@ def test_of_no_known_mode_every_turn_is_asked(monkeypatch, outcome, found):
 
     monkeypatch.setattr(module, "_looks", lambda run: (60, 0))
     monkeypatch.setattr(module, "seen", lambda run, count: [])
-    monkeypatch.setattr(module, "joint_errors", lambda run: {"q": np.zeros(6)})
+    monkeypatch.setattr(turning, "joint_errors", lambda run: {"q": np.zeros(6)})
     monkeypatch.setattr(module, "held_at", lambda run, row: row)
     monkeypatch.setattr(module, "sizes", lambda run, spread: {"q": spread})
     monkeypatch.setattr(module, "drawn", drawn)
@@ -188,11 +189,29 @@ def walked(*slack):
     ],
 )
 def test_where_a_path_turns(monkeypatch, slack, found):
-    monkeypatch.setattr(module, "joint_errors", lambda run: {"q": np.zeros(6)})
-    assert [row for row, _ in module.turns(*walked(*slack))] == found
+    monkeypatch.setattr(turning, "joint_errors", lambda run: {"q": np.zeros(6)})
+    run, rows = walked(*slack)
+    monkeypatch.setattr(module, "_looks", lambda run: (60, 0))
+    monkeypatch.setattr(module, "seen", lambda run, count: rows)
+    asked = []
+    monkeypatch.setattr(module, "_pushed", lambda run, row, *more: asked.append(row) or "")
+    assert module.held_on_the_way(run, 0.02, 1e-3, lambda *given: SWINGS) == ""
+    assert asked == found
 
 
-@pytest.mark.parametrize("swing", ["", "from a start 3 times as far off, q swings by 2 mm"])
+@pytest.mark.parametrize(
+    "blind, found",
+    [((), [2, 4]), ((2,), [2, 1, 4]), ((2, 4), [2, 1, 4]), ((1, 2, 3, 4), [2, 1, 4])],
+)
+def test_a_turn_that_shows_nothing_does_not_count(monkeypatch, blind, found):
+    """Rows 1 and 3 are one place, 0 and 5 where the path ends: what is furthest beyond is asked, and no more than two are seen."""
+    monkeypatch.setattr(turning, "joint_errors", lambda run: {"q": np.zeros(6)})
+    asked = []
+    told = lambda row: asked.append(row) or (None if row in blind else "")
+    assert turning.at_turns(walked()[0], range(6), told) == "" and asked == found
+
+
+@pytest.mark.parametrize("swing", ["", None, "from a start 3 times as far off, q swings by 2 mm"])
 def test_it_is_pushed_there_and_watched(monkeypatch, swing):
     """For 20 time constants of 5 s."""
     asked = []
@@ -210,7 +229,8 @@ def test_it_is_pushed_there_and_watched(monkeypatch, swing):
     assert not said or said.startswith(
         f"held where its path passes at t = 2 s, {swing}; linearised"
     )
-    assert module._pushed(run, *rows[1], 0.02, 1e-3) == ""
+    assert swing or said == swing
+    assert module._pushed(run, *rows[1], 0.02, 1e-3) is None
 
 
 @pytest.mark.parametrize(
@@ -223,6 +243,8 @@ def test_it_is_pushed_there_and_watched(monkeypatch, swing):
         ("too-high-at-one-end-of-the-stroke@jib-45-deg", 2),
         ("too-high-at-one-end-of-the-stroke@jib-hardly-damped-there", 2),
         ("too-high-at-one-end-of-the-stroke@boom-a-fifth-more", 2),
+        ("too-high-at-one-end-of-the-stroke@jib-until-it-leaves-its-stroke", 2),
+        ("bearable-at-both-ends-of-the-stroke@jib-close-to-its-stroke", 0),
         ("bearable-at-both-ends-of-the-stroke@jib-62-deg", 0),
         ("bearable-at-both-ends-of-the-stroke@jib-30-deg", 0),
         ("gain-higher-on-a-part-of-the-path@hump", 0),

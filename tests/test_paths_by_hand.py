@@ -1,6 +1,7 @@
 """How far paths go and what a loop does where its path begins, from numbers written down: no run."""
 
 import math
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,6 +9,8 @@ import pytest
 
 from workbench import Hold, Scenario, Sine, Waypoints
 from workbench.contract.errors import InputError
+from workbench.contract.system import Signal
+from workbench.run.log import Log, Status
 from workbench.verification.observed import path as module
 from workbench.verification.observed import rest_on_path as resting
 from workbench.verification.observed import settled_picture as picture
@@ -122,7 +125,7 @@ def test_a_path_is_measured_where_its_error_is(monkeypatch, own, tool, space, si
     assert module.path_size(loop, None) == module.path_size(loop, Scenario(1.0)) == nothing
 
 
-LOOP = SimpleNamespace(hosted=False)
+LOOP = SimpleNamespace(hosted=False, plant=SimpleNamespace(no_other_starts=""))
 
 
 # ---- rest on a path that never rests ----------------------------------------------------------
@@ -133,7 +136,7 @@ def moving(monkeypatch, pushed=False, timed=False, reference=None):
     signal = SimpleNamespace(unit="m")
     return SimpleNamespace(
         demand=SimpleNamespace(reference=reference or Sine("output", "start", (1.0,), 0.25)),
-        log=SimpleNamespace(signal=lambda name: signal),
+        log=SimpleNamespace(signal=lambda name: signal, time=np.arange(4.0)),
         scenario=Scenario(3.0),
         loop=LOOP,
     )
@@ -143,15 +146,15 @@ def rest(word="restless", width=4e-3, frequency=2.5, name="s"):
     return Rest(name, width, word, frequency)
 
 
-def standing(monkeypatch, no_starts=""):
+def standing(monkeypatch):
     """The loop that is held where its path begins."""
-    plant = SimpleNamespace(no_other_starts=no_starts)
-    there = SimpleNamespace(loop=SimpleNamespace(plant=plant), scenario=Scenario(1.0))
+    there = SimpleNamespace(scenario=Scenario(1.0))
     monkeypatch.setattr(resting, "held_at", lambda run, row: there if row == 0 else None)
     return there
 
 
 FAR = " from a start 3 times as far off"
+ENDS = Waypoints("output", ((0.0,), (0.1,)), 2.0)
 
 
 @pytest.mark.parametrize(
@@ -160,9 +163,10 @@ FAR = " from a start 3 times as far off"
 )
 @pytest.mark.parametrize("hosted", [False, True])
 def test_a_loop_that_hunts_where_it_is_held(monkeypatch, near, far, words, hosted):
-    """From starts as far off as others, or, where it comes to rest, from some that are further off; of a called law one each."""
+    """From starts as far off as others, or, where it comes to rest, from some that are further off; of a called law one each; where
+    it begins, and from those further off where it turns."""
     own, there = moving(monkeypatch), standing(monkeypatch)
-    own.loop = SimpleNamespace(hosted=hosted)
+    own.loop = SimpleNamespace(hosted=hosted, plant=LOOP.plant)
     found = {0.02: near, 0.06: far}
     asked = []
 
@@ -171,17 +175,31 @@ def test_a_loop_that_hunts_where_it_is_held(monkeypatch, near, far, words, hoste
         asked.append(runs)
         return found[round(spread, 9)] if at is there else None
 
+    turned = lambda run, rows, ask, here: asked.append((list(rows), here, ask(3))) or ""
+    monkeypatch.setattr(resting, "at_turns", turned)
     monkeypatch.setattr(resting, "hunting_from", widest)
     said = resting.hunts_at_rest(own, 1e-3)
     swing = f"s swings by 2 mm, 2.5 Hz: {resting.MEND}"
     hunts = f"its path never rests; held where it begins{words}, {swing}"
     assert said == ("" if words is None else hunts)
-    assert asked == ([1, 1] if hosted else [6, 2])[: 1 if near else 2]
-    standing(monkeypatch, no_starts="it has no pose")
+    begins = ([1, 1] if hosted else [6, 2])[: 1 if near else 2]
+    assert asked == (begins if said else [*begins, ([0, 1, 2, 3], 0, None)])
+    own.loop = SimpleNamespace(hosted=hosted, plant=SimpleNamespace(no_other_starts="no pose"))
     assert resting.hunts_at_rest(own, 1e-3) == ""
 
 
-ENDS = Waypoints("output", ((0.0,), (0.1,)), 2.0)
+def test_a_loop_that_hunts_where_its_path_turns(monkeypatch):
+    """It is told with the instant at which it is there; a path that ends is not asked for."""
+    own = moving(monkeypatch)
+    monkeypatch.setattr(resting, "held_at", lambda run, row: SimpleNamespace(row=row))
+    monkeypatch.setattr(resting, "at_turns", lambda run, rows, ask, here: ask(2) and ask(3))
+    found = lambda run, there, spread, *more: rest("restless" if there.row == 3 else "still")
+    monkeypatch.setattr(resting, "hunting_from", found)
+    assert resting.hunts_at_rest(own, 1e-3) == ""
+    monkeypatch.setattr(resting, "at_turns", lambda run, rows, ask, here: ask(2) or ask(3))
+    said = resting.hunts_at_rest(own, 1e-3)
+    assert f"held where it is at t = 3 s{FAR}, s swings by 2 mm, 2.5 Hz: {resting.MEND}" in said
+    assert resting.hunts_at_rest(moving(monkeypatch, pushed=True, reference=ENDS), 1e-3) == ""
 
 
 @pytest.mark.parametrize(
@@ -220,21 +238,35 @@ def test_a_calmed_run_keeps_the_pushes_that_end():
     assert made.scenario.disturbances == pushes
 
 
+@dataclass(frozen=True)
+class Begun:
+    """A start by its number, and how much of it is left."""
+
+    which: object
+    share: float = 1.0
+
+    def scaled(self, factor):
+        return Begun(self.which, factor * self.share)
+
+
 def held(monkeypatch, looks, duration=3.0, longest=30.0):
     """What `hunting_from` asks for, of two starts: [(start, length of the run)] a round, and from when on errors are looked at.
 
-    looks: a round: what both runs show, each (end, rests).
+    looks: a round: what both runs show, each (end, rests). How much of a start is left is told by the length of its run.
     """
     own, there = moving(monkeypatch), standing(monkeypatch)
     own.scenario = Scenario(duration)
     asked = []
     rounds = iter(looks)
-    monkeypatch.setattr(resting, "drawn", lambda run, n, spread: [(k, spread) for k in range(n)])
+    monkeypatch.setattr(resting, "drawn", lambda run, n, spread: [Begun(k) for k in range(n)])
+    monkeypatch.setattr(resting, "until_its_end", lambda seen: seen)
     monkeypatch.setattr(resting, "displaced", lambda run, spread: [])
     monkeypatch.setattr(resting, "sizes", lambda run, spread: {})
     monkeypatch.setattr(resting, "outermost", lambda run, amounts: [])
     monkeypatch.setattr(
-        resting, "scenario_from", lambda run, start, base: (start[0], base.duration)
+        resting,
+        "scenario_from",
+        lambda run, start, base: (start.which, base.duration * start.share),
     )
 
     def run_many(jobs, judge, watched=True):
@@ -256,11 +288,11 @@ def test_positions_alone_and_everything_are_off_in_further_starts(monkeypatch, h
     """Not of a law that is called from Python, where a run takes seconds."""
     own, there = moving(monkeypatch), standing(monkeypatch)
     own.scenario, own.loop = Scenario(3.0), SimpleNamespace(hosted=hosted)
-    monkeypatch.setattr(resting, "drawn", lambda run, n, spread: ["drawn"])
-    monkeypatch.setattr(resting, "displaced", lambda run, spread: ["at rest"])
+    monkeypatch.setattr(resting, "drawn", lambda run, n, spread: [Begun("drawn")])
+    monkeypatch.setattr(resting, "displaced", lambda run, spread: [Begun("at rest")])
     monkeypatch.setattr(resting, "sizes", lambda run, spread: {"q": spread})
-    monkeypatch.setattr(resting, "outermost", lambda run, amounts: [amounts])
-    monkeypatch.setattr(resting, "scenario_from", lambda run, start, base: start)
+    monkeypatch.setattr(resting, "outermost", lambda run, amounts: [Begun(amounts)])
+    monkeypatch.setattr(resting, "scenario_from", lambda run, start, base: start.which)
     started = []
     monkeypatch.setattr(
         resting, "run_many", lambda jobs, judge, watched: started.extend(jobs) or []
@@ -281,8 +313,41 @@ def test_a_loop_is_held_for_eight_seconds_or_its_scenario_and_as_long_again(monk
     assert asked == [[(0, 16.0), (1, 16.0)], (8.0, 1e-3), (8.0, 1e-3)]
     longer = held(monkeypatch, [[NOTHING, ("", [widest])]], duration=9.0)[1]
     assert longer == [[(0, 18.0), (1, 18.0)], (9.0, 1e-3), (9.0, 1e-3)]
-    assert held(monkeypatch, [[NOTHING, STILL]])[0] is None
-    assert held(monkeypatch, [[NOTHING, ("diverged", [widest])]]) == (None, [*asked[:1], asked[1]])
+    assert held(monkeypatch, [[NOTHING, STILL]])[0].word == "still"
+
+
+LEAVES = ("out of its stroke", [rest("decaying")])
+GROWS = ("out of its stroke", [rest()])
+
+
+def test_a_start_that_leaves_its_stroke_is_tried_with_less(monkeypatch):
+    """0.7, 0.5 and 0.35 of it; the other one, that stays inside, is not tried anew."""
+    less = [[LEAVES, STILL]]
+    found, asked = held(monkeypatch, 3 * less + [[STILL, NOTHING]])
+    made = [one for one in asked if isinstance(one, list)]
+    assert made == [[(0, 16.0), (1, 16.0)], [(0, 11.2)], [(0, 8.0)], [(0, pytest.approx(5.6))]]
+    assert found.word == "still"
+    assert held(monkeypatch, 4 * [[LEAVES, STILL]])[0].word == "still"
+    assert held(monkeypatch, 4 * [[LEAVES, LEAVES]])[0] is None
+
+
+def test_what_swings_until_it_leaves_its_stroke_does_not_die(monkeypatch):
+    """It is looked at from its begin on."""
+    found, asked = held(monkeypatch, [[GROWS, STILL]])
+    assert found == replace(rest(), end="out of its stroke") and found.lasts
+    assert asked == [[(0, 16.0), (1, 16.0)], (0.0, 1e-3), (8.0, 1e-3)]
+
+
+def test_a_run_is_cut_where_it_leaves_its_stroke():
+    """One that leaves none is not."""
+    time = np.arange(6.0)
+    log = Log(time, time[:, None], (Signal("s", "m"),), {}, Status(True, "", 5.0))
+    made = lambda t: Run(None, Scenario(5.0), log, steps=log, demanded="known")
+    for t, last in ((3.2, 3.0), (-1.0, 0.0), (math.inf, 5.0)):
+        run = made(t)
+        run.__dict__["left"] = (t, "")
+        cut = resting.until_its_end(run)
+        assert (cut.log.time[-1], cut.steps, cut.demanded) == (last, None, "known")
 
 
 @pytest.mark.parametrize("word", ["decaying", "creeping"])
@@ -294,13 +359,14 @@ def test_what_still_moves_is_held_longer(monkeypatch, word):
     assert found is hunts
     made = [one for one in asked if isinstance(one, list)]
     assert made == [[(0, 16.0), (1, 16.0)], [(1, 32.0)], [(1, 60.0)]]
-    assert held(monkeypatch, [[STILL, moves]], longest=8.0)[0] is None
-    assert held(monkeypatch, [[STILL, moves], [None, STILL]])[0] is None
+    assert held(monkeypatch, [[STILL, moves]], longest=8.0)[0].word == word
+    assert held(monkeypatch, [[STILL, moves], [None, STILL]])[0].word == "still"
 
 
 def test_a_loop_that_cannot_be_held_is_not(monkeypatch):
     own = moving(monkeypatch)
     monkeypatch.setattr(resting, "held_at", lambda run, row: None)
+    monkeypatch.setattr(resting, "at_turns", lambda run, rows, ask, here: ask(2) or "")
     assert resting.hunts_at_rest(own, 1e-3) == ""
 
 

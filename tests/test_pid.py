@@ -11,6 +11,7 @@ from rig import HIAB
 
 from controllers.pid.law import PID
 from plants.crane.manipulator import Manipulator
+from plants.drives.laws import Force
 from workbench import (
     ClosedLoop,
     Hold,
@@ -310,5 +311,14 @@ def test_pressure_feedback_suits_the_force_that_a_machine_has():
 
 def test_pressure_feedback_is_what_damps_a_machine_with_chambers():
     drawn = with_servos(CRANE)
-    assert PID.design(drawn).damped_by == "damping: pressure"
-    assert PID.design(drawn, damping="pressure").damped_by == "" == PID.design(LAG).damped_by
+    assert PID.design(drawn, damping="none").damped_by == "damping: pressure"
+    assert PID.design(drawn).damped_by == "" == PID.design(LAG).damped_by
+
+
+def test_pressures_are_fed_back_where_every_actuator_has_chambers():
+    """What is left out, on a drawn machine; one actuator without chambers, and none are read."""
+    drawn = with_servos(CRANE)
+    assert (PID.design(drawn).damping, PID.design(LAG).damping) == ("pressure", "none")
+    first, *others = drawn.actuators
+    bare = replace(drawn, actuators=(replace(first, drive=Force()), *others))
+    assert PID.design(bare).damping == "none"

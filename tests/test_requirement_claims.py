@@ -99,6 +99,8 @@ def test_a_requirement_on_a_run_that_is_known(text, holds, margin, time):
     [
         ("always (x0 > 2 implies x0 < 0)", "x0 > 2 was never true"),
         ("always (not (x0 > 2 and x0 > 0) or x0 < 0)", "x0 > 2 and x0 > 0 was never true"),
+        ("always (not (x0 > 2 and x0 > 3))", "x0 > 2 or x0 > 3 was never true"),
+        ("always (not (x0 > 2 and not (x0 > -1)))", "x0 > 2 or not (x0 > -1) was never true"),
         ("always (x0 < 3) and always (x0 < -1 implies eventually[0 s, 1 s] (x0 > 0))", "x0 < -1"),
         ("always[1 s, 2 s] historically[3 s, 4 s] (x0 < 0)", "held no sample"),
         ("always (abs(x0) >= 0)", "nothing that these signals could do"),
@@ -115,6 +117,26 @@ def test_what_was_never_put_to_the_test_is_undecided(text, words):
     verdict = asked(text)
     assert verdict.holds is None and verdict.strength is None and words in verdict.worst
     assert check_requirement(Requirement(text), simulated(DECAY, SCENARIO)).holds is True
+
+
+@pytest.mark.parametrize(
+    "text, never",
+    [
+        ("always (not (x0 > 0.5 and x0 > 2))", "; x0 > 2 was never true"),
+        (
+            "always (not (x0 > 3 and x0 > 2 and x0 > 0.5))",
+            "; x0 > 3 was never true; x0 > 2 was never true",
+        ),
+        ("always (x0 < 0.5 implies not (x0 < -1))", ""),
+        ("always (x0 < 0.5 implies not (x0 < -1 and time > 1 s))", "; x0 < -1 was never true"),
+        ("always ((not (x0 > 2 and x0 > 3)) implies x0 < 1.5)", ""),
+    ],
+)
+def test_what_is_ruled_out_beside_something_that_came_true_holds(text, never):
+    """That two things never come together is seen where one of them comes; the other one is named."""
+    verdict = asked(text)
+    assert verdict.holds is True and verdict.worst.endswith(never), verdict.worst
+    assert never or "never true" not in verdict.worst
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ def suited(plant) -> dict[str, Any]:
     may name a rate of its own (`plant.loop_rate`, 1/s) in place of 45 s⁻¹, then K_i is a ninth of that times K_p, or
     `plant.integral_rate` (1/s) times K_p; and a gain for each actuator (`plant.velocity_gains`). The settings of a
     linear plant that states none of this are in `linear_settings`. Where all its actuators have two chambers behind a
-    valve, K_f suits their forces.
+    valve, pressures are fed back, with a K_f that suits their forces: oil alone damps little.
     """
     gains = plant.velocity_gains
     if plant.cylinders and not gains:
@@ -38,12 +38,14 @@ def suited(plant) -> dict[str, Any]:
 
 
 def _pressure_feedback(plant) -> dict[str, Any]:
-    """K_f, for whoever asks for damping "pressure": a share RELIEF of the command's range where the force changes by p_s A_a."""
+    """Damping by pressures where every actuator has chambers: K_f is a share RELIEF of the command's range where the force changes
+    by p_s A_a."""
     own = plant.notched
     if not own or len(own) != len(controls(plant)):
         return {}
     sizes = [(one.chambers, one.p_s) for one in own]
-    return {"K_f": tuple(RELIEF * c.valve.u_max / (p_s * c.A_a) for c, p_s in sizes)}
+    K_f = tuple(RELIEF * c.valve.u_max / (p_s * c.A_a) for c, p_s in sizes)
+    return {"damping": "pressure", "K_f": K_f}
 
 
 def says_nothing(plant) -> bool:

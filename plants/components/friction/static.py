@@ -75,12 +75,17 @@ class Static(ABC):
         return []
 
 
+USUAL = 1.5  # breakaway friction over that of sliding, of a seal
+
+
 def check_stribeck(law) -> None:
     """Bounds of each number, and no breakaway friction below the friction of sliding."""
     check_bounds(law)
     if law.F_s < law.F_c:
         raise InputError(
-            f"F_s: breakaway friction, {law.F_s:g} N, must not be below Coulomb friction, F_c = {law.F_c:g} N"
+            f"F_s: breakaway friction, {law.F_s:g} N, must not be below Coulomb friction, F_c = {law.F_c:g} N",
+            mend=f"give both: F_s does not follow F_c, and is {type(law).F_s:g} N where it is left out; {USUAL:g} × F_c is usual, "
+            f"{USUAL * law.F_c:g} N here",
         )
 
 

@@ -65,6 +65,10 @@ SELF_SAID = (
 )
 
 
+# Kinds of causes that move a machine as nobody asked: what its pump then lacks follows from them.
+OF_LOOP = ("gain", "delay", "sample time", "wiring", "edge", "model", "feed")
+
+
 def with_cause(run: Run, verdicts: Sequence[Verdict]) -> list[Verdict]:
     """The verdicts, those counted that went wrong with the most likely cause first."""
     wrong = [v for v in verdicts if v.counted and v.key not in SELF_SAID and _wrong(v)]
@@ -75,7 +79,9 @@ def with_cause(run: Run, verdicts: Sequence[Verdict]) -> list[Verdict]:
     find = partial(likely_cause, violated=bool(violated), on_path=on_path)
     fast = too_fast(wrong)
     found = fast or _guess(find, run)
-    causes = {id(v): fast or _of_pump(v) or found or _of_claim(run, v) for v in wrong}
+    unsettled = any(v.key in ("settled", "practical-stability") for v in violated)
+    moved = found if unsettled and found is not None and found.kind in OF_LOOP else None
+    causes = {id(v): fast or moved or _of_pump(v) or found or _of_claim(run, v) for v in wrong}
     return [_named(v, causes[id(v)]) if causes.get(id(v)) else v for v in verdicts]
 
 

@@ -13,7 +13,7 @@ Only numbers change, so that the compiled loop serves every trial.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from workbench.contract.parameters import Leaf, leaves
@@ -115,7 +115,7 @@ def _differences(known: Mapping[str, Leaf], own: str, other: str) -> dict[str, t
         if twin is None or leaf.value == twin.value or leaf.constant or twin.constant:
             continue
         key = path.removeprefix(own)
-        if key.split(".")[0] not in ASIDE:
+        if _part(key) not in ASIDE:
             found[key] = (float(leaf.value), float(twin.value))
     return found
 
@@ -225,17 +225,28 @@ def _machine(loop, known) -> Iterator[Trial]:
         yield from _better(loop, known)
         return
     shipped = {f"usual.{leaf.path}": leaf for leaf in leaves(usual)}
-    same_build = {p for p in shipped} == {
-        f"usual.{p.removeprefix('plant.')}" for p in known if p.startswith("plant.")
-    }
-    differences = {  # bodies of another build, such as joined ones, are no fault
+    own = _by_part(p.removeprefix("plant.") for p in known if p.startswith("plant."))
+    built = _by_part(p.removeprefix("usual.") for p in shipped)
+    differences = {  # parts of another build, such as bodies that are joined, are no fault
         key: pair
         for key, pair in _differences(known | shipped, "plant.", "usual.").items()
-        if same_build or _hydraulic(key)
+        if own[_part(key)] == built[_part(key)] or _hydraulic(key)
     }
     yield from _put_right(loop, known, differences, "that of the machine as shipped", 0.9)
-    if not same_build:
+    if own != built:
         yield from _better(loop, known)
+
+
+def _by_part(keys: Iterable[str]) -> dict[str, set[str]]:
+    """Paths below a plant, those of every part: its bodies, its actuators, its supply."""
+    found: dict[str, set[str]] = {}
+    for key in keys:
+        found.setdefault(_part(key), set()).add(key)
+    return found
+
+
+def _part(key: str) -> str:
+    return key.split(".")[0]
 
 
 def _better(loop, known) -> Iterator[Trial]:

@@ -129,9 +129,9 @@ def stands(values: np.ndarray, floor: float) -> bool:
 def put_to_the_test(verdict: Verdict) -> Verdict:
     """The verdict on a requirement; one that holds because nothing was asked is undecided.
 
-    So is a sentence whose `implies` never had its condition met, one whose intervals held no sample, one whose signals all stood
-    still, and one that nothing could make false. A search
-    uses the verdict without this rule, since a run that meets the condition is what it looks for.
+    So is a sentence whose `implies` never had its condition met, one that rules out two things of which neither came true, one
+    whose intervals held no sample, one whose signals all stood still, and one that nothing could make false. A search uses the
+    verdict without this rule, since a run that meets the condition is what it looks for.
     """
     if not verdict.holds or not verdict.key.startswith("requirements"):
         return verdict
@@ -176,7 +176,7 @@ def worst(answer: Answer, sentence: Sentence, end: float) -> str:
         rows = ", ".join(f"{c.text}: {say(c.margin, c.unit, 3)}" for c in own)
         at += f"; the margin is a share of what each comparison allows{': ' + rows if rows else ''}"
     if answer.holds is not None:
-        return at
+        return "; ".join(filter(None, (at, *(f"{part} was never true" for part in answer.never))))
     at = "" if answer.series.low[0] > -np.inf and answer.series.up[0] < np.inf else at
     until = max(sentence.until, end)
     if until > end:

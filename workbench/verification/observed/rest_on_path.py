@@ -3,7 +3,11 @@
 Play, a dead zone or dry friction under integral action hunt at rest, and what moves on and on hides it. So the loop is held
 where its path begins, from other starts, and its errors are looked at as at the end of a path that ends (`settled`). What hunts
 there leaves the claim undecided: the scenario does not ask for rest. Dry friction lets a small swing die and leaves a larger one:
-the loop is held from a start FURTHER times as far off, too.
+the loop is held from a start FURTHER times as far off, too. What hunts at one pose need not do so at another: from such starts
+it is held where its path turns as well.
+
+Near the end of a stroke such a start runs into it at once, and shows nothing: it is tried anew with SHARES of what it was off by.
+A swing that grows until it leaves the stroke is one that does not die.
 """
 
 from __future__ import annotations
@@ -16,7 +20,7 @@ from workbench.contract.units import format_quantity as say
 from workbench.verification.observed.at_rest import never_ends, pushed
 from workbench.verification.observed.oscillation import pace
 from workbench.verification.observed.response import moves_in_time
-from workbench.verification.observed.tail import RANK, Rest, rests
+from workbench.verification.observed.tail import STANDS, Rest, most_moving, rests
 from workbench.verification.practical.elsewhere import held_at
 from workbench.verification.practical.starts import (
     SPREAD,
@@ -27,43 +31,63 @@ from workbench.verification.practical.starts import (
     scenario_from,
     sizes,
 )
+from workbench.verification.practical.turning import at_turns
 from workbench.verification.run import Run, run_many
 from workbench.verification.run_claims import Settled
 
 SHORTEST = 8.0  # s: how long it is held at least
 FURTHER = 3.0  # times the spread of other starts
 NEAR, FAR = 6, 2  # starts as far off as others, and further off
+SHARES = (1.0, 0.7, 0.5, 0.35)  # of a start, the first that stays inside the strokes
 CALLED = 1  # starts of a loop whose law is called from Python, where a run takes seconds
 MEND = "let the path rest, or say that it never does (`rest: false`)"
 
 
 def hunts_at_rest(run: Run, floor: float, longest: float = Settled.longest) -> str:
-    """In words, the limit cycle of this loop held where its path begins, with what pushes it for ever left out; "" for none.
+    """In words, the limit cycle of this loop, held where its path begins or turns, without what pushes it for ever; "" for none.
 
     Nothing is said of a loop that comes to rest by itself, nor of a plant that moves in time. longest: s of rest, at most.
     """
-    if moves_in_time(run) or not (never_ends(run.demand.reference) or pushed(run)):
+    endless = never_ends(run.demand.reference)
+    if moves_in_time(run) or not (endless or pushed(run)) or run.loop.plant.no_other_starts:
         return ""
-    there = held_at(calmed(run), 0)
-    if there is None or there.loop.plant.no_other_starts:
-        return ""
-    for spread, runs in ((SPREAD, NEAR), (FURTHER * SPREAD, FAR)):
-        few = min(runs, CALLED) if run.loop.hosted else runs
-        widest = hunting_from(run, there, spread, few, floor, longest)
-        if widest is not None:
-            return _told(run, widest, spread)
-    return ""
+    ask = lambda row, spread, count: _hunts(run, row, spread, count, floor, longest)
+    found = ask(0, SPREAD, NEAR) or ask(0, FURTHER * SPREAD, FAR)
+    if found or not endless:
+        return found or ""
+    rows = range(len(run.log.time))
+    return at_turns(run, rows, lambda row: ask(row, FURTHER * SPREAD, FAR), here=0)
 
 
-def _told(run: Run, widest: Rest, spread: float) -> str:
-    unit = run.log.signal(widest.name).unit
-    width = say(0.5 * widest.width, unit, 3)
+def _hunts(
+    run: Run, row: int, spread: float, count: int, floor: float, longest: float
+) -> str | None:
+    """In words, the limit cycle of this loop held where the run is at this row; "" for none, None where nothing is seen."""
+    there = held_at(calmed(run), row)
+    if there is None:
+        return None
+    few = min(count, CALLED) if run.loop.hosted else count
+    widest = hunting_from(run, there, spread, few, floor, longest)
+    if widest is None:
+        return None
+    return _told(run, row, widest, spread) if widest.lasts else ""
+
+
+def _told(run: Run, row: int, widest: Rest, spread: float) -> str:
     off = f" from a start {FURTHER:g} times as far off" if spread > SPREAD else ""
-    swing = f"{widest.name} swings by {width}{pace(widest.frequency)}"
+    swing = told_swing(run, widest)
     moves, calm = "its path never rests", ""
     if pushed(run):
         moves, calm = "what pushes it never rests", " without it"
-    return f"{moves}; held where it begins{calm}{off}, {swing}: {MEND}"
+    place = f"is at t = {say(float(run.log.time[row]), 's', 4)}" if row else "begins"
+    return f"{moves}; held where it {place}{calm}{off}, {swing}: {MEND}"
+
+
+def told_swing(run: Run, rest: Rest) -> str:
+    """What does not die, by how much it swings, how fast, and how that ends, in words."""
+    width = say(0.5 * rest.width, run.log.signal(rest.name).unit, 3)
+    end = f", until {rest.end}" if rest.end else ""
+    return f"{rest.name} swings by {width}{pace(rest.frequency)}{end}"
 
 
 def calmed(run: Run) -> Run:
@@ -82,11 +106,11 @@ def hunting_from(
     longest: float = Settled.longest,
     length: float | None = None,
 ) -> Rest | None:
-    """The error that hunts most of a run's loop, held `there` from some starts, and from pairs at which positions alone, and at
+    """The error that moves most of a run's loop, held `there` from some starts, and from pairs at which positions alone, and at
     which everything, is off by all of its amount: the first begin at rest, the others are pushed, with no pressure at balance.
 
-    None where none does, or it cannot be held. length: s until it is looked at, and of rest that are looked at first; that of the
-    scenario by default, SHORTEST at least.
+    None where nothing is seen: it cannot be held, or no start stays inside the strokes. length: s until it is looked at, and of
+    rest that are looked at first; that of the scenario by default, SHORTEST at least.
 
     Runs in which something still decays or creeps are made longer, up to `longest` (s) of rest.
     """
@@ -95,31 +119,44 @@ def hunting_from(
         todo = drawn(there, runs, spread)
         if not run.loop.hosted:
             todo += displaced(there, spread) + outermost(there, sizes(there, spread))
-        while todo:
+        seen: list[Rest] = []
+        while True:
             found = _held_for(length, run, there, todo, floor)
-            hunts = [rest for rest in found if rest is not None and rest.word == "restless"]
-            if hunts:
-                return max(hunts, key=lambda rest: rest.width)
-            if length >= longest:
-                break
-            moves = [rest is not None and rest.word != "still" for rest in found]
-            todo = [start for start, moving in zip(todo, moves) if moving]
+            seen = [rest for _, rest in found] or seen
+            todo = [start for start, rest in found if rest.word != "still"]
+            if not todo or length >= longest or any(rest.lasts for rest in seen):
+                return most_moving(seen)
             length = min(2 * length, longest)
     except InputError:
-        pass
-    return None
+        return None
 
 
 def _held_for(
     length: float, run: Run, there: Run, starts: Sequence[Start], floor: float
-) -> list[Rest | None]:
-    """What moves most from an instant (s) on, in runs from some starts that last twice as long."""
+) -> list[tuple[Start, Rest]]:
+    """(start, what moves most from an instant (s) on) in runs that last twice as long; a start of which no share stays inside the
+    strokes is left out."""
     long = replace(there.scenario, duration=2 * length)
-    jobs = [(run.loop, scenario_from(there, start, long)) for start in starts]
-    return run_many(jobs, lambda seen: _moving(seen, length, floor), watched=False)
+    left, found = list(starts), []
+    for share in SHARES:
+        begin = [start.scaled(share) for start in left]
+        jobs = [(run.loop, scenario_from(there, start, long)) for start in begin]
+        looked = run_many(jobs, lambda seen: _moving(seen, length, floor), watched=False)
+        found += [(start, rest) for start, rest in zip(begin, looked) if rest is not None]
+        left = [start for start, rest in zip(left, looked) if rest is None]
+    return found
 
 
 def _moving(seen: Run, begin: float, floor: float) -> Rest | None:
-    """The error that moves most from an instant on; None of a run that came to a bad end."""
-    found = [] if seen.end else rests(seen, begin, floor)
-    return max(found, key=lambda rest: (RANK[rest.word], rest.width), default=None)
+    """The error that moves most from an instant on; of a run that came to a bad end, what swung until then, None where nothing
+    did."""
+    if not seen.end:
+        return most_moving(rests(seen, begin, floor)) or STANDS
+    swung = most_moving(rests(until_its_end(seen), 0.0, floor))
+    return replace(swung, end=seen.end) if swung is not None and swung.lasts else None
+
+
+def until_its_end(seen: Run) -> Run:
+    """A run, up to where it leaves a stroke."""
+    last = max(float(seen.log.time[0]), seen.left[0])
+    return replace(seen, log=seen.log.window(0.0, last), steps=None, demanded=seen.demand)

@@ -5,7 +5,7 @@ made longer at its end: there the errors must stand still (`tail`). A tail in wh
 something still decays or creeps is made twice as long, up to a stated limit, and then the answer is undecided.
 
 Where the reference never rests, and too few samples or periods of what moves were seen, the run itself is made longer, up to the
-same limit or REPEATS periods of what drives it; and the loop is held where its path begins (`rest_on_path`).
+same limit or REPEATS periods of what drives it; and the loop is held where its path begins and turns (`rest_on_path`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from workbench.verification.observed.requirements import diverged, joint_errors,
 from workbench.verification.observed.response import Swings, swings
 from workbench.verification.observed.rest_on_path import hunts_at_rest
 from workbench.verification.observed.settled_picture import courses
-from workbench.verification.observed.tail import RANK, moves_until, rests
+from workbench.verification.observed.tail import most_moving, moves_until, rests
 from workbench.verification.practical.disturbed import undisturbed
 from workbench.verification.run import Run
 from workbench.verification.run import run as simulated
@@ -136,7 +136,7 @@ def _at_rest(claim, run: Run, floor: float, quiet: str, said, tick) -> Verdict:
                 False if end.log.status.followed else None,
                 f"held at its end: {end.log.status.message}",
             )
-        worst = max(rests(end, length, floor), key=lambda r: (RANK[r.word], r.width), default=None)
+        worst = most_moving(rests(end, length, floor))
         if tick:
             tick()
         run.kept["settled"] = courses(end, 0.5 * length, max(length, moves_until(end)), floor)

@@ -13,6 +13,7 @@ A loop with noise or quantisation is never still to a floor: of that, only perio
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,12 +32,26 @@ CREEP = 0.25  # share of its width: what the mean of a signal that swings moves 
 
 @dataclass(frozen=True)
 class Rest:
-    """What one error did in the tail: its width in the last quarter, in words what that is, and whether it decides."""
+    """What one error did in the tail: its width in the last quarter, in a word what that is, and what ended it, in words."""
 
     name: str
     width: float
     word: str
     frequency: float = float("nan")
+    end: str = ""
+
+    @property
+    def lasts(self) -> bool:
+        """Whether it swings for ever, or until it ends."""
+        return self.word == "restless"
+
+
+STANDS = Rest("", 0.0, "still")  # a loop without an error that could move
+
+
+def most_moving(found: Iterable[Rest]) -> Rest | None:
+    """The one that is furthest from standing still; None for none."""
+    return max(found, key=lambda rest: (RANK[rest.word], rest.width), default=None)
 
 
 def noisy(run: Run) -> bool:

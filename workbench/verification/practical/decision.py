@@ -11,7 +11,8 @@ import math
 from workbench.contract.units import format_quantity as say
 from workbench.verification.ledger.balance import has_ledger
 from workbench.verification.linear.modes import Modes
-from workbench.verification.practical.disturbed import Outcome, restless
+from workbench.verification.observed.requirements import joint_errors
+from workbench.verification.practical.disturbed import Outcome, floor_of, restless
 from workbench.verification.practical.nominal import Nominal
 from workbench.verification.practical.returned import (
     in_words,
@@ -21,6 +22,7 @@ from workbench.verification.practical.returned import (
     slowest_return,
 )
 from workbench.verification.practical.returning import Return, severity
+from workbench.verification.temporal.ready import written
 from workbench.verification.verdict import Verdict
 
 SEEN = 0.1  # share of what the slowest mode lets it fall by: what a signal must have fallen by, to be on its way
@@ -63,15 +65,24 @@ def decided(
     data |= {"violation_probability_at_95": 1 - 0.05 ** (1 / n)}
     neutral = neutral_pressures(outcomes)
     if ledger:
-        return of_storage(known, outcomes, said, data, slowest_return(outcomes), neutral)
+        slowest = f"{slowest_return(outcomes)}; {too_small(run)}"
+        return of_storage(known, outcomes, said, data, slowest, neutral)
     return said(
         True,
-        f"{slowest_return(outcomes)}; {n} other starts, {say(duration, 's', 3)} each",
+        f"{slowest_return(outcomes)}; {n} other starts, {say(duration, 's', 3)} each; {too_small(run)}",
         data=data,
         assumptions=neutral,
         margin=share_given_back(outcomes),
         unit="1",
     )
+
+
+def too_small(run) -> str:
+    """Which swings are too small to be looked for, in words."""
+    units = [run.log.signal(name).unit for name in joint_errors(run)]
+    floor = floor_of(run)
+    told = " or ".join(dict.fromkeys(written(floor, unit) for unit in units))
+    return f"swings below {told} are not looked for" if told else "swings are not looked for"
 
 
 def comes_slowly(worst: Return, modes: Modes, duration: float) -> str:

@@ -15,10 +15,8 @@ from collections.abc import Iterable
 
 from workbench.contract.declared import LawData
 from workbench.contract.system import innermost
-from workbench.contract.units import format_quantity as say
 from workbench.verification.linear.modes import Mode, Modes
-from workbench.verification.observed.oscillation import pace
-from workbench.verification.observed.rest_on_path import FURTHER, calmed, hunting_from
+from workbench.verification.observed.rest_on_path import FURTHER, calmed, hunting_from, told_swing
 from workbench.verification.practical.elsewhere import held_at
 from workbench.verification.run import Run
 
@@ -53,17 +51,16 @@ def swings_on(run: Run, modes: Modes, spread: float, floor: float) -> str:
 
 def lasting_swing(
     run: Run, there: Run, spread: float, floor: float, length: float | None = None
-) -> str:
-    """The swing that lasts where a run's loop is held `there`, from starts FURTHER times as far off, in words; "" for none.
+) -> str | None:
+    """The swing that lasts where a run's loop is held `there`, from starts FURTHER times as far off, in words; "" for none, None
+    where nothing is seen there.
 
     What pushes for ever is left out: its own response swings, too. floor, length: as `hunting_from` takes them.
     """
     found = hunting_from(run, calmed(there), FURTHER * spread, RUNS, floor, length=length)
-    if found is None:
-        return ""
-    width = say(0.5 * found.width, there.log.signal(found.name).unit, 3)
-    swing = f"{found.name} swings by {width}{pace(found.frequency)}"
-    return f"from a start {FURTHER:g} times as far off, {swing}"
+    if found is None or not found.lasts:
+        return None if found is None else ""
+    return f"from a start {FURTHER:g} times as far off, {told_swing(there, found)}"
 
 
 def hardly_damped(modes: Iterable[Mode]) -> list[Mode]:

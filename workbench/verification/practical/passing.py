@@ -13,17 +13,13 @@ Machines and laws of this library change little from one of ROWS rows to the nex
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
-from itertools import chain
-
-import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.units import format_quantity as say
 from workbench.verification.linear.modes import Mode
-from workbench.verification.linear.passed import Row, growing, seen
-from workbench.verification.observed.requirements import joint_errors
+from workbench.verification.linear.passed import growing, seen
 from workbench.verification.observed.rest_on_path import CALLED as CALLED_STARTS
 from workbench.verification.observed.rest_on_path import FURTHER
 from workbench.verification.practical.disturbed import Outcome
@@ -36,14 +32,13 @@ from workbench.verification.practical.hardly_damped import (
 )
 from workbench.verification.practical.reach_seen import foreign, lost, strange
 from workbench.verification.practical.starts import PAIR, drawn, sizes
+from workbench.verification.practical.turning import at_turns, nearest_wanted
 from workbench.verification.run import Run
 
 ROWS = 60  # of a run that are linearised
 OWN = 400  # of a run in which the plant, or a law that is an expression, is the user's own
 CALLED = 100  # of a law that is called from Python, whose slopes are differences
 FEW = 4  # places of what is the user's own, between those
-TURNS = 2  # places where the path turns, at most
-SAME = 0.05**2  # how far from the end of the path another place is, in squares of what it covers
 
 
 def held_on_the_way(run: Run, spread: float, floor: float, tried: Callable[..., Outcome]) -> str:
@@ -54,13 +49,14 @@ def held_on_the_way(run: Run, spread: float, floor: float, tried: Callable[..., 
     floor: what its errors may still move by. tried(start, there): what the loop of the run `there` showed from it.
     """
     count, places = _looks(run)
-    rows = list(seen(run, count))
-    if not rows:
-        unknown = (_unknown(run, row, spread, tried) for row in furthest(run))
-        return next(filter(None, unknown), "")
-    grown = (_held(run, *one, spread, floor, tried) for one in growing(rows, places))
-    pushed = (_pushed(run, *one, spread, floor) for one in turns(run, rows))
-    return next(filter(None, chain(grown, pushed)), "")
+    modes = dict(seen(run, count))
+    if not modes:
+        everywhere = range(len(run.log.time))
+        return at_turns(run, everywhere, lambda row: _unknown(run, row, spread, tried))
+    grown = (_held(run, *one, spread, floor, tried) for one in growing(list(modes.items()), places))
+    slack = [row for row in modes if hardly_damped(modes[row])]
+    pushed = lambda row: _pushed(run, row, modes[row], spread, floor)
+    return next(filter(None, grown), "") or at_turns(run, slack, pushed)
 
 
 def _held(
@@ -76,15 +72,16 @@ def _held(
     return _told(run, row, why, mode, "less gain") if why else ""
 
 
-def _unknown(run: Run, row: int, spread: float, tried: Callable[..., Outcome]) -> str:
+def _unknown(run: Run, row: int, spread: float, tried: Callable[..., Outcome]) -> str | None:
     """That the loop, of which no mode is known, does not come back where it is held at the place of this row, in words; "" where
-    it does: from starts as far off as those of a loop that is hardly damped, which a swing that grows near rest does not pass."""
+    it does: from starts as far off as those of a loop that is hardly damped, which a swing that grows near rest does not pass.
+    None where it cannot be held."""
     there = held_at(run, nearest_wanted(run, row))
     if there is None:
-        return ""
+        return None
     starts = CALLED_STARTS if run.loop.hosted else PAIR
     why = _lost_around(run, there, FURTHER * spread, starts, tried)
-    return _told(run, row, why, None, "less gain") if why else ""
+    return _told(run, row, why, None, "less gain") if why else why
 
 
 def _lost_around(
@@ -98,14 +95,15 @@ def _lost_around(
     return next(filter(None, (_away(tried(start, there)) for start in starts)), "")
 
 
-def _pushed(run: Run, row: int, modes: tuple[Mode, ...], spread: float, floor: float) -> str:
-    """That the loop, held at the place of this row and pushed, swings for ever, in words; "" where it does not."""
+def _pushed(run: Run, row: int, modes: tuple[Mode, ...], spread: float, floor: float) -> str | None:
+    """That the loop, held at the place of this row and pushed, swings for ever, in words; "" where it does not, None where nothing
+    is seen."""
     there = held_at(run, nearest_wanted(run, row))
     if there is None:
-        return ""
+        return None
     length = min(watched(modes), run.scenario.length())
     swing = lasting_swing(run, there, spread, floor, length)
-    return _told(run, row, swing, hardly_damped(modes)[0], more_damping(run)) if swing else ""
+    return _told(run, row, swing, hardly_damped(modes)[0], more_damping(run)) if swing else swing
 
 
 def _told(run: Run, row: int, why: str, mode: Mode | None, mend: str) -> str:
@@ -118,50 +116,10 @@ def _told(run: Run, row: int, why: str, mode: Mode | None, mend: str) -> str:
     )
 
 
-def turns(run: Run, rows: Sequence[Row]) -> list[Row]:
-    """Where a mode hardly decays: the row furthest from where the path ends, and the one furthest from there."""
-    left = {row: modes for row, modes in rows if hardly_damped(modes)}
-    return [(row, left[row]) for row in furthest(run, list(left))]
-
-
-def furthest(run: Run, rows: Sequence[int] | None = None) -> list[int]:
-    """Of some rows (all by default) the one furthest from where the path ends, and the one furthest from there."""
-    left = np.arange(len(run.log.time)) if rows is None else np.array(rows, int)
-    found: list[int] = []
-    here = len(run.log.time) - 1
-    for _ in range(TURNS):
-        far = apart(run, here)
-        left = left[far[left] > SAME]
-        if not len(left):
-            break
-        here = int(left[far[left].argmax()])
-        found.append(here)
-    return found
-
-
-def apart(run: Run, row: int, later: bool = False) -> np.ndarray:
-    """How far every row is from where the machine is at this one: Σ of squares, in ranges of what follows a reference.
-
-    later: how far its reference is from there.
-    """
-    found = np.zeros(len(run.log.time))
-    for name, error in joint_errors(run).items():
-        place = run.log.array(name)
-        size = max(float(np.ptp(place)), 1e-300)
-        wanted = place + error if later else place
-        found += ((wanted - place[row]) / size) ** 2
-    return found
-
-
 def _away(outcome: Outcome) -> str:
     """Why the loop does not come back, in words; "" where it does. Pressures that creep to their balance move nothing."""
     places = tuple(one for one in outcome.found if not one.signal.pressure)
     return lost(replace(outcome, found=places))
-
-
-def nearest_wanted(run: Run, row: int) -> int:
-    """The row at which the reference is nearest to where the machine is at this row: a loop that lags gets there later."""
-    return int(np.argmin(apart(run, row, later=True)))
 
 
 def _looks(run: Run) -> tuple[int, int]:

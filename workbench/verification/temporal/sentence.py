@@ -60,7 +60,8 @@ class Answer:
     slopes    signal → change of the margin with it, at that instant
     series    robustness asked at every sample: bounds low ≤ ρ ≤ up (N,)
     curve     margin of the deciding comparison at every sample (N,), its opposite where `not` turns it
-    idle      words of every condition of an `implies` that is false at every sample
+    idle      words of every condition of an `implies`, and of all parts of what is ruled out, where they are false at every sample
+    never     words of what is ruled out beside something that came true, and is false at every sample
     """
 
     holds: bool | None
@@ -76,6 +77,7 @@ class Answer:
     series: Bounds
     curve: np.ndarray | None = None
     idle: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,8 +149,8 @@ class Sentence:
             clauses=clauses,
             series=bounds,
         )
-        never = [c for c in S.conditions(self.formula) if (monitor.bounds(c).up < 0).all()]
-        answer = replace(answer, idle=tuple(self.piece(c) for c in never))
+        idle, never = self._untested(monitor)
+        answer = replace(answer, idle=tuple(idle), never=tuple(never))
         if at is None:
             return answer
         c, k = at.comparison, at.sample
@@ -162,6 +164,22 @@ class Sentence:
             words=self._values(c, columns, k),
             slopes={n: s / scales[c] for n, s in slopes(c, columns, k).items()},
         )
+
+    def _untested(self, monitor: Monitor) -> tuple[list[str], list[str]]:
+        """(what put nothing to the test, what is ruled out and never came true beside something that did), in words.
+
+        That a and b are never true together says something where one of them was.
+        """
+        came = lambda part: not (monitor.bounds(part).up < 0).all()
+        idle = [self.piece(c) for c in S.conditions(self.formula) if not came(c)]
+        never: list[str] = []
+        for both in S.ruled_out(self.formula):
+            left = [self.piece(part) for part in both.parts if not came(part)]
+            if len(left) == len(both.parts):
+                idle.append(" or ".join(left))
+            else:
+                never += left
+        return idle, never
 
     def piece(self, part: S.Part) -> str:
         """The words that a part was read from."""

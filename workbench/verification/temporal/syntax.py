@@ -162,9 +162,33 @@ def comparisons(formula: Formula) -> list[Comparison]:
 
 def conditions(formula: Formula) -> list[Formula]:
     """What `a implies b`, which is `not a or b`, makes its condition: every such a, in the order of the sentence."""
-    turned = formula.parts if isinstance(formula, Junction) and formula.kind == "or" else ()
-    own = [part.part for part in turned if isinstance(part, Not)]
+    own = [part.part for part in _turned(formula)]
     return own + [found for part in parts_of(formula) for found in conditions(part)]
+
+
+def _turned(formula: Formula) -> list[Not]:
+    """The parts `not a` of an `or` that make a its condition; the last one is no condition where there is nothing else: it is what
+    `a implies not b` asks for."""
+    if not isinstance(formula, Junction) or formula.kind != "or":
+        return []
+    found = [part for part in formula.parts if isinstance(part, Not)]
+    return found[:-1] if len(found) == len(formula.parts) else found
+
+
+def ruled_out(formula: Formula, wanted: bool = True) -> list[Junction]:
+    """Every `a and b` that a sentence rules out by `not (a and b)`, in its order; that which is a condition of `implies` is none.
+
+    wanted: whether the formula has to be true; under one `not` it has to be false.
+    """
+    if isinstance(formula, Not):
+        inner = formula.part
+        own = [inner] if wanted and isinstance(inner, Junction) and inner.kind == "and" else []
+        return own + ruled_out(inner, not wanted)
+    turned = _turned(formula)
+    found = []
+    for part in parts_of(formula):
+        found += ruled_out(part.part, not wanted) if part in turned else ruled_out(part, wanted)
+    return found
 
 
 def looks_ahead(formula: Formula) -> bool:

@@ -1,9 +1,10 @@
 """A supply whose pressure is slower than the run: what its loop does when the pressure has come to where it stays.
 
 A pump that follows its load with a long lag begins with what it was left with, and a run that is over before it falls shows nothing
-of what it falls to. So where a mode of supply pressures alone takes longer than the run, the loop is run on, undisturbed and under
-the same reference, for SETTLED time constants of it, and nothing that the run showed is said of then where its error is MORE times
-the largest that the run had. A supply that is slower than LONGEST is not seen to its end.
+of what it falls to. So where a mode in which a supply pressure takes part takes longer than the run (beside chamber pressures, or
+an integrator as slow as itself), the loop is run on, undisturbed and under the same reference, for SETTLED time constants of it,
+and nothing that the run showed is said of then where its error is MORE times the largest that the run had. A supply that is slower
+than LONGEST is not seen to its end.
 """
 
 from __future__ import annotations
@@ -36,8 +37,11 @@ def starves_later(run: Run, modes: Modes) -> str:
 
 
 def _slowest(run: Run, modes: Modes) -> float:
-    """The longest time constant, s, of the modes in which supply pressures alone take part; 0 for none."""
+    """The longest time constant, s, of the modes in which a supply pressure takes part; 0 for none.
+
+    A chamber closed by its valve is slower, and the supply that follows its load takes no part in that mode.
+    """
     supply = set(run.loop.plant.supply_names)
     everywhere = (mode for place in modes.places for mode in place.modes)
-    own = (m for m in everywhere if m.states and set(m.states) <= supply and m.s.real < -m.rounding)
+    own = (m for m in everywhere if supply & set(m.states) and m.s.real < -m.rounding)
     return max((-1.0 / m.s.real for m in own), default=0.0)
