@@ -139,6 +139,8 @@ def _held_for(
     long = replace(there.scenario, duration=2 * length)
     left, found = list(starts), []
     for share in SHARES:
+        if not left:
+            break
         begin = [start.scaled(share) for start in left]
         jobs = [(run.loop, scenario_from(there, start, long)) for start in begin]
         looked = run_many(jobs, lambda seen: _moving(seen, length, floor), watched=False)
