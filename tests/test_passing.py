@@ -192,6 +192,14 @@ def test_where_a_path_turns(monkeypatch, slack, found):
     assert [row for row, _ in module.turns(*walked(*slack))] == found
 
 
+def test_a_path_of_two_joints_turns_at_more_than_two_places(monkeypatch):
+    """Round a square: the corner across from its end, and both others."""
+    place = {"q_1": np.array([0.0, 1.0, 1.0, 0.0, 0.0]), "q_2": np.array([0.0, 0.0, 1.0, 1.0, 0.0])}
+    log = SimpleNamespace(time=np.arange(5.0), array=place.get)
+    monkeypatch.setattr(module, "joint_errors", lambda run: dict.fromkeys(place, np.zeros(5)))
+    assert module.furthest(SimpleNamespace(log=log)) == [2, 1, 3]
+
+
 @pytest.mark.parametrize("swing", ["", "from a start 3 times as far off, q swings by 2 mm"])
 def test_it_is_pushed_there_and_watched(monkeypatch, swing):
     """For 20 time constants of 5 s."""

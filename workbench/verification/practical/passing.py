@@ -42,8 +42,10 @@ ROWS = 60  # of a run that are linearised
 OWN = 400  # of a run in which the plant, or a law that is an expression, is the user's own
 CALLED = 100  # of a law that is called from Python, whose slopes are differences
 FEW = 4  # places of what is the user's own, between those
-TURNS = 2  # places where the path turns, at most
+TURNS = 4  # places where the path turns, at most
+TWO = 2  # of them are sought from each other
 SAME = 0.05**2  # how far from the end of the path another place is, in squares of what it covers
+OTHER = 0.5  # how far from all others a further one is
 
 
 def held_on_the_way(run: Run, spread: float, floor: float, tried: Callable[..., Outcome]) -> str:
@@ -119,23 +121,25 @@ def _told(run: Run, row: int, why: str, mode: Mode | None, mend: str) -> str:
 
 
 def turns(run: Run, rows: Sequence[Row]) -> list[Row]:
-    """Where a mode hardly decays: the row furthest from where the path ends, and the one furthest from there."""
+    """Where a mode hardly decays: the row furthest from where the path ends, and others far from it."""
     left = {row: modes for row, modes in rows if hardly_damped(modes)}
     return [(row, left[row]) for row in furthest(run, list(left))]
 
 
 def furthest(run: Run, rows: Sequence[int] | None = None) -> list[int]:
-    """Of some rows (all by default) the one furthest from where the path ends, and the one furthest from there."""
+    """Of some rows (all by default) the one furthest from where the path ends, the one furthest from there, and those that are
+    far from all of these: a path of several joints rests at more than two places."""
     left = np.arange(len(run.log.time)) if rows is None else np.array(rows, int)
+    far = apart(run, len(run.log.time) - 1)
+    near = far
     found: list[int] = []
-    here = len(run.log.time) - 1
-    for _ in range(TURNS):
-        far = apart(run, here)
-        left = left[far[left] > SAME]
+    for k in range(TURNS):
+        left = left[near[left] > (SAME if k < TWO else OTHER)]
         if not len(left):
             break
-        here = int(left[far[left].argmax()])
-        found.append(here)
+        found.append(int(left[(far if k < TWO else near)[left].argmax()]))
+        far = apart(run, found[-1])
+        near = np.minimum(near, far)
     return found
 
 
