@@ -145,7 +145,7 @@ def rest(word="restless", width=4e-3, frequency=2.5, name="s"):
 
 def standing(monkeypatch, no_starts=""):
     """The loop that is held where its path begins."""
-    plant = SimpleNamespace(no_other_starts=no_starts)
+    plant = SimpleNamespace(no_other_starts=no_starts, pressure_names=())
     there = SimpleNamespace(loop=SimpleNamespace(plant=plant), scenario=Scenario(1.0))
     monkeypatch.setattr(resting, "held_at", lambda run, row: there if row == 0 else None)
     return there
@@ -163,13 +163,13 @@ def test_a_loop_that_hunts_where_it_is_held(monkeypatch, near, far, words, hoste
     """From starts as far off as others, or, where it comes to rest, from some that are further off; of a called law one each."""
     own, there = moving(monkeypatch), standing(monkeypatch)
     own.loop = SimpleNamespace(hosted=hosted)
-    found = {0.02: near, 0.06: far}
+    found = {1.0: near, 3.0: far}
     asked = []
 
-    def widest(run, at, spread, runs, floor, longest):
-        assert longest == 30.0
+    def widest(run, at, spread, runs, floor, longest, further):
+        assert (spread, longest) == (0.02, 30.0)
         asked.append(runs)
-        return found[round(spread, 9)] if at is there else None
+        return found[further] if at is there else None
 
     monkeypatch.setattr(resting, "hunting_from", widest)
     said = resting.hunts_at_rest(own, 1e-3)
@@ -203,7 +203,7 @@ def test_what_keeps_a_loop_from_rest_is_its_path_or_a_push(
     """A plant that moves in time cannot be calmed; of a push the sentence says that it is left out."""
     own = moving(monkeypatch, pushed, timed, reference)
     standing(monkeypatch)
-    monkeypatch.setattr(resting, "hunting_from", lambda *given: rest())
+    monkeypatch.setattr(resting, "hunting_from", lambda *given, **known: rest())
     said = resting.hunts_at_rest(own, 1e-3)
     moves = "what pushes it never rests; held where it begins without it"
     moves = moves if pushed else "its path never rests; held where it begins"
@@ -220,6 +220,12 @@ def test_a_calmed_run_keeps_the_pushes_that_end():
     assert made.scenario.disturbances == pushes
 
 
+def seen(end, errors):
+    """What a run showed."""
+    log = SimpleNamespace(status=SimpleNamespace(completed=end != "diverged"))
+    return SimpleNamespace(end=end, errors=errors, log=log)
+
+
 def held(monkeypatch, looks, duration=3.0, longest=30.0):
     """What `hunting_from` asks for, of two starts: [(start, length of the run)] a round, and from when on errors are looked at.
 
@@ -229,7 +235,9 @@ def held(monkeypatch, looks, duration=3.0, longest=30.0):
     own.scenario = Scenario(duration)
     asked = []
     rounds = iter(looks)
-    monkeypatch.setattr(resting, "drawn", lambda run, n, spread: [(k, spread) for k in range(n)])
+    monkeypatch.setattr(
+        resting, "drawn", lambda run, n, spread, amounts: [(k, spread) for k in range(n)]
+    )
     monkeypatch.setattr(resting, "displaced", lambda run, spread: [])
     monkeypatch.setattr(resting, "sizes", lambda run, spread: {})
     monkeypatch.setattr(resting, "outermost", lambda run, amounts: [])
@@ -241,10 +249,10 @@ def held(monkeypatch, looks, duration=3.0, longest=30.0):
         asked.append([scenario for loop, scenario in jobs if loop is own.loop])
         every = dict(enumerate(next(rounds)))
         shown = [every[scenario[0]] for _, scenario in jobs]
-        return [judge(SimpleNamespace(end=end, errors=rests)) for end, rests in shown]
+        return [judge(seen(end, rests)) for end, rests in shown]
 
     monkeypatch.setattr(resting, "run_many", run_many)
-    look = lambda seen, after, floor: asked.append((after, floor)) or seen.errors
+    look = lambda run, after, floor: asked.append((after, floor)) or run.errors
     monkeypatch.setattr(resting, "rests", look)
     return resting.hunting_from(own, there, 0.07, 2, 1e-3, longest), asked
 
@@ -256,8 +264,8 @@ def test_positions_alone_and_everything_are_off_in_further_starts(monkeypatch, h
     """Not of a law that is called from Python, where a run takes seconds."""
     own, there = moving(monkeypatch), standing(monkeypatch)
     own.scenario, own.loop = Scenario(3.0), SimpleNamespace(hosted=hosted)
-    monkeypatch.setattr(resting, "drawn", lambda run, n, spread: ["drawn"])
-    monkeypatch.setattr(resting, "displaced", lambda run, spread: ["at rest"])
+    monkeypatch.setattr(resting, "drawn", lambda run, n, spread, amounts: ["drawn"])
+    monkeypatch.setattr(resting, "displaced", lambda run, amounts: ["at rest"])
     monkeypatch.setattr(resting, "sizes", lambda run, spread: {"q": spread})
     monkeypatch.setattr(resting, "outermost", lambda run, amounts: [amounts])
     monkeypatch.setattr(resting, "scenario_from", lambda run, start, base: start)
@@ -265,6 +273,33 @@ def test_positions_alone_and_everything_are_off_in_further_starts(monkeypatch, h
     monkeypatch.setattr(resting, "run_many", lambda jobs, judge: started.extend(jobs) or [])
     assert resting.hunting_from(own, there, 0.07, 1, 1e-3, longest=1.0) is None
     assert [start for _, start in started] == asked
+
+
+@pytest.mark.parametrize(
+    "end, word, found",
+    [
+        ("", "still", "still"),
+        ("out of its stroke", "still", None),  # a push that went too far
+        ("out of its stroke", "restless", "restless"),
+        ("diverged", "restless", None),
+    ],
+)
+def test_a_swing_that_leaves_its_stroke_and_lasts_is_one(monkeypatch, end, word, found):
+    monkeypatch.setattr(resting, "rests", lambda run, after, floor: run.errors)
+    most = resting._moving(seen(end, [rest(word)]), 8.0, 1e-3)
+    assert (most and most.word) == found
+
+
+def test_further_starts_are_further_off_in_everything(monkeypatch):
+    """Pressures too, as far as half of what they are; a spread alone would leave them, and all of a plant without joints."""
+    pressures = {"p_a": 20e5, "p_b": 90e5, "p_r": 1e5}
+    plant = SimpleNamespace(pressure_names=tuple(pressures))
+    log = SimpleNamespace(array=lambda name: np.array([pressures[name]]))
+    there = SimpleNamespace(loop=SimpleNamespace(plant=plant), log=log)
+    own = {"q": 0.02, "dq": 0.04, "y": 1e-3, "p_a": 4e5, "p_b": 4e5, "p_r": 4e5}
+    monkeypatch.setattr(resting, "sizes", lambda run, spread: own if spread == 0.02 else {})
+    off = {"q": 0.06, "dq": 0.12, "y": 3e-3, "p_a": 10e5, "p_b": 12e5, "p_r": 4e5}
+    assert resting._amounts(there, 0.02, 3.0) == pytest.approx(off)
 
 
 STILL = ("", [rest("still", width=1e-4)])

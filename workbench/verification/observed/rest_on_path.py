@@ -33,6 +33,7 @@ from workbench.verification.run_claims import Settled
 SHORTEST = 8.0  # s: how long it is held at least
 FURTHER = 3.0  # times the spread of other starts
 NEAR, FAR = 6, 2  # starts as far off as others, and further off
+HALF = 0.5  # of a chamber's pressure: by how much it is off at most
 CALLED = 1  # starts of a loop whose law is called from Python, where a run takes seconds
 MEND = "let the path rest, or say that it never does (`rest: false`)"
 
@@ -47,18 +48,18 @@ def hunts_at_rest(run: Run, floor: float, longest: float = Settled.longest) -> s
     there = held_at(calmed(run), 0)
     if there is None or there.loop.plant.no_other_starts:
         return ""
-    for spread, runs in ((SPREAD, NEAR), (FURTHER * SPREAD, FAR)):
+    for further, runs in ((1.0, NEAR), (FURTHER, FAR)):
         few = min(runs, CALLED) if run.loop.hosted else runs
-        widest = hunting_from(run, there, spread, few, floor, longest)
+        widest = hunting_from(run, there, SPREAD, few, floor, longest, further=further)
         if widest is not None:
-            return _told(run, widest, spread)
+            return _told(run, widest, further)
     return ""
 
 
-def _told(run: Run, widest: Rest, spread: float) -> str:
+def _told(run: Run, widest: Rest, further: float) -> str:
     unit = run.log.signal(widest.name).unit
     width = say(0.5 * widest.width, unit, 3)
-    off = f" from a start {FURTHER:g} times as far off" if spread > SPREAD else ""
+    off = f" from a start {further:g} times as far off" if further > 1.0 else ""
     swing = f"{widest.name} swings by {width}{pace(widest.frequency)}"
     moves, calm = "its path never rests", ""
     if pushed(run):
@@ -81,20 +82,22 @@ def hunting_from(
     floor: float,
     longest: float = Settled.longest,
     length: float | None = None,
+    further: float = 1.0,
 ) -> Rest | None:
     """The error that hunts most of a run's loop, held `there` from some starts, and from pairs at which positions alone, and at
     which everything, is off by all of its amount: the first begin at rest, the others are pushed, with no pressure at balance.
 
     None where none does, or it cannot be held. length: s until it is looked at, and of rest that are looked at first; that of the
-    scenario by default, SHORTEST at least.
+    scenario by default, SHORTEST at least. further: times as far off as other starts are.
 
     Runs in which something still decays or creeps are made longer, up to `longest` (s) of rest.
     """
     length = max(run.scenario.length() if length is None else length, SHORTEST)
     try:
-        todo = drawn(there, runs, spread)
+        amounts = _amounts(there, spread, further)
+        todo = drawn(there, runs, spread, amounts)
         if not run.loop.hosted:
-            todo += displaced(there, spread) + outermost(there, sizes(there, spread))
+            todo += displaced(there, amounts) + outermost(there, amounts)
         while todo:
             found = _held_for(length, run, there, todo, floor)
             hunts = [rest for rest in found if rest is not None and rest.word == "restless"]
@@ -110,6 +113,17 @@ def hunting_from(
     return None
 
 
+def _amounts(there: Run, spread: float, further: float) -> dict[str, float]:
+    """By how much states are off, name → amount; a pressure by no more than HALF of what it is, or by what other starts have."""
+    found = {}
+    for name, size in sizes(there, spread).items():
+        amount = further * size
+        if name in there.loop.plant.pressure_names:
+            amount = min(amount, max(size, HALF * abs(float(there.log.array(name)[0]))))
+        found[name] = amount
+    return found
+
+
 def _held_for(
     length: float, run: Run, there: Run, starts: Sequence[Start], floor: float
 ) -> list[Rest | None]:
@@ -120,6 +134,10 @@ def _held_for(
 
 
 def _moving(seen: Run, begin: float, floor: float) -> Rest | None:
-    """The error that moves most from an instant on; None of a run that came to a bad end."""
-    found = [] if seen.end else rests(seen, begin, floor)
-    return max(found, key=lambda rest: (RANK[rest.word], rest.width), default=None)
+    """The error that moves most from an instant on; None of a run that did not reach its end.
+
+    A swing that leaves the stroke and lasts is one, too: nothing stops a piston there. One that leaves it once, and rests, is none.
+    """
+    found = rests(seen, begin, floor) if seen.log.status.completed else []
+    most = max(found, key=lambda rest: (RANK[rest.word], rest.width), default=None)
+    return None if most is not None and most.word != "restless" and seen.end else most

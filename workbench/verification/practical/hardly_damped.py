@@ -58,7 +58,7 @@ def lasting_swing(
 
     What pushes for ever is left out: its own response swings, too. floor, length: as `hunting_from` takes them.
     """
-    found = hunting_from(run, calmed(there), FURTHER * spread, RUNS, floor, length=length)
+    found = hunting_from(run, calmed(there), spread, RUNS, floor, length=length, further=FURTHER)
     if found is None:
         return ""
     width = say(0.5 * found.width, there.log.signal(found.name).unit, 3)

@@ -136,12 +136,11 @@ def outermost(run, amounts: Mapping[str, float]) -> list[Start]:
     return [_fitting(run, Start(amounts)) for amounts in signed]
 
 
-def displaced(run, spread: float) -> list[Start]:
-    """Two opposite starts at which positions alone are off, all of them by all of their size: nothing moves that could bring them
+def displaced(run, amounts: Mapping[str, float]) -> list[Start]:
+    """Two opposite starts at which positions alone are off, all of them by all of their amount: nothing moves that could bring them
     back, or past a cycle that lies around rest."""
-    places = positions(run.loop.plant)
-    amounts = {name: size for name, size in sizes(run, spread).items() if name in places}
-    return outermost(run, amounts) if amounts else []
+    own = {name: amount for name, amount in amounts.items() if name in positions(run.loop.plant)}
+    return outermost(run, own) if own else []
 
 
 def _fitting(run, start: Start) -> Start:
