@@ -12,6 +12,7 @@ from workbench.contract.declared import LawData
 from workbench.verification.linear.modes import Mode, Modes, Place
 from workbench.verification.observed.tail import Rest
 from workbench.verification.practical import hardly_damped as module
+from workbench.verification.practical import starts
 from workbench.verification.practical.starts import displaced
 from workbench.verification.run import Run
 
@@ -132,3 +133,13 @@ def test_starts_that_are_off_in_positions_alone():
     first, second = displaced(there, {"θ_a": 0.03, "θ_b": 0.03, "dθ_a": 0.1})
     assert dict(first.amounts) == {"θ_a": 0.03, "θ_b": 0.03}
     assert dict(second.amounts) == {"θ_a": -0.03, "θ_b": -0.03}
+
+
+def test_of_two_pressures_one_is_off_up_and_one_down(monkeypatch):
+    """Both sides of a piston off alike hardly push it."""
+    monkeypatch.setattr(starts, "_fitting", lambda run, start: start)
+    plant = SimpleNamespace(pressure_names=("p_a", "p_b", "p_c", "p_d"))
+    run = SimpleNamespace(loop=SimpleNamespace(plant=plant))
+    first, second = starts.outermost(run, {"q": 0.1, "p_a": 1.0, "p_b": 2.0, "p_d": 3.0})
+    assert first.amounts == {"q": 0.1, "p_a": 1.0, "p_b": -2.0, "p_d": -3.0}
+    assert second.amounts == {"q": -0.1, "p_a": -1.0, "p_b": 2.0, "p_d": 3.0}

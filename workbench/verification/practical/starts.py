@@ -131,8 +131,13 @@ def drawn(run, runs: int, spread: float, amounts: Mapping[str, float] | None = N
 
 
 def outermost(run, amounts: Mapping[str, float]) -> list[Start]:
-    """Two opposite starts at which every state is off by all of its amount, as far as they fit inside the strokes."""
-    signed = [{name: sign * size for name, size in amounts.items()} for sign in (1.0, -1.0)]
+    """Two opposite starts at which every state is off by all of its amount, as far as they fit inside the strokes.
+
+    Of chamber pressures every second one is off to the other side: both sides of a piston off alike hardly push it.
+    """
+    falling = run.loop.plant.pressure_names[1::2]
+    way = {name: -size if name in falling else size for name, size in amounts.items()}
+    signed = [{name: sign * size for name, size in way.items()} for sign in (1.0, -1.0)]
     return [_fitting(run, Start(amounts)) for amounts in signed]
 
 
