@@ -161,6 +161,7 @@ def test_a_place_without_room_for_other_starts_is_not_asked(monkeypatch):
         raise InputError("no other start fits", mend="")
 
     monkeypatch.setattr(module, "drawn", drawn)
+    monkeypatch.setattr(module, "turns", lambda run, rows: [])
     run = a_run(how="hump", at=0.033, width=0.003)
     assert module.held_on_the_way(run, 0.02, 1e-3, lambda *given: SWINGS) == ""
 
@@ -182,9 +183,8 @@ def walked(*slack):
     [
         ((), []),
         (range(6), [2, 4]),  # furthest from the end, 0, and furthest from there
-        ((0, 2, 5), [2]),  # where the path begins and ends it is held anyway
-        ((0, 5), []),
-        ((1, 3), [1]),
+        ((0, 5), [2, 4]),  # wherever it hardly decays
+        ((1,), [2, 4]),
     ],
 )
 def test_where_a_path_turns(monkeypatch, slack, found):
@@ -198,6 +198,14 @@ def test_a_path_of_two_joints_turns_at_more_than_two_places(monkeypatch):
     log = SimpleNamespace(time=np.arange(5.0), array=place.get)
     monkeypatch.setattr(module, "joint_errors", lambda run: dict.fromkeys(place, np.zeros(5)))
     assert module.furthest(SimpleNamespace(log=log)) == [2, 1, 3]
+
+
+def test_a_straight_path_is_held_in_its_middle(monkeypatch):
+    place = 2.0 - 2.0 * np.cos(np.linspace(0.0, 2.0 * np.pi, 101))
+    log = SimpleNamespace(time=np.arange(101.0), array=lambda name: place)
+    monkeypatch.setattr(module, "joint_errors", lambda run: {"q": np.zeros(101)})
+    held = place[module.furthest(SimpleNamespace(log=log))]
+    assert held == pytest.approx([4.0, 0.2, 2.1], abs=0.1)
 
 
 @pytest.mark.parametrize("swing", ["", "from a start 3 times as far off, q swings by 2 mm"])

@@ -45,7 +45,7 @@ FEW = 4  # places of what is the user's own, between those
 TURNS = 4  # places where the path turns, at most
 TWO = 2  # of them are sought from each other
 SAME = 0.05**2  # how far from the end of the path another place is, in squares of what it covers
-OTHER = 0.5  # how far from all others a further one is
+OTHER = 0.2  # how far from all others a further one is: the middle of a straight path is 0.25 from both ends
 
 
 def held_on_the_way(run: Run, spread: float, floor: float, tried: Callable[..., Outcome]) -> str:
@@ -107,13 +107,13 @@ def _pushed(run: Run, row: int, modes: tuple[Mode, ...], spread: float, floor: f
         return ""
     length = min(watched(modes), run.scenario.length())
     swing = lasting_swing(run, there, spread, floor, length)
-    return _told(run, row, swing, hardly_damped(modes)[0], more_damping(run)) if swing else ""
+    return _told(run, row, swing, modes[0], more_damping(run), "on the way") if swing else ""
 
 
-def _told(run: Run, row: int, why: str, mode: Mode | None, mend: str) -> str:
-    """In words, what the loop does where it is held, the mode there, and what to do about it."""
+def _told(run: Run, row: int, why: str, mode: Mode | None, mend: str, where: str = "there") -> str:
+    """In words, what the loop does where it is held, a mode there or elsewhere, and what to do about it."""
     t = say(float(run.log.time[row]), "s", 4)
-    linearised = f"linearised there, a mode {mode.words}; " if mode else ""
+    linearised = f"linearised {where}, a mode {mode.words}; " if mode else ""
     return (
         f"held where its path passes at t = {t}, {why}; {linearised}"
         f"let the path rest there to see it, or give the law {mend}"
@@ -121,14 +121,19 @@ def _told(run: Run, row: int, why: str, mode: Mode | None, mend: str) -> str:
 
 
 def turns(run: Run, rows: Sequence[Row]) -> list[Row]:
-    """Where a mode hardly decays: the row furthest from where the path ends, and others far from it."""
-    left = {row: modes for row, modes in rows if hardly_damped(modes)}
-    return [(row, left[row]) for row in furthest(run, list(left))]
+    """Places of a path on which a mode hardly decays, each with all such modes: the row furthest from where it ends, and others.
+
+    They need not hardly decay there: an open valve damps what passes, and dry friction what stands.
+    """
+    left = hardly_damped(mode for _, modes in rows for mode in modes)
+    if not left:
+        return []
+    return [(row, tuple(left)) for row in furthest(run, [row for row, _ in rows])]
 
 
 def furthest(run: Run, rows: Sequence[int] | None = None) -> list[int]:
     """Of some rows (all by default) the one furthest from where the path ends, the one furthest from there, and those that are
-    far from all of these: a path of several joints rests at more than two places."""
+    far from all of these: a path of several joints rests at more than two places, and oil is softest in the middle of a stroke."""
     left = np.arange(len(run.log.time)) if rows is None else np.array(rows, int)
     far = apart(run, len(run.log.time) - 1)
     near = far
