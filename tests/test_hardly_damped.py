@@ -12,6 +12,7 @@ from workbench.contract.declared import LawData
 from workbench.verification.linear.modes import Mode, Modes, Place
 from workbench.verification.observed.tail import Rest
 from workbench.verification.practical import hardly_damped as module
+from workbench.verification.practical import starts
 from workbench.verification.practical.starts import displaced
 from workbench.verification.run import Run
 
@@ -73,8 +74,8 @@ def test_starts_three_times_as_far_off_where_little_damps(monkeypatch, pole, hun
     monkeypatch.setattr(module, "held_at", lambda run, row: there if row == -1 else None)
     found = Rest("s", 4e-3, "restless", 2.5) if hunts else None
 
-    def hunting_from(run, at, spread, runs, floor, length):
-        asked = (at is there, round(spread, 9), runs, floor) == (True, 0.06, 2, 1e-3)
+    def hunting_from(run, at, spread, runs, floor, length, further):
+        asked = (at is there, spread, further, runs, floor) == (True, 0.02, 3.0, 2, 1e-3)
         assert length == pytest.approx(20 / 0.1)  # time constants
         return found if asked else None
 
@@ -97,7 +98,7 @@ def test_a_law_with_a_setting_that_damps_is_told_it():
 def test_what_pushes_for_ever_is_left_out(monkeypatch):
     """Its response swings without any mode."""
     asked = []
-    monkeypatch.setattr(module, "hunting_from", lambda run, at, *more, length: asked.append(at))
+    monkeypatch.setattr(module, "hunting_from", lambda run, at, *more, **known: asked.append(at))
     begins = Scenario(disturbances={"F": Sine("output", (0.0,), (600.0,), 0.5), "G": 5.0})
     there = Run(SimpleNamespace(), begins, None)
     assert module.lasting_swing(None, there, 0.02, 1e-3) is None
@@ -129,6 +130,16 @@ def test_starts_that_are_off_in_positions_alone():
     made = make(entry)
     brief = replace(made.scenario, duration=0.05)
     there = Run(made.loop, brief, simulate(made.loop, brief))
-    first, second = displaced(there, 0.03)
+    first, second = displaced(there, {"θ_a": 0.03, "θ_b": 0.03, "dθ_a": 0.1})
     assert dict(first.amounts) == {"θ_a": 0.03, "θ_b": 0.03}
     assert dict(second.amounts) == {"θ_a": -0.03, "θ_b": -0.03}
+
+
+def test_of_two_pressures_one_is_off_up_and_one_down(monkeypatch):
+    """Both sides of a piston off alike hardly push it."""
+    monkeypatch.setattr(starts, "_fitting", lambda run, start: start)
+    plant = SimpleNamespace(pressure_names=("p_a", "p_b", "p_c", "p_d"))
+    run = SimpleNamespace(loop=SimpleNamespace(plant=plant))
+    first, second = starts.outermost(run, {"q": 0.1, "p_a": 1.0, "p_b": 2.0, "p_d": 3.0})
+    assert first.amounts == {"q": 0.1, "p_a": 1.0, "p_b": -2.0, "p_d": -3.0}
+    assert second.amounts == {"q": -0.1, "p_a": -1.0, "p_b": 2.0, "p_d": 3.0}

@@ -93,3 +93,13 @@ def test_sizes_of_an_actuator():
     assert made.source == "largest force over the piston's area"
     assert plain.velocity_gain_on(None) == plain.velocity_gain and plain.limit == 0.4e-3
     assert plain.range == pytest.approx((0.26, 0.34)) and IEHADrive().middle == 0.0
+
+
+def test_the_force_it_is_made_for_is_a_limit_of_the_machine():
+    """Both ways, of what it pushes in motion; of one that states none nothing is asked."""
+    plain = DRIVES["averaged"]
+    drive = replace(plain, F_max=900.0)
+    (limit,) = [one for one in drive.machine_limits("arm", "at") if one.kind == "force"]
+    assert (limit.signals, limit.low, limit.high) == (("f_arm",), -900.0, 900.0)
+    assert limit.key == "at.F_max" and not limit.bearable
+    assert all(one.kind != "force" for one in plain.machine_limits("arm", "at"))

@@ -162,6 +162,7 @@ def test_a_place_without_room_for_other_starts_is_not_asked(monkeypatch):
         raise InputError("no other start fits", mend="")
 
     monkeypatch.setattr(module, "drawn", drawn)
+    monkeypatch.setattr(module, "at_turns", lambda *given: "")
     run = a_run(how="hump", at=0.033, width=0.003)
     assert module.held_on_the_way(run, 0.02, 1e-3, lambda *given: SWINGS) == ""
 
@@ -183,9 +184,8 @@ def walked(*slack):
     [
         ((), []),
         (range(6), [2, 4]),  # furthest from the end, 0, and furthest from there
-        ((0, 2, 5), [2]),  # where the path begins and ends it is held anyway
-        ((0, 5), []),
-        ((1, 3), [1]),
+        ((0, 5), [2, 4]),  # wherever it hardly decays
+        ((1,), [2, 4]),
     ],
 )
 def test_where_a_path_turns(monkeypatch, slack, found):
@@ -199,16 +199,56 @@ def test_where_a_path_turns(monkeypatch, slack, found):
     assert asked == found
 
 
+def held_at_turns(monkeypatch, place, blind=()):
+    """Rows at which a loop is held on a path, places by joint; where it is blind nothing is seen."""
+    (n,) = {len(values) for values in place.values()}
+    log = SimpleNamespace(time=np.arange(float(n)), array=place.get)
+    monkeypatch.setattr(turning, "joint_errors", lambda run: dict.fromkeys(place, np.zeros(n)))
+    asked = []
+    told = lambda row: asked.append(row) or (None if row in blind else "")
+    assert turning.at_turns(SimpleNamespace(log=log), range(n), told) == ""
+    return asked
+
+
 @pytest.mark.parametrize(
     "blind, found",
     [((), [2, 4]), ((2,), [2, 1, 4]), ((2, 4), [2, 1, 4]), ((1, 2, 3, 4), [2, 1, 4])],
 )
 def test_a_turn_that_shows_nothing_does_not_count(monkeypatch, blind, found):
-    """Rows 1 and 3 are one place, 0 and 5 where the path ends: what is furthest beyond is asked, and no more than two are seen."""
-    monkeypatch.setattr(turning, "joint_errors", lambda run: {"q": np.zeros(6)})
-    asked = []
-    told = lambda row: asked.append(row) or (None if row in blind else "")
-    assert turning.at_turns(walked()[0], range(6), told) == "" and asked == found
+    """Rows 1 and 3 are one place, 0 and 5 where the path ends: what is furthest beyond is asked."""
+    place = {"q": np.array([0.0, 1.0, 3.0, 1.0, -1.0, 0.0])}
+    assert held_at_turns(monkeypatch, place, blind) == found
+
+
+def test_a_path_of_two_joints_turns_at_more_than_two_places(monkeypatch):
+    """Round a square: the corner across from its end, and both others."""
+    place = {"q_1": np.array([0.0, 1.0, 1.0, 0.0, 0.0]), "q_2": np.array([0.0, 0.0, 1.0, 1.0, 0.0])}
+    assert held_at_turns(monkeypatch, place) == [2, 1, 3]
+
+
+def test_a_straight_path_is_held_in_its_middle(monkeypatch):
+    place = 2.0 - 2.0 * np.cos(np.linspace(0.0, 2.0 * np.pi, 101))
+    held = place[held_at_turns(monkeypatch, {"q": place})]
+    assert held == pytest.approx([4.0, 0.2, 2.1], abs=0.1)
+
+
+def test_no_more_than_four_places_are_held(monkeypatch):
+    """Of a path through all eight corners of a cube."""
+    corners = np.array(
+        [
+            (0, 0, 0),
+            (1, 0, 0),
+            (1, 1, 0),
+            (0, 1, 0),
+            (0, 1, 1),
+            (1, 1, 1),
+            (1, 0, 1),
+            (0, 0, 1),
+            (0, 0, 0),
+        ]
+    )
+    place = {f"q_{i}": corners[:, i].astype(float) for i in range(3)}
+    assert len(held_at_turns(monkeypatch, place)) == turning.TURNS
 
 
 @pytest.mark.parametrize("swing", ["", None, "from a start 3 times as far off, q swings by 2 mm"])
@@ -272,7 +312,9 @@ def test_starts_further_off_are_around_the_place_where_the_loop_is_held(monkeypa
     run = simulated(make(entry).loop, make(entry).scenario)
     row = int(np.argmax(run.log.array("q_jib")))
     asked = []
-    monkeypatch.setattr(rest_on_path, "run_many", lambda jobs, look: asked.extend(jobs) or [])
+    monkeypatch.setattr(
+        rest_on_path, "run_many", lambda jobs, look, watched: asked.extend(jobs) or []
+    )
     assert rest_on_path.hunting_from(run, held_at(run, row), 0.06, 2, 1e-3, 8.0, 8.0) is None
     begins = [scenario.start[0] for _, scenario in asked]
     assert len(begins) == 6 and begins == pytest.approx([run.log.array("q_jib")[row]] * 6, abs=0.07)

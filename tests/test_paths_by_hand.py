@@ -148,7 +148,8 @@ def rest(word="restless", width=4e-3, frequency=2.5, name="s"):
 
 def standing(monkeypatch):
     """The loop that is held where its path begins."""
-    there = SimpleNamespace(scenario=Scenario(1.0))
+    plant = SimpleNamespace(pressure_names=())
+    there = SimpleNamespace(loop=SimpleNamespace(plant=plant), scenario=Scenario(1.0))
     monkeypatch.setattr(resting, "held_at", lambda run, row: there if row == 0 else None)
     return there
 
@@ -167,13 +168,13 @@ def test_a_loop_that_hunts_where_it_is_held(monkeypatch, near, far, words, hoste
     it begins, and from those further off where it turns."""
     own, there = moving(monkeypatch), standing(monkeypatch)
     own.loop = SimpleNamespace(hosted=hosted, plant=LOOP.plant)
-    found = {0.02: near, 0.06: far}
+    found = {1.0: near, 3.0: far}
     asked = []
 
-    def widest(run, at, spread, runs, floor, longest):
-        assert longest == 30.0
+    def widest(run, at, spread, runs, floor, longest, further):
+        assert (spread, longest) == (0.02, 30.0)
         asked.append(runs)
-        return found[round(spread, 9)] if at is there else None
+        return found[further] if at is there else None
 
     turned = lambda run, rows, ask, here: asked.append((list(rows), here, ask(3))) or ""
     monkeypatch.setattr(resting, "at_turns", turned)
@@ -193,7 +194,9 @@ def test_a_loop_that_hunts_where_its_path_turns(monkeypatch):
     own = moving(monkeypatch)
     monkeypatch.setattr(resting, "held_at", lambda run, row: SimpleNamespace(row=row))
     monkeypatch.setattr(resting, "at_turns", lambda run, rows, ask, here: ask(2) and ask(3))
-    found = lambda run, there, spread, *more: rest("restless" if there.row == 3 else "still")
+    found = lambda run, there, spread, *more, **known: rest(
+        "restless" if there.row == 3 else "still"
+    )
     monkeypatch.setattr(resting, "hunting_from", found)
     assert resting.hunts_at_rest(own, 1e-3) == ""
     monkeypatch.setattr(resting, "at_turns", lambda run, rows, ask, here: ask(2) or ask(3))
@@ -221,7 +224,7 @@ def test_what_keeps_a_loop_from_rest_is_its_path_or_a_push(
     """A plant that moves in time cannot be calmed; of a push the sentence says that it is left out."""
     own = moving(monkeypatch, pushed, timed, reference)
     standing(monkeypatch)
-    monkeypatch.setattr(resting, "hunting_from", lambda *given: rest())
+    monkeypatch.setattr(resting, "hunting_from", lambda *given, **known: rest())
     said = resting.hunts_at_rest(own, 1e-3)
     moves = "what pushes it never rests; held where it begins without it"
     moves = moves if pushed else "its path never rests; held where it begins"
@@ -249,6 +252,12 @@ class Begun:
         return Begun(self.which, factor * self.share)
 
 
+def seen(end, errors):
+    """What a run showed."""
+    log = SimpleNamespace(status=SimpleNamespace(completed=end != "diverged"))
+    return SimpleNamespace(end=end, errors=errors, log=log)
+
+
 def held(monkeypatch, looks, duration=3.0, longest=30.0):
     """What `hunting_from` asks for, of two starts: [(start, length of the run)] a round, and from when on errors are looked at.
 
@@ -258,7 +267,9 @@ def held(monkeypatch, looks, duration=3.0, longest=30.0):
     own.scenario = Scenario(duration)
     asked = []
     rounds = iter(looks)
-    monkeypatch.setattr(resting, "drawn", lambda run, n, spread: [Begun(k) for k in range(n)])
+    monkeypatch.setattr(
+        resting, "drawn", lambda run, n, spread, amounts: [Begun(k) for k in range(n)]
+    )
     monkeypatch.setattr(resting, "until_its_end", lambda seen: seen)
     monkeypatch.setattr(resting, "displaced", lambda run, spread: [])
     monkeypatch.setattr(resting, "sizes", lambda run, spread: {})
@@ -273,10 +284,10 @@ def held(monkeypatch, looks, duration=3.0, longest=30.0):
         asked.append([scenario for loop, scenario in jobs if loop is own.loop])
         every = dict(enumerate(next(rounds)))
         shown = [every[scenario[0]] for _, scenario in jobs]
-        return [judge(SimpleNamespace(end=end, errors=rests)) for end, rests in shown]
+        return [judge(seen(end, rests)) for end, rests in shown]
 
     monkeypatch.setattr(resting, "run_many", run_many)
-    look = lambda seen, after, floor: asked.append((after, floor)) or seen.errors
+    look = lambda run, after, floor: asked.append((after, floor)) or run.errors
     monkeypatch.setattr(resting, "rests", look)
     return resting.hunting_from(own, there, 0.07, 2, 1e-3, longest), asked
 
@@ -288,8 +299,8 @@ def test_positions_alone_and_everything_are_off_in_further_starts(monkeypatch, h
     """Not of a law that is called from Python, where a run takes seconds."""
     own, there = moving(monkeypatch), standing(monkeypatch)
     own.scenario, own.loop = Scenario(3.0), SimpleNamespace(hosted=hosted)
-    monkeypatch.setattr(resting, "drawn", lambda run, n, spread: [Begun("drawn")])
-    monkeypatch.setattr(resting, "displaced", lambda run, spread: [Begun("at rest")])
+    monkeypatch.setattr(resting, "drawn", lambda run, n, spread, amounts: [Begun("drawn")])
+    monkeypatch.setattr(resting, "displaced", lambda run, amounts: [Begun("at rest")])
     monkeypatch.setattr(resting, "sizes", lambda run, spread: {"q": spread})
     monkeypatch.setattr(resting, "outermost", lambda run, amounts: [Begun(amounts)])
     monkeypatch.setattr(resting, "scenario_from", lambda run, start, base: start.which)
@@ -299,6 +310,35 @@ def test_positions_alone_and_everything_are_off_in_further_starts(monkeypatch, h
     )
     assert resting.hunting_from(own, there, 0.07, 1, 1e-3, longest=1.0) is None
     assert [start for _, start in started] == asked
+
+
+@pytest.mark.parametrize(
+    "end, word, found",
+    [
+        ("", "still", "still"),
+        ("out of its stroke", "still", None),  # a push that went too far
+        ("out of its stroke", "restless", "restless"),
+        ("diverged", "restless", "restless"),
+        ("diverged", "decaying", None),
+    ],
+)
+def test_a_swing_that_leaves_its_stroke_and_lasts_is_one(monkeypatch, end, word, found):
+    monkeypatch.setattr(resting, "rests", lambda run, after, floor: run.errors)
+    monkeypatch.setattr(resting, "until_its_end", lambda run: run)
+    most = resting._moving(seen(end, [rest(word)]), 8.0, 1e-3)
+    assert (most and most.word) == found
+
+
+def test_further_starts_are_further_off_in_everything(monkeypatch):
+    """Pressures too, as far as half of what they are; a spread alone would leave them, and all of a plant without joints."""
+    pressures = {"p_a": 20e5, "p_b": 90e5, "p_r": 1e5}
+    plant = SimpleNamespace(pressure_names=tuple(pressures))
+    log = SimpleNamespace(array=lambda name: np.array([pressures[name]]))
+    there = SimpleNamespace(loop=SimpleNamespace(plant=plant), log=log)
+    own = {"q": 0.02, "dq": 0.04, "y": 1e-3, "p_a": 4e5, "p_b": 4e5, "p_r": 4e5}
+    monkeypatch.setattr(resting, "sizes", lambda run, spread: own if spread == 0.02 else {})
+    off = {"q": 0.06, "dq": 0.12, "y": 3e-3, "p_a": 10e5, "p_b": 12e5, "p_r": 4e5}
+    assert resting._amounts(there, 0.02, 3.0) == pytest.approx(off)
 
 
 STILL = ("", [rest("still", width=1e-4)])
@@ -317,7 +357,7 @@ def test_a_loop_is_held_for_eight_seconds_or_its_scenario_and_as_long_again(monk
 
 
 LEAVES = ("out of its stroke", [rest("decaying")])
-GROWS = ("out of its stroke", [rest()])
+GROWS = ("diverged", [rest()])
 
 
 def test_a_start_that_leaves_its_stroke_is_tried_with_less(monkeypatch):
@@ -332,9 +372,9 @@ def test_a_start_that_leaves_its_stroke_is_tried_with_less(monkeypatch):
 
 
 def test_what_swings_until_it_leaves_its_stroke_does_not_die(monkeypatch):
-    """It is looked at from its begin on."""
+    """What did not get to its end is looked at from its begin on."""
     found, asked = held(monkeypatch, [[GROWS, STILL]])
-    assert found == replace(rest(), end="out of its stroke") and found.lasts
+    assert found == replace(rest(), end="diverged") and found.lasts
     assert asked == [[(0, 16.0), (1, 16.0)], (0.0, 1e-3), (8.0, 1e-3)]
 
 

@@ -19,6 +19,7 @@ from plants.drives.contract import Drive, Sizes, outside_stroke
 from plants.ieha import energy
 from plants.ieha.hydraulics import STEP_ERRORS, Hydraulics
 from plants.ieha.told import named
+from workbench.contract.machine_limits import force_limits
 from workbench.contract.parameters import Unit, positive
 from workbench.contract.system import Signal
 
@@ -83,7 +84,8 @@ class IEHADrive(Hydraulics, Drive):
         return "F_max"
 
     def machine_limits(self, label, key):
-        return self.own_limits(label, f"{key}.")
+        force = force_limits(f"force {label}", named("f", label), self.F_max, f"{key}.F_max")
+        return (*self.own_limits(label, f"{key}."), *force)
 
     def sizes(self, line):
         area = min(self.S_A, self.S_B)

@@ -11,7 +11,7 @@ import numpy as np
 
 from workbench.contract.signals import Signal
 
-Kind = Literal["flow", "stroke", "vacuum", "pressure", "valve", "command"]
+Kind = Literal["flow", "stroke", "vacuum", "pressure", "force", "valve", "command"]
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Limit:
     """One limit of a machine: the sum of `signals`, all of them logged, stays within low … high, in `unit`.
 
     kind     "flow" of the pump, "stroke" of a cylinder (or where a linkage is in line), "vacuum" in a chamber, "pressure" above
-             what reliefs hold, travel of a "valve", range of a "command"
+             what reliefs hold, "force" that a drive is made for, travel of a "valve", range of a "command"
     bearable True where the machine itself stays at the limit and goes on (a command that is cut, a spool at its stop): that
              costs performance for a while. False where the model describes no machine any more
     key      the plant's parameter (or the part) that the number comes from
@@ -103,6 +103,14 @@ def command_limits(plant: Any) -> tuple[Limit, ...]:
         )
         for name, (low, high) in plant.limits().items()
     )
+
+
+def force_limits(name: str, signal: str, most: float | None, key: str) -> tuple[Limit, ...]:
+    """What a drive is made for, N both ways; none where it states nothing."""
+    if most is None:
+        return ()
+    meaning = "what the drive is made for"
+    return (Limit(name, (signal,), -most, most, "N", "force", meaning, key),)
 
 
 def span_limits(plant: Any) -> tuple[Limit, ...]:

@@ -94,7 +94,7 @@ class Overshoot(_Checked):
 @final
 @dataclass(frozen=True)
 class MachineLimits(_Checked):
-    """The machine's own limits are kept on the run: pump flow, strokes, vacuum, what reliefs hold, travel of valves.
+    """The machine's own limits are kept on the run: pump flow, strokes, vacuum, what reliefs hold, forces, travel of valves.
 
     A limit at which the machine stays and goes on (a spool at its stop) may be reached for a share of the time; the others, where
     the model describes no machine any more, never. Ranges of commands are what `saturation` asks.

@@ -1,4 +1,4 @@
-"""The machine's own limits on a run: pump flow, strokes, vacuum, what reliefs hold, travel of valves."""
+"""The machine's own limits on a run: pump flow, strokes, vacuum, what reliefs hold, forces, travel of valves."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ WORDS = {
     "stroke": "strokes",
     "vacuum": "vacuum",
     "pressure": "reliefs",
+    "force": "forces",
     "valve": "valve travel",
 }
 

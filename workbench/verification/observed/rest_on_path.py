@@ -39,6 +39,7 @@ SHORTEST = 8.0  # s: how long it is held at least
 FURTHER = 3.0  # times the spread of other starts
 NEAR, FAR = 6, 2  # starts as far off as others, and further off
 SHARES = (1.0, 0.7, 0.5, 0.35)  # of a start, the first that stays inside the strokes
+HALF = 0.5  # of a chamber's pressure: by how much it is off at most
 CALLED = 1  # starts of a loop whose law is called from Python, where a run takes seconds
 MEND = "let the path rest, or say that it never does (`rest: false`)"
 
@@ -51,30 +52,30 @@ def hunts_at_rest(run: Run, floor: float, longest: float = Settled.longest) -> s
     endless = never_ends(run.demand.reference)
     if moves_in_time(run) or not (endless or pushed(run)) or run.loop.plant.no_other_starts:
         return ""
-    ask = lambda row, spread, count: _hunts(run, row, spread, count, floor, longest)
-    found = ask(0, SPREAD, NEAR) or ask(0, FURTHER * SPREAD, FAR)
+    ask = lambda row, further, count: _hunts(run, row, further, count, floor, longest)
+    found = ask(0, 1.0, NEAR) or ask(0, FURTHER, FAR)
     if found or not endless:
         return found or ""
     rows = range(len(run.log.time))
-    return at_turns(run, rows, lambda row: ask(row, FURTHER * SPREAD, FAR), here=0)
+    return at_turns(run, rows, lambda row: ask(row, FURTHER, FAR), here=0)
 
 
 def _hunts(
-    run: Run, row: int, spread: float, count: int, floor: float, longest: float
+    run: Run, row: int, further: float, count: int, floor: float, longest: float
 ) -> str | None:
     """In words, the limit cycle of this loop held where the run is at this row; "" for none, None where nothing is seen."""
     there = held_at(calmed(run), row)
     if there is None:
         return None
     few = min(count, CALLED) if run.loop.hosted else count
-    widest = hunting_from(run, there, spread, few, floor, longest)
+    widest = hunting_from(run, there, SPREAD, few, floor, longest, further=further)
     if widest is None:
         return None
-    return _told(run, row, widest, spread) if widest.lasts else ""
+    return _told(run, row, widest, further) if widest.lasts else ""
 
 
-def _told(run: Run, row: int, widest: Rest, spread: float) -> str:
-    off = f" from a start {FURTHER:g} times as far off" if spread > SPREAD else ""
+def _told(run: Run, row: int, widest: Rest, further: float) -> str:
+    off = f" from a start {further:g} times as far off" if further > 1.0 else ""
     swing = told_swing(run, widest)
     moves, calm = "its path never rests", ""
     if pushed(run):
@@ -105,20 +106,23 @@ def hunting_from(
     floor: float,
     longest: float = Settled.longest,
     length: float | None = None,
+    further: float = 1.0,
 ) -> Rest | None:
     """The error that moves most of a run's loop, held `there` from some starts, and from pairs at which positions alone, and at
     which everything, is off by all of its amount: the first begin at rest, the others are pushed, with no pressure at balance.
 
     None where nothing is seen: it cannot be held, or no start stays inside the strokes. length: s until it is looked at, and of
-    rest that are looked at first; that of the scenario by default, SHORTEST at least.
+    rest that are looked at first; that of the scenario by default, SHORTEST at least. further: how many times as far off as other
+    starts.
 
     Runs in which something still decays or creeps are made longer, up to `longest` (s) of rest.
     """
     length = max(run.scenario.length() if length is None else length, SHORTEST)
     try:
-        todo = drawn(there, runs, spread)
+        amounts = _amounts(there, spread, further)
+        todo = drawn(there, runs, spread, amounts)
         if not run.loop.hosted:
-            todo += displaced(there, spread) + outermost(there, sizes(there, spread))
+            todo += displaced(there, amounts) + outermost(there, amounts)
         seen: list[Rest] = []
         while True:
             found = _held_for(length, run, there, todo, floor)
@@ -129,6 +133,17 @@ def hunting_from(
             length = min(2 * length, longest)
     except InputError:
         return None
+
+
+def _amounts(there: Run, spread: float, further: float) -> dict[str, float]:
+    """By how much states are off, name → amount; a pressure by no more than HALF of what it is, or by what other starts have."""
+    found = {}
+    for name, size in sizes(there, spread).items():
+        amount = further * size
+        if name in there.loop.plant.pressure_names:
+            amount = min(amount, max(size, HALF * abs(float(there.log.array(name)[0]))))
+        found[name] = amount
+    return found
 
 
 def _held_for(
@@ -150,11 +165,14 @@ def _held_for(
 
 
 def _moving(seen: Run, begin: float, floor: float) -> Rest | None:
-    """The error that moves most from an instant on; of a run that came to a bad end, what swung until then, None where nothing
-    did."""
+    """The error that moves most from an instant on; of a run that left a stroke, what swings on beyond it for ever (nothing stops
+    a piston there), or swung until then; None where it only leaves it.
+    """
+    moves = most_moving(rests(seen, begin, floor)) if seen.log.status.completed else None
     if not seen.end:
-        return most_moving(rests(seen, begin, floor)) or STANDS
-    swung = most_moving(rests(until_its_end(seen), 0.0, floor))
+        return moves or STANDS
+    swung = moves if moves is not None and moves.lasts else None
+    swung = swung or most_moving(rests(until_its_end(seen), 0.0, floor))
     return replace(swung, end=seen.end) if swung is not None and swung.lasts else None
 
 

@@ -210,5 +210,5 @@ def _with_modes(
 
 
 def _quiet(run: Run, allowed: float | None) -> float:
-    """What an error may still move by at rest: a tenth of what it may be."""
-    return 0.1 * allowed if allowed else floor_of(run)
+    """What an error may still move by at rest: a tenth of what it may be, and no more than ends a scan."""
+    return min(0.1 * allowed, floor_of(run)) if allowed else floor_of(run)

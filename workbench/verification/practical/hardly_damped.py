@@ -57,7 +57,7 @@ def lasting_swing(
 
     What pushes for ever is left out: its own response swings, too. floor, length: as `hunting_from` takes them.
     """
-    found = hunting_from(run, calmed(there), FURTHER * spread, RUNS, floor, length=length)
+    found = hunting_from(run, calmed(there), spread, RUNS, floor, length=length, further=FURTHER)
     if found is None or not found.lasts:
         return None if found is None else ""
     return f"from a start {FURTHER:g} times as far off, {told_swing(there, found)}"

@@ -44,8 +44,7 @@ FEW = 4  # places of what is the user's own, between those
 def held_on_the_way(run: Run, spread: float, floor: float, tried: Callable[..., Outcome]) -> str:
     """That the loop, held at some places of its path, does not come back there, in words; "" where it does.
 
-    Held it is where one of its modes grows most, and where its path turns and a mode hardly decays; where no mode is known, at
-    every turn.
+    Held it is where one of its modes grows most, and, where a mode hardly decays anywhere or none is known, where its path turns.
     floor: what its errors may still move by. tried(start, there): what the loop of the run `there` showed from it.
     """
     count, places = _looks(run)
@@ -54,9 +53,12 @@ def held_on_the_way(run: Run, spread: float, floor: float, tried: Callable[..., 
         everywhere = range(len(run.log.time))
         return at_turns(run, everywhere, lambda row: _unknown(run, row, spread, tried))
     grown = (_held(run, *one, spread, floor, tried) for one in growing(list(modes.items()), places))
-    slack = [row for row in modes if hardly_damped(modes[row])]
-    pushed = lambda row: _pushed(run, row, modes[row], spread, floor)
-    return next(filter(None, grown), "") or at_turns(run, slack, pushed)
+    found = next(filter(None, grown), "")
+    # They need not hardly decay where it is held: an open valve damps what passes, and dry friction what stands.
+    slack = hardly_damped(mode for own in modes.values() for mode in own)
+    if found or not slack:
+        return found
+    return at_turns(run, list(modes), lambda row: _pushed(run, row, tuple(slack), spread, floor))
 
 
 def _held(
@@ -103,13 +105,13 @@ def _pushed(run: Run, row: int, modes: tuple[Mode, ...], spread: float, floor: f
         return None
     length = min(watched(modes), run.scenario.length())
     swing = lasting_swing(run, there, spread, floor, length)
-    return _told(run, row, swing, hardly_damped(modes)[0], more_damping(run)) if swing else swing
+    return _told(run, row, swing, modes[0], more_damping(run), "on the way") if swing else swing
 
 
-def _told(run: Run, row: int, why: str, mode: Mode | None, mend: str) -> str:
-    """In words, what the loop does where it is held, the mode there, and what to do about it."""
+def _told(run: Run, row: int, why: str, mode: Mode | None, mend: str, where: str = "there") -> str:
+    """In words, what the loop does where it is held, a mode there or elsewhere, and what to do about it."""
     t = say(float(run.log.time[row]), "s", 4)
-    linearised = f"linearised there, a mode {mode.words}; " if mode else ""
+    linearised = f"linearised {where}, a mode {mode.words}; " if mode else ""
     return (
         f"held where its path passes at t = {t}, {why}; {linearised}"
         f"let the path rest there to see it, or give the law {mend}"

@@ -131,17 +131,21 @@ def drawn(run, runs: int, spread: float, amounts: Mapping[str, float] | None = N
 
 
 def outermost(run, amounts: Mapping[str, float]) -> list[Start]:
-    """Two opposite starts at which every state is off by all of its amount, as far as they fit inside the strokes."""
-    signed = [{name: sign * size for name, size in amounts.items()} for sign in (1.0, -1.0)]
+    """Two opposite starts at which every state is off by all of its amount, as far as they fit inside the strokes.
+
+    Of chamber pressures every second one is off to the other side: both sides of a piston off alike hardly push it.
+    """
+    falling = run.loop.plant.pressure_names[1::2]
+    way = {name: -size if name in falling else size for name, size in amounts.items()}
+    signed = [{name: sign * size for name, size in way.items()} for sign in (1.0, -1.0)]
     return [_fitting(run, Start(amounts)) for amounts in signed]
 
 
-def displaced(run, spread: float) -> list[Start]:
-    """Two opposite starts at which positions alone are off, all of them by all of their size: nothing moves that could bring them
+def displaced(run, amounts: Mapping[str, float]) -> list[Start]:
+    """Two opposite starts at which positions alone are off, all of them by all of their amount: nothing moves that could bring them
     back, or past a cycle that lies around rest."""
-    places = positions(run.loop.plant)
-    amounts = {name: size for name, size in sizes(run, spread).items() if name in places}
-    return outermost(run, amounts) if amounts else []
+    own = {name: amount for name, amount in amounts.items() if name in positions(run.loop.plant)}
+    return outermost(run, own) if own else []
 
 
 def _fitting(run, start: Start) -> Start:

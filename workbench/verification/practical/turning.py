@@ -1,8 +1,9 @@
 """Where a path turns: the places of a run at which a loop is held to see what it does there.
 
-The first is the one furthest from where the path ends (an endless one: begins), the next the one furthest from there. At a place
-that shows nothing (the loop cannot stand there, or every start around it leaves a stroke) it is not held, and what is furthest
-beyond is taken instead.
+The first is the one furthest from where the path ends (an endless one: begins), the next the one furthest from there, and then
+those that are far from all of these: a path of several joints rests at more than two places, and oil is softest in the middle of a
+stroke. At a place that shows nothing (the loop cannot stand there, or every start around it leaves a stroke) it is not held, and
+what is furthest beyond is taken instead.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ import numpy as np
 from workbench.verification.observed.requirements import joint_errors
 from workbench.verification.run import Run
 
-TURNS = 2  # places where the path turns, at most
-TRIES = 6  # places that are tried for them, at most
+TURNS = 4  # places where the path turns, at most
+ENDS = 2  # of them are sought from each other
+TRIES = 8  # places that are tried for them, at most
 SAME = 0.05**2  # how far from the end of the path another place is, in squares of what it covers
+OTHER = 0.2  # how far from all others a further one is: the middle of a straight path is 0.25 from both ends
 
 
 def at_turns(
@@ -28,20 +31,24 @@ def at_turns(
     here: the row from which the first one is furthest.
     """
     left = np.array(rows, int)
+    far = near = apart(run, here)
     held = 0
     for _ in range(TRIES):
-        far = apart(run, here)[left]
-        left, far = left[far > SAME], far[far > SAME]
+        ends = held < ENDS
+        left = left[near[left] > (SAME if ends else OTHER)]
         if held == TURNS or not len(left):
             break
-        place = int(left[far.argmax()])
+        place = int(left[(far if ends else near)[left].argmax()])
         said = asked(place)
         if said:
             return said
+        around = apart(run, place)
         if said is None:
-            left = left[apart(run, place)[left] > SAME]
-        else:
-            here, held = place, held + 1
+            left = left[around[left] > SAME]
+            continue
+        far = around
+        near = np.minimum(near, around)
+        held += 1
     return ""
 
 
