@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from workbench.verification.linear.modes import Mode, Modes, Place
+from workbench.verification.observed import oscillation
 from workbench.verification.practical import decision as practical_decision
 from workbench.verification.practical.disturbed import Outcome
 from workbench.verification.practical.nominal import Nominal
@@ -193,13 +194,13 @@ def test_the_largest_v_of_all_runs_is_held_against_the_bound(monkeypatch, known,
 @pytest.mark.parametrize(
     "units, said",
     [
-        (("rad",), "swings below 1 mrad are not looked for"),
-        (("rad", "m", "rad"), "swings below 1 mrad or 1 mm are not looked for"),
+        (("rad",), "swings below 0.0558 mrad are not looked for"),
+        (("rad", "m", "rad"), "swings below 0.0558 mrad or 55.8 µm are not looked for"),
         ((), "swings are not looked for"),
     ],
 )
 def test_how_small_a_swing_is_looked_for(monkeypatch, units, said):
-    monkeypatch.setattr(practical_decision, "floor_of", lambda run: 1e-3)
-    monkeypatch.setattr(practical_decision, "joint_errors", lambda run: range(len(units)))
+    monkeypatch.setattr(practical_decision, "floor_of", lambda run: 5.5799999999999994e-05)
+    monkeypatch.setattr(oscillation, "joint_errors", lambda run: range(len(units)))
     log = SimpleNamespace(signal=lambda k: SimpleNamespace(unit=units[k]))
     assert practical_decision.too_small(SimpleNamespace(log=log)) == said

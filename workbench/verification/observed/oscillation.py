@@ -19,19 +19,21 @@ from workbench.verification.observed.commanded import (
 from workbench.verification.observed.requirements import joint_errors
 from workbench.verification.run import Run
 from workbench.verification.scales import signal_floor
-from workbench.verification.temporal.ready import written
 
 FEWEST = 16  # samples in the settled half that a search for oscillations needs
 
 
 def small(run: Run, floor: float) -> str:
-    return (
-        f"{1e3 * floor:g} mrad or mm"
-        if run.loop.plant.cylinders
-        else ", ".join(
-            dict.fromkeys(written(floor, run.log.signal(n).unit) for n in joint_errors(run))
-        )
-    )
+    """The amplitude below which an error is no oscillation, in words."""
+    if run.loop.plant.cylinders:
+        return f"{1e3 * floor:g} mrad or mm"
+    return ", ".join(floors(run, floor))
+
+
+def floors(run: Run, floor: float) -> list[str]:
+    """The floor of the errors of a run in each of their units, as people read it."""
+    units = dict.fromkeys(run.log.signal(name).unit for name in joint_errors(run))
+    return [f"{1e3 * floor:.3g} mrad" if unit == "rad" else say(floor, unit, 3) for unit in units]
 
 
 def beside(run: Run, floor: float, found) -> str:

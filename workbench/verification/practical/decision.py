@@ -11,7 +11,7 @@ import math
 from workbench.contract.units import format_quantity as say
 from workbench.verification.ledger.balance import has_ledger
 from workbench.verification.linear.modes import Modes
-from workbench.verification.observed.requirements import joint_errors
+from workbench.verification.observed.oscillation import floors
 from workbench.verification.practical.disturbed import Outcome, floor_of, restless
 from workbench.verification.practical.nominal import Nominal
 from workbench.verification.practical.returned import (
@@ -22,7 +22,6 @@ from workbench.verification.practical.returned import (
     slowest_return,
 )
 from workbench.verification.practical.returning import Return, severity
-from workbench.verification.temporal.ready import written
 from workbench.verification.verdict import Verdict
 
 SEEN = 0.1  # share of what the slowest mode lets it fall by: what a signal must have fallen by, to be on its way
@@ -79,9 +78,7 @@ def decided(
 
 def too_small(run) -> str:
     """Which swings are too small to be looked for, in words."""
-    units = [run.log.signal(name).unit for name in joint_errors(run)]
-    floor = floor_of(run)
-    told = " or ".join(dict.fromkeys(written(floor, unit) for unit in units))
+    told = " or ".join(floors(run, floor_of(run)))
     return f"swings below {told} are not looked for" if told else "swings are not looked for"
 
 
