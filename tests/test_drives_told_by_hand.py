@@ -166,7 +166,11 @@ ROD = ServoCylinder(
 )
 TURNED = HydraulicMotor(
     motor=Motor(
-        D=2e-5, V=4e-4, i=9.0, valve=replace(VALVE, lag="ideal"), friction=CoulombViscous(b=30.0)
+        D=2e-5,
+        V=4e-4,
+        i=9.0,
+        valve=replace(VALVE, lag="ideal"),
+        friction=CoulombViscous(F_c=40.0, b=30.0),
     )
 )
 X = [5e6, 3e6, 1.5, 20.0, 1e-5]

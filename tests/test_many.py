@@ -373,8 +373,9 @@ def test_claims_on_runs_side_by_side_have_the_same_verdicts(monkeypatch):
     monkeypatch.setattr(MANY, "side_by_side", lambda r, p: blocks.append(len(r)) or beside(r, p))
     monkeypatch.setattr(RUN, "PAYING", 0)
     many = verify(loop, scenario, claims)
-    # Other starts; its modes are hardly damped: two pairs further off where its path ends, and at both places where it turns.
-    assert blocks == [3, 4, 4, 4]
+    # Other starts; its modes are hardly damped: two pairs further off where its path ends, and at both places where it turns. There
+    # a pair leaves its stroke, and is moved closer.
+    assert blocks == [3, 4, 4, 2, 4, 2]
     assert alone[0].data["returns"]
     for one, other in zip(many, alone, strict=True):
         assert (one.key, one.holds, one.margin, one.worst) == (

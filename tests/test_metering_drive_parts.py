@@ -140,12 +140,15 @@ def test_least_pressures_of_a_standing_rod_begin_at_none():
 def test_where_a_margin_was_read():
     """Its words and time; the part it is of only where units are mixed and there is a time at all."""
     told = {"words": "x = 3 m", "clause": "x < 2 m", "mixed": False, "margin": 1.0, "clauses": ()}
+    told["never"] = ()
     answer = lambda time, **more: SimpleNamespace(time=time, holds=False, **(told | more))
     one, two = SimpleNamespace(units={"m": 0}), SimpleNamespace(units={"m": 0, "Pa": 1})
     assert worst(answer(0.5), one, 2.0) == "x = 3 m at t = 0.5 s"
     assert worst(answer(0.5), two, 2.0) == "x = 3 m at t = 0.5 s, in x < 2 m"
     assert worst(answer(None), two, 2.0) == worst(answer(None), one, 2.0) == ""
     rows = (SimpleNamespace(text="x < 2 m", margin=-1.0, unit="m"),)
+    never = worst(answer(0.5, never=("y > 1 m",)), one, 2.0)
+    assert never == "x = 3 m at t = 0.5 s; y > 1 m was never true"
     mixed = worst(answer(0.5, mixed=True, clauses=rows), one, 2.0)
     assert mixed.endswith("a share of what each comparison allows: x < 2 m: -1 m")
 

@@ -230,6 +230,7 @@ def answered(low, up, holds=None):
         mixed=False,
         margin=1.0,
         series=series,
+        never=(),
     )
 
 

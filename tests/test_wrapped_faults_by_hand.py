@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from workbench.contract.annotations import Info
 from workbench.contract.parameters import Leaf
 from workbench.run.reference import Hold, Sine, Waypoints
 from workbench.verification.cause import trials as module
@@ -138,7 +139,7 @@ def test_limits_of_the_law_are_put_to_the_widest_of_the_machine(high, limits, pu
 
 # ---- what is believed ------------------------------------------------------------------------------------------------------
 def leaf(path, value, constant=False):
-    return path, Leaf(path, value, None, constant)
+    return path, Leaf(path, value, Info("1"), constant)
 
 
 def test_what_differs_between_machine_and_belief_and_is_no_constant():
