@@ -450,3 +450,12 @@ def test_a_clock_is_a_straight_line(values, line):
     time = np.linspace(2.0, 12.0, 51)
     found = stray.straight(time, values(time))
     assert found is None if line is None else found == pytest.approx(line, abs=1e-12)
+
+
+@pytest.mark.parametrize("allowed, quiet", [(None, 1e-3), (5e-3, 5e-4), (80e-3, 1e-3)])
+def test_what_may_still_move_is_a_tenth_of_what_is_allowed_and_no_more_than_ends_a_scan(
+    monkeypatch, allowed, quiet
+):
+    """A bound of 80 mm on tracking does not call a swing of 8 mm rest."""
+    monkeypatch.setattr(module, "floor_of", lambda run: 1e-3)
+    assert module._quiet(None, allowed) == pytest.approx(quiet)

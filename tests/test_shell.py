@@ -1,5 +1,7 @@
 """The commands in a shell: --set, --version, verify, completion, Ctrl-C in the first instant, a locale without Greek."""
 
+import importlib
+import linecache
 import os
 import shutil
 import subprocess
@@ -289,3 +291,18 @@ def test_a_function_whose_file_is_another_by_now_is_no_fault(tmp_path, file):
     exec(compile("\ndef law(t):\n    return 1\n", str(path), "exec"), space)
     assert source_text(space["law"]) == "" and source_hash(space["law"]) == "unknown"
     assert len(source_hash(test_verify_is_verify_stability)) == 16
+
+
+def test_a_file_that_is_written_again_is_not_the_text_of_what_was_made_before(
+    tmp_path, monkeypatch
+):
+    from workbench.contract.source_text import source_text
+
+    own = tmp_path / "own_law_of_before.py"
+    own.write_text("def law(t, y, r):\n    return 1.0\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    law = importlib.import_module(own.stem).law
+    before = source_text(law)
+    own.write_text("def law(t, y, r):\n    return 2.0 * y[0]\n")
+    linecache.checkcache()
+    assert source_text(law) == before == "def law(t, y, r):\n    return 1.0\n"
