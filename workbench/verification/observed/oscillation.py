@@ -19,7 +19,9 @@ from workbench.verification.observed.commanded import (
 from workbench.verification.observed.requirements import joint_errors
 from workbench.verification.run import Run
 from workbench.verification.scales import signal_floor
+from workbench.verification.temporal.ready import written
 
+SHORT = 12  # letters of a number that is told as it was entered
 FEWEST = 16  # samples in the settled half that a search for oscillations needs
 
 
@@ -33,7 +35,15 @@ def small(run: Run, floor: float) -> str:
 def floors(run: Run, floor: float) -> list[str]:
     """The floor of the errors of a run in each of their units, as people read it."""
     units = dict.fromkeys(run.log.signal(name).unit for name in joint_errors(run))
-    return [f"{1e3 * floor:.3g} mrad" if unit == "rad" else say(floor, unit, 3) for unit in units]
+    return [_brief(floor, unit) for unit in units]
+
+
+def _brief(floor: float, unit: str) -> str:
+    """A floor as it was entered where that is short, else rounded."""
+    entered = written(floor, unit)
+    if len(entered) <= SHORT:
+        return entered
+    return f"{1e3 * floor:.3g} mrad" if unit == "rad" else say(floor, unit, 3)
 
 
 def beside(run: Run, floor: float, found) -> str:
