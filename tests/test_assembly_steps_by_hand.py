@@ -23,7 +23,7 @@ def machine(Φ, G, n=2, hold=(), joint="spherical", M=None):
         loops=(Loop("ring", A, B, joint),),
         tree=SimpleNamespace(n_v=n, body_of=tuple(range(n))),
         coordinates=tuple(SimpleNamespace(name=f"q_b{i}") for i in range(n)),
-        constraints=lambda z: (list(Φ(np.array(z, float))), [list(r) for r in G(np.array(z, float))]),
+        constraints=lambda z: (np.array(Φ(np.array(z, float))), np.array(G(np.array(z, float)))),
         moved=lambda z, δ: list(np.array(z, float) + np.array(δ)),
         mass_matrix=lambda z: np.eye(n) if M is None else M,
     )  # fmt: skip

@@ -193,10 +193,12 @@ def test_a_start_without_loops_is_looked_at_no_further():
 
 
 @pytest.mark.parametrize("size, closes", [(0.9e-9, True), (1.1e-9, False)])
-def test_a_loop_is_closed_in_eight_steps_or_to_a_nanometre(monkeypatch, size, closes):
+def test_a_loop_is_closed_in_eight_steps_or_to_a_nanometre(size, closes):
     looked = []
-    monkeypatch.setattr(strokes, "_closing", lambda m, z: (looked.append(z), (np.array([size]), np.array([[1.0]])))[1])  # fmt: skip
-    rig = SimpleNamespace(tree=SimpleNamespace(n_v=1), moved=lambda z, δ: [z[0] + δ[0]])
+    constraints = lambda z: (looked.append(z), (np.array([size]), np.array([[1.0]])))[1]
+    rig = SimpleNamespace(
+        tree=SimpleNamespace(n_v=1), moved=lambda z, δ: [z[0] + δ[0]], constraints=constraints
+    )
     there = strokes._stepped(rig, [1.0], [0.5])
     assert len(looked) == 8
     assert there == (pytest.approx([1.5 - 8 * size]) if closes else None)
@@ -263,10 +265,12 @@ def test_a_dead_point_has_a_hundredth_of_the_largest_arm(monkeypatch, least, end
 
 
 @pytest.mark.parametrize("back, closes", [(0.49, True), (0.51, False)])
-def test_a_loop_is_closed_by_less_than_half_a_unit_or_not_at_all(monkeypatch, back, closes):
+def test_a_loop_is_closed_by_less_than_half_a_unit_or_not_at_all(back, closes):
     gaps = iter([back, 0.0])
-    monkeypatch.setattr(strokes, "_closing", lambda m, z: (np.array([next(gaps)]), np.array([[1.0]])))  # fmt: skip
-    rig = SimpleNamespace(tree=SimpleNamespace(n_v=1), moved=lambda z, δ: [z[0] + δ[0]])
+    constraints = lambda z: (np.array([next(gaps)]), np.array([[1.0]]))
+    rig = SimpleNamespace(
+        tree=SimpleNamespace(n_v=1), moved=lambda z, δ: [z[0] + δ[0]], constraints=constraints
+    )
     found = strokes._stepped(rig, [1.0], [0.5])
     assert found == ([pytest.approx(1.5 - back)] if closes else None)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from controllers.pid.suited import says_nothing, suited
-from plants.multibody import branching, checks, metering, strokes, tree
+from plants.multibody import branching, checks, metering, strokes, tree, virtual_work
 from plants.multibody.metering import MeteringValves
 from plants.multibody.oil import Oil
 from plants.multibody.parts import GROUND
@@ -400,13 +400,12 @@ def test_pressures_of_a_supply(monkeypatch):
 
 
 # ---- a step of a stroke ------------------------------------------------------------------------------------------------
-def stepped(monkeypatch, rows, move=(0.5, 0.0)):
+def stepped(rows, move=(0.5, 0.0)):
     """Positions after a move, on loops whose rows are Φ(z)."""
-    monkeypatch.setattr(
-        strokes, "_closing", lambda mechanism, z: (np.array(rows(z), float), slope(rows, z))
-    )
     made = SimpleNamespace(
-        tree=SimpleNamespace(n_v=2), moved=lambda z, move: [a + b for a, b in zip(z, move)]
+        tree=SimpleNamespace(n_v=2),
+        moved=lambda z, move: [a + b for a, b in zip(z, move)],
+        constraints=lambda z: (np.array(rows(z), float), slope(rows, z)),
     )
     return strokes._stepped(made, [0.25, 0.1], move)
 
@@ -419,14 +418,14 @@ def slope(rows, z, h=1e-6):
     return np.column_stack(columns)
 
 
-def test_a_step_closes_its_loops_or_there_is_none(monkeypatch):
+def test_a_step_closes_its_loops_or_there_is_none():
     """z_2 = z_1² after the move; two rows of which one does not close are none, and what is too far is none."""
     parabola = lambda z: [z[1] - z[0] ** 2]
-    z = stepped(monkeypatch, parabola)
+    z = stepped(parabola)
     assert z[1] == pytest.approx(z[0] ** 2, abs=1e-12) and 0.25 < z[0] < 0.75
-    assert stepped(monkeypatch, lambda z: np.zeros(0)) == [0.75, 0.1]
-    assert stepped(monkeypatch, lambda z: [z[1] - z[0] ** 2, 1e-3 + 0.0 * z[0]]) is None
-    assert stepped(monkeypatch, parabola, (3.0, 0.0)) is None
+    assert stepped(lambda z: np.zeros(0)) == [0.75, 0.1]
+    assert stepped(lambda z: [z[1] - z[0] ** 2, 1e-3 + 0.0 * z[0]]) is None
+    assert stepped(parabola, (3.0, 0.0)) is None
 
 
 # ---- metering valves --------------------------------------------------------------------------------
@@ -486,18 +485,23 @@ def test_lengths_change_by_wrenches_and_by_what_acts_on_a_joint_directly(monkeyp
     """Of two actuators, one between pins and one on a joint."""
     pulls = [SimpleNamespace(s=0.5), SimpleNamespace(s=0.75)]
     made = SimpleNamespace(
-        tree=SimpleNamespace(n_v=2), bodies=(), pulls=lambda motion, z, v, x, u: pulls
+        tree=SimpleNamespace(n_v=2),
+        bodies=(),
+        moving=lambda z, rates: None,
+        pulls=lambda motion, z, v, x, u: pulls,
     )
-    monkeypatch.setattr(strokes.tree, "move", lambda *given: None)
-    monkeypatch.setattr(strokes.tree, "inertias", lambda *given: None)
+    monkeypatch.setattr(virtual_work.tree, "inertias", lambda *given: None)
     monkeypatch.setattr(
-        strokes.acting, "applied", lambda mechanism, pulls, one: (one, [10 * one[1], 20 * one[0]])
+        virtual_work.acting,
+        "applied",
+        lambda mechanism, pulls, one: (one, [10 * one[1], 20 * one[0]]),
     )
     monkeypatch.setattr(
-        strokes.tree, "forces", lambda tree, own, motion, g, one: [one[0], 3 * one[1]]
+        virtual_work.tree, "forces", lambda tree, own, motion, g, one: [one[0], 3 * one[1]]
     )
-    lengths, arms = strokes._lengths(made, [0.1, 0.2])
-    assert lengths.tolist() == [0.5, 0.75] and arms.tolist() == [[1.0, 20.0], [10.0, 3.0]]
+    motion, at = virtual_work.at_rest(made, [0.1, 0.2])
+    assert at == pulls
+    assert virtual_work.lever_arms(made, motion, at) == [[1.0, 20.0], [10.0, 3.0]]
 
 
 def followed(monkeypatch, closes_until, arm=lambda z: 1.0, span=(0.0, 9.0), way=1.0):

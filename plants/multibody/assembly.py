@@ -61,7 +61,7 @@ def assemble(mechanism) -> Assembly:
     free = np.array([not mechanism.bodies[j].hold for j in mechanism.tree.body_of], bool)
     z = _closed(mechanism, z_0, M, free)
     check_faces(mechanism, z)
-    _, G = _equations(mechanism, z)
+    _, G = mechanism.constraints(z)
     kept = independent(G)
     check_regular(mechanism, z, M)
     left_out = tuple(_row_names(mechanism)[i] for i in range(len(G)) if i not in kept)
@@ -87,9 +87,8 @@ def _used(mechanism, z, kept) -> tuple[int, ...]:
     rng = np.random.default_rng(11)
     size = np.zeros(sum(ROWS[loop.joint] for loop in mechanism.loops))
     for _ in range(3):
-        _, G = _equations(
-            mechanism, mechanism.moved(z, list(map(float, rng.normal(size=mechanism.tree.n_v))))
-        )
+        aside = mechanism.moved(z, list(map(float, rng.normal(size=mechanism.tree.n_v))))
+        _, G = mechanism.constraints(aside)
         size = np.maximum(size, np.abs(G).max(axis=1, initial=0.0))
     moving = np.flatnonzero(size > RANK * size.max(initial=0.0))
     return kept if set(moving) <= set(kept) else tuple(map(int, moving))
@@ -119,7 +118,7 @@ def _closed(mechanism, z_0, M, free) -> list:
     z = list(z_0)
     away = np.zeros(len(M))
     whole = np.zeros(len(M))
-    Φ, G = _equations(mechanism, z)
+    Φ, G = mechanism.constraints(z)
     damping = 0.0
     for _ in range(STEPS):
         if not len(Φ) or np.abs(Φ).max() < CLOSED * size:
@@ -127,7 +126,7 @@ def _closed(mechanism, z_0, M, free) -> list:
         whole[free] = L @ _damped(G[:, free] @ L, -Φ, damping)
         whole *= min(1.0, 0.5 * max(size, 1.0) / max(np.abs(whole).max(initial=0.0), 1e-300))
         there = mechanism.moved(z, whole)
-        Φ_there, G_there = _equations(mechanism, there)
+        Φ_there, G_there = mechanism.constraints(there)
         if Φ_there @ Φ_there < Φ @ Φ:
             z = there
             Φ = Φ_there
@@ -148,7 +147,7 @@ def _nearest(mechanism, closed, away, W, free, size) -> list:
     z = closed
     move = np.zeros(len(free))
     for _ in range(50):
-        Φ, G = _equations(mechanism, z)
+        Φ, G = mechanism.constraints(z)
         move[free] = shortest(G[:, free], W, G[:, free] @ away[free] - Φ) - away[free]
         if np.abs(move).max(initial=0.0) < 1e-10 and np.abs(Φ).max() < ACCEPTED * size:
             return z
@@ -168,11 +167,6 @@ def _size(mechanism, z) -> float:
         for j, place in zip(cut, (loop.a, loop.b))
     ]
     return max([1e-3, *(float(max(map(abs, r))) for r in (*motion.r, *places))])
-
-
-def _equations(mechanism, z) -> tuple[np.ndarray, np.ndarray]:
-    Φ, G = mechanism.constraints(z)
-    return np.array(Φ, float), np.array(G, float).reshape(-1, mechanism.tree.n_v)
 
 
 def _damped(A, target, damping) -> np.ndarray:
@@ -206,7 +200,7 @@ def shortest(G, W, target) -> np.ndarray:
 
 
 def _open(mechanism, z) -> InputError:
-    Φ = np.abs(np.array(mechanism.constraints(z)[0], float))
+    Φ = np.abs(mechanism.constraints(z)[0])
     gaps = {}
     first = 0
     for loop in mechanism.loops:
@@ -273,6 +267,6 @@ def check_regular(mechanism, z, M) -> None:
 
 def smallest(mechanism, z) -> np.ndarray:
     """Singular values of Φ_z that are not zero, the smallest last."""
-    _, G = _equations(mechanism, z)
+    _, G = mechanism.constraints(z)
     σ = np.linalg.svd(G, compute_uv=False)
     return σ[σ > RANK * σ.max(initial=0.0)]

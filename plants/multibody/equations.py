@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from plants.multibody import (
     acting,
+    closure,
     dynamics,
     loops,
     planar_rates,
@@ -55,17 +58,11 @@ class Equations(Vocabulary):
 
     def rows(self, motion: Motion) -> list:
         """All rows of all loops."""
-        return [
-            row
-            for loop, (a, b) in zip(self.loops, self.cuts)
-            for row in loops.rows(loop, motion, a, b)
-        ]
+        return loops.all_rows(self.loops, self.cuts, motion)
 
-    def constraints(self, z) -> tuple[list, list]:
-        """(Φ, Φ_z) of all rows, redundant ones too."""
-        motion = self.moving(z, None)
-        found = self.rows(motion)
-        return [row.value for row in found], loops.jacobian(self.tree, found, motion.b)
+    def constraints(self, z) -> tuple[np.ndarray, np.ndarray]:
+        """(Φ, Φ_z) of all rows at numbers z, redundant rows too: (rows,) and (rows, rates)."""
+        return closure.equations(self, z)
 
     def moved(self, z, δ) -> list:
         """z ⊕ δ: positions after a small motion δ, given as rates times time; quaternions of unit length."""

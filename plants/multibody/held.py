@@ -15,7 +15,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from plants.multibody import acting, tree
+from plants.multibody.virtual_work import at_rest, lever_arms
 from workbench.contract.machine_limits import FreeJoint
 
 MOVES = 1e-7  # share of a unit motion below which a joint stands
@@ -36,18 +36,8 @@ def driven(mechanism, commands) -> tuple[int, ...]:
 def free_motions(mechanism, ks: tuple[int, ...]) -> np.ndarray:
     """Basis of N at the assembled start, (n_v, how many)."""
     z = list(mechanism.assembly.z)
-    still = [0.0] * mechanism.tree.n_v
-    motion = mechanism.moving(z, still)
-    own = tree.inertias(mechanism.bodies, motion)
-    pulls = mechanism.pulls(motion, z, still, None, None)
-    rows = [
-        row for row in np.array(mechanism.constraints(z)[1], float).reshape(-1, mechanism.tree.n_v)
-    ]
-    for k in ks:
-        unit = [1.0 if i == k else 0.0 for i in range(len(pulls))]
-        wrenches, direct = acting.applied(mechanism, pulls, unit)
-        lever = tree.forces(mechanism.tree, own, motion, (0.0, 0.0, 0.0), wrenches)
-        rows.append(np.array(lever, float) + np.array(direct, float))
+    arms = np.array(lever_arms(mechanism, *at_rest(mechanism, z)), float)
+    rows = [*mechanism.constraints(z)[1], *(arms[k] for k in ks)]
     if not rows:
         return np.eye(mechanism.tree.n_v)
     table = np.array(rows)

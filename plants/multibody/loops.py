@@ -96,6 +96,11 @@ def rows(loop, motion: Motion, a: int, b: int) -> list[Row]:
     return found
 
 
+def all_rows(loops, cuts, motion: Motion) -> list[Row]:
+    """The constraints of all loops; cuts: numbers of the two bodies of each."""
+    return [row for loop, (a, b) in zip(loops, cuts) for row in rows(loop, motion, a, b)]
+
+
 def turning(loop, motion: Motion, a: int, b: int) -> list[tuple]:
     """Rates of the wrenches of `rows`, in their order."""
     place = lambda j, at: point(motion, j, at)

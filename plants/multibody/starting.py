@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from plants.multibody import acting, tree
+from plants.multibody.virtual_work import at_rest, lever_arms, loads
 from workbench.contract.errors import InputError, tried
 from workbench.contract.parameters import graph_key
 from workbench.contract.remembered import remembered
@@ -118,30 +118,19 @@ def holding_forces(mechanism, z) -> list[float]:
 
     Drives that are laws (springs, forces at input zero) give what they give; the others share the rest, by least squares.
     """
-    T, still = mechanism.tree, [0.0] * mechanism.tree.n_v
     z = list(map(float, z))
-    motion = mechanism.moving(z, still)
-    own = tree.inertias(mechanism.bodies, motion)
-    pulls = mechanism.pulls(motion, z, still, None, None)
-    n = len(pulls)
-
-    def loads(forces, gravity):
-        wrenches, direct = acting.applied(mechanism, pulls, forces)
-        return np.array(tree.forces(T, own, motion, gravity, wrenches), float) + np.array(
-            direct, float
-        )
-
+    motion, pulls = at_rest(mechanism, z)
     laws = [k for k, a in enumerate(mechanism.actuators) if a.drive.is_law]
-    F = [0.0] * n
+    open_ = [k for k in range(len(pulls)) if k not in laws]
+    F = [0.0] * len(pulls)
     for k in laws:
         drive = mechanism.actuators[k].drive
         F[k] = float(drive.force([], pulls[k].s, 0.0, [0.0] * len(drive.inputs("")), None))
-    open_ = [k for k in range(n) if k not in laws]
-    known = loads(F, mechanism.gravity)
-    shares = [loads([1.0 if i == k else 0.0 for i in range(n)], (0.0, 0.0, 0.0)) for k in open_]
-    G = np.array(mechanism.constraints(z)[1], float).reshape(-1, T.n_v)
-    columns = np.vstack([*shares, -G]).T
-    if open_:
-        for k, force in zip(open_, np.linalg.lstsq(columns, -known, rcond=1e-10)[0]):
-            F[k] = float(force)
+    if not open_:
+        return F
+    known = np.array(loads(mechanism, motion, pulls, F, mechanism.gravity), float)
+    arms = np.array(lever_arms(mechanism, motion, pulls), float)
+    columns = np.vstack([*(arms[k] for k in open_), -mechanism.constraints(z)[1]]).T
+    for k, force in zip(open_, np.linalg.lstsq(columns, -known, rcond=1e-10)[0]):
+        F[k] = float(force)
     return F

@@ -12,7 +12,7 @@ from math import inf, isfinite
 
 import numpy as np
 
-from plants.multibody import acting, tree
+from plants.multibody.virtual_work import at_rest, lever_arms, loads
 from workbench.contract.machine_limits import Holding
 
 _LEFT = 1e-6  # share of the weight: more left over than without bounds is not held
@@ -22,15 +22,15 @@ def holding(mechanism, x) -> tuple[Holding, ...]:
     """As `System.holding`; drives without a limit are left out."""
     from scipy.optimize import lsq_linear
 
-    z, rates, _ = mechanism.split([float(v) for v in x])
-    known, shares, G = _virtual_work(mechanism, [float(v) for v in z], len(rates))
+    z, _, _ = mechanism.split([float(v) for v in x])
+    known, arms, G = _virtual_work(mechanism, [float(v) for v in z])
     driven = [k for k, a in enumerate(mechanism.actuators) if a.drive.inputs(a.name)]
     line = mechanism.line_at_most
     bears = {k: mechanism.actuators[k].drive.bears(line) for k in driven}
     limited = [k for k in driven if isfinite(bears[k][1])]
     if not limited:
         return ()
-    columns = np.vstack([*(shares[k] for k in driven), -G]).T
+    columns = np.vstack([*(arms[k] for k in driven), -G]).T
     free = np.linalg.lstsq(columns, -known, rcond=1e-10)[0]
     low = [*(bears[k][0] for k in driven), *[-inf] * len(G)]
     high = [*(bears[k][1] for k in driven), *[inf] * len(G)]
@@ -65,26 +65,13 @@ def _unit(mechanism, actuator) -> str:
     return "N m" if turns else "N"
 
 
-def _virtual_work(mechanism, z, n_v: int):
-    """(forces of weight and springs on the joints, those of a unit force of every actuator, Φ_z)."""
-    still = [0.0] * n_v
-    motion = mechanism.moving(z, still)
-    own = tree.inertias(mechanism.bodies, motion)
-    pulls = mechanism.pulls(motion, z, still, None, None)
-
-    def loads(forces, gravity):
-        wrenches, direct = acting.applied(mechanism, pulls, forces)
-        return np.array(
-            tree.forces(mechanism.tree, own, motion, gravity, wrenches), float
-        ) + np.array(direct, float)
-
+def _virtual_work(mechanism, z) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(forces of weight and springs on the joints, lever arms of every actuator, Φ_z)."""
+    motion, pulls = at_rest(mechanism, z)
     springs = [
         0.0 if a.drive.inputs(a.name) else float(a.drive.force([], p.s, 0.0, [], None))
         for a, p in zip(mechanism.actuators, pulls)
     ]
-    shares = [
-        loads([1.0 if i == k else 0.0 for i in range(len(pulls))], (0.0, 0.0, 0.0))
-        for k in range(len(pulls))
-    ]
-    G = np.array(mechanism.constraints(z)[1], float).reshape(-1, n_v)
-    return loads(springs, mechanism.gravity), shares, G
+    known = loads(mechanism, motion, pulls, springs, mechanism.gravity)
+    arms = lever_arms(mechanism, motion, pulls)
+    return np.array(known, float), np.array(arms, float), mechanism.constraints(z)[1]

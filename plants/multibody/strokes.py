@@ -16,14 +16,16 @@ Source: [Haug89, chapter 3], driving constraints and lock-up.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
 
-from plants.multibody import acting, loops, tree
 from plants.multibody.assembly import shortest
+from plants.multibody.virtual_work import at_rest, lever_arms
 from workbench.contract.errors import InputError, tried
+from workbench.numerics.on_numbers import on_numbers
 
 STEP = 0.05  # rad or m, of the joint that moves most
 MOST = 400  # steps to one side
@@ -100,33 +102,26 @@ def _index(mechanism, name: str) -> int:
 
 def _lengths(mechanism, z) -> tuple[np.ndarray, np.ndarray]:
     """(s of all actuators, ∂s/∂z)."""
-    still = [0.0] * mechanism.tree.n_v
-    motion = tree.move(mechanism.bodies, mechanism.tree, list(z), still)
-    own = tree.inertias(mechanism.bodies, motion)
-    pulls = mechanism.pulls(motion, list(z), still, None, None)
-    table = []
-    for k in range(len(pulls)):
-        one = [1.0 if i == k else 0.0 for i in range(len(pulls))]
-        wrenches, direct = acting.applied(mechanism, pulls, one)
-        lever = tree.forces(mechanism.tree, own, motion, (0.0, 0.0, 0.0), wrenches)
-        table.append(np.array(lever, float) + np.array(direct, float))
-    return np.array([float(p.s) for p in pulls]), np.array(table)
+    s, table = _of_positions(mechanism)(z)
+    return s, table.reshape(len(s), mechanism.tree.n_v)
 
 
-def _closing(mechanism, z) -> tuple[np.ndarray, np.ndarray]:
-    motion = tree.move(mechanism.bodies, mechanism.tree, list(z), None)
-    rows = mechanism.rows(motion)
-    G = loops.jacobian(mechanism.tree, rows, motion.b)
-    return (
-        np.array([row.value for row in rows], float),
-        np.array(G, float).reshape(-1, mechanism.tree.n_v),
-    )
+@lru_cache(maxsize=16)
+def _of_positions(mechanism) -> Callable[..., list[np.ndarray]]:
+    """z → [s, ∂s/∂z row by row], a graph: a stroke asks for them a hundred times."""
+
+    def both(z):
+        motion, pulls = at_rest(mechanism, z)
+        arms = lever_arms(mechanism, motion, pulls)
+        return [p.s for p in pulls], [entry for line in arms for entry in line]
+
+    return on_numbers(both, mechanism.tree.n_z)
 
 
 def _arms(mechanism, z):
     """(s, N, L) at closed positions z."""
     s, S = _lengths(mechanism, z)
-    _, G = _closing(mechanism, z)
+    _, G = mechanism.constraints(z)
     N = np.eye(mechanism.tree.n_v)
     if len(G):
         _, σ, Vt = np.linalg.svd(G)
@@ -203,7 +198,7 @@ def _stepped(mechanism, z, move) -> list | None:
     z = mechanism.moved(list(z), list(map(float, move)))
     unity = np.eye(mechanism.tree.n_v)
     for _ in range(8):
-        Φ, G = _closing(mechanism, z)
+        Φ, G = mechanism.constraints(z)
         if not len(Φ) or np.abs(Φ).max() < 1e-12:
             return z
         back = shortest(G, unity, -Φ)
