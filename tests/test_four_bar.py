@@ -402,6 +402,7 @@ def test_friction_is_found_by_name():
 def test_verdicts_of_a_run_beyond_the_stroke_are_undecided():
     from workbench.cases.file import loads
     from workbench.verification import verify
+    from workbench.verification.run_claims import Tracking
 
     text = """
 plant: {machine: four-bar, change: {l_20: 20 mm, l_30: 20 mm}}
@@ -409,9 +410,8 @@ scenario: {reference: {type: Sine, space: output, centre: start, amplitude: [A],
 """
     for amplitude, holds in (("15 mm", True), ("30 mm", None)):
         case = loads(text.replace("A", amplitude))
-        tracking = next(
-            v for v in verify(case.loop, case.scenario, case.claims) if v.key == "tracking"
-        )
+        asked = [claim for claim in case.claims if isinstance(claim, Tracking)]
+        (tracking,) = verify(case.loop, case.scenario, asked)
         assert tracking.holds is holds and ("leaves its stroke" in tracking.worst) == (
             holds is None
         )
