@@ -132,6 +132,7 @@ def test_figures_drawn_early_are_those_drawn_at_the_end(both):
         assert all(whole[name] is picture for name, picture in pictures.items())
 
 
+@pytest.mark.quick
 def test_a_failing_claim_ends_the_scans_and_is_what_is_raised():
     wrong = (*ASKED[:1], C.ParameterLimit("no.such", to=1.5), run_claims.Tracking())
     with pytest.raises(InputError, match="no number 'no.such'"):

@@ -81,7 +81,6 @@ def test_a_limit_shown_is_the_one_that_was_searched(two_joint):
     ]  # one law: the files' names tell them apart
 
 
-@pytest.mark.quick
 def test_what_is_not_alike_is_said():
     base = case(name="base.yaml")
     other = case(plant="{machine: ieha-published-linear, change: {K: 97 1/s}}", name="other.yaml")
@@ -112,6 +111,7 @@ def test_a_loop_that_hunts_is_shown_beside_a_sound_one():
     assert hunting.saturated == violated["saturation"].data["shares"]["X"] > 0.01
 
 
+@pytest.mark.quick
 def test_bad_input():
     with pytest.raises(InputError, match="1 case, expected two or more"):
         compare([case()])

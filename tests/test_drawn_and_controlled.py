@@ -57,6 +57,7 @@ def test_position_control_comes_back_and_is_refused_with_a_wire_reversed(crane):
     assert "sign of the command u_lift" in crossed.worst
 
 
+@pytest.mark.quick
 def test_predictive_control_of_pins_needs_no_numbers_and_follows(crane):
     law = MPC(crane, **MPC.suited(crane))
     assert law.tracked == ("s_lift", "s_tilt")

@@ -141,6 +141,7 @@ def test_an_unstable_loop_never_holds(name):
     assert exit_code([stated]) == (1 if decided else 2)
 
 
+@pytest.mark.quick
 def test_what_is_not_v_is_refused_as_well():
     """A loop that hammers its valves is refused by what users look at, whatever bound on v they gave."""
     found = {

@@ -268,6 +268,7 @@ def test_every_analysis_draws_its_figure_and_a_missing_one_drops_it():
         )
 
 
+@pytest.mark.quick
 def test_minimal_content_is_one_page_with_the_verdicts():
     (page,) = pages(rendered(Content("A title", "A question?", (HOLDS, UNDECIDED))))
     for words in (

@@ -56,6 +56,7 @@ def test_what_is_told_of_samples_holds_runs_from_corners(loads):
     assert (most < [1.1, 1.1, 1.2, 7.0] * largest).all()
 
 
+@pytest.mark.quick
 def test_values_are_those_of_log_and_ledger_where_nothing_is_uncertain(monkeypatch):
     case, claim = read("scenario.duration=5 ms")
     question = posed(run(case.loop, case.scenario), widths(claim, case.loop))
