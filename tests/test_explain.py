@@ -50,7 +50,13 @@ def test_claims_and_sections(capsys):
 
 
 @pytest.mark.parametrize(
-    ("path", "hint"), [("controller.lamda", "lambda"), ("plnt", "did you mean"), (".", "empty")]
+    ("path", "hint"),
+    [
+        ("controller.lamda", "lambda"),
+        ("plnt", "did you mean"),
+        (".", "empty"),
+        ("crane.yaml", "write the key, such as controller.VDC.λ"),
+    ],
 )
 def test_unknown_words_get_the_nearest(capsys, path, hint):
     assert main(["explain", path]) == 3

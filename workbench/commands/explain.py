@@ -20,6 +20,7 @@ from workbench.contract.units import example
 # Levels below a section: a machine, its actuators, their drives, those's cylinders, valves ….
 DEEPEST = 8
 
+ENDINGS = ("yaml", "yml")  # of case files
 NEXT = "to go on: workbench explain plant, workbench explain controller.VDC, workbench explain cylinder.bore"
 
 
@@ -146,6 +147,11 @@ def _unknown(last: str, words: list[str], keys: list[Key], roots: Mapping[str, t
     parts = [shape.called(cls) for key in keys for cls in key.below]
     known = list(dict.fromkeys([*roots, *(way for key in keys for way in _ways(key)), *parts]))
     near = difflib.get_close_matches(last, known, 3)
+    if last in ENDINGS:
+        return InputError(
+            f"{'.'.join(words)} is called as a case file is, and explain takes a key",
+            mend="write the key, such as controller.VDC.λ; verify-stability reads the file",
+        )
     return InputError(
         f"there is no key {last!r}" + (f" in {'.'.join(words[:-1])}" if words[1:] else ""),
         key=".".join(words),
