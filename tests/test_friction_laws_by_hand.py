@@ -105,12 +105,23 @@ def test_breakaway_is_not_below_sliding(law):
 
 
 @pytest.mark.parametrize("law", [Stribeck, BengisuAkay, BrownMcPhee, LuGre, ModifiedLuGre])
-def test_sliding_alone_above_the_breakaway_that_was_left_out_is_told_what_to_give(law):
-    assert law(F_c=4500.0).F_s == 4500.0
+def test_breakaway_that_was_left_out_follows_sliding(law):
+    assert law(F_c=5000.0).F_s == 7500.0 and law(F_c=100.0).F_s == 150.0
+    assert replace(law(F_c=100.0), F_c=120.0).F_s == 150.0, "once there it is a number as any other"
     with pytest.raises(InputError) as told:
-        law(F_c=5000.0)
-    assert "F_s does not follow F_c, and is 4500 N where it is left out" in told.value.mend
-    assert "1.5 × F_c is usual, 7500 N here" in told.value.mend
+        law(F_s=750.0)
+    assert told.value.mend == "leave F_s out: it is 1.5 × F_c then, 4500 N here; or give both"
+
+
+@pytest.mark.parametrize("law", [LuGre, ModifiedLuGre])
+def test_bristles_that_were_left_out_follow_the_breakaway(law):
+    """They bend by 0.45 mm, and yield in 4 ms; what is given stays."""
+    assert (law().F_s, law().σ_0, law().σ_1) == (4500.0, 1e7, 4e4)
+    small = law(F_c=300.0)
+    assert (small.σ_0, small.σ_1) == (pytest.approx(1e6), pytest.approx(4e3))
+    assert law(F_c=300.0, F_s=900.0).σ_0 == pytest.approx(2e6)
+    assert law(F_c=300.0, σ_0=5e5).σ_1 == pytest.approx(2e3)
+    assert law(F_c=300.0, σ_1=70.0).σ_1 == 70.0 and law(F_c=300.0, σ_1=0.0).σ_1 == 0.0
 
 
 # ---- bristles -------------------------------------------------------------------------------------------------------------

@@ -10,9 +10,31 @@ from typing import Annotated, final
 import numpy as np
 
 from plants.components.friction.enclosure import ROUNDING
-from plants.components.friction.static import check_stribeck
+from plants.components.friction.static import Breakaway, check_stribeck, follow
 from workbench.contract.parameters import Bound, Unit, nonnegative, positive
 from workbench.contract.system import Signal
+
+BREAKS_AT = 0.45e-3  # m, how far bristles are bent where they break away
+YIELDS_IN = 4e-3  # s, σ_1/σ_0
+Stiffness = Annotated[
+    float | None,
+    Unit("N/m"),
+    f"bristle stiffness; left out: F_s/{BREAKS_AT * 1e3:g} mm",
+    positive,
+]
+Damping = Annotated[
+    float | None,
+    Unit("N s/m"),
+    f"bristle damping; left out: {YIELDS_IN * 1e3:g} ms × σ_0",
+    nonnegative,
+]
+
+
+def check_bristles(law) -> None:
+    """As `check_stribeck`; numbers of bristles that were left out follow the breakaway friction."""
+    check_stribeck(law)
+    follow(law, σ_0=law.F_s / BREAKS_AT)
+    follow(law, σ_1=YIELDS_IN * law.σ_0)
 
 
 class Bristles(ABC):
@@ -132,24 +154,23 @@ class LuGre(Bristles):
     a quadratic form that is ≤ 0 for all e, ε exactly when σ_1² a ≤ 4 (σ_1 + b) σ_0, i.e. |v| ≤ 4 (σ_1 + b) g(v)/σ_1². The
     power lost in the bristles is the same form with v and z: up to that speed, and not beyond, friction only takes power.
 
-    The defaults are those of one seal: with F_s = 4.5 kN the bristles break away at F_s/σ_0 = 0.45 mm, and σ_1/σ_0 = 4 ms
-    ([Canudas95] has 0.015 mm and 3.2 ms, [Jaiswal21] 0.05 mm and 3.3 ms). F_s, σ_0 and σ_1 go with the load on the seal: give all
-    three for a smaller one, such as F_c 500 N, F_s 750 N, σ_0 1.7e6 N/m, σ_1 6.7e3 N s/m. With the default σ_1 the limit of speed
-    above is 0.05 m/s there, and a law that makes up for friction chatters beyond it.
+    F_s, σ_0 and σ_1 go with the load on the seal. Left out they follow F_c: F_s = 1.5 F_c, the bristles break away at
+    F_s/σ_0 = 0.45 mm, and σ_1/σ_0 = 4 ms ([Canudas95] has 0.015 mm and 3.2 ms, [Jaiswal21] 0.05 mm and 3.3 ms). A σ_1 that is large
+    beside F_c lowers the limit of speed above, beyond which a law that makes up for friction chatters.
 
     Source: [Canudas95]; [Jaiswal21] eqs (25)–(27), b is its σ_2.
     """
 
     F_c: Annotated[float, Unit("N"), "Coulomb friction", positive] = 3000.0
-    F_s: Annotated[float, Unit("N"), "breakaway friction", positive] = 4500.0
+    F_s: Breakaway = None
     v_s: Annotated[float, Unit("m/s"), "Stribeck speed", positive] = 0.03
     b: Annotated[float, Unit("N s/m"), "viscous friction", nonnegative] = 2000.0
-    σ_0: Annotated[float, Unit("N/m"), "bristle stiffness", positive] = 1e7
-    σ_1: Annotated[float, Unit("N s/m"), "bristle damping", nonnegative] = 4e4
+    σ_0: Stiffness = None
+    σ_1: Damping = None
     n: Annotated[float, Unit("1"), "exponent of the Stribeck curve", EXPONENT] = 2.0
 
     def __post_init__(self):
-        check_stribeck(self)
+        check_bristles(self)
 
     def states(self, name: str) -> tuple[Signal, ...]:
         return (Signal(f"z_{name}", "m", f"bristle deflection, {name}", "friction"),)

@@ -8,9 +8,16 @@ from typing import Annotated, final
 
 import numpy as np
 
-from plants.components.friction.bristles import EXPONENT, Bristles, _bell
+from plants.components.friction.bristles import (
+    EXPONENT,
+    Bristles,
+    Damping,
+    Stiffness,
+    _bell,
+    check_bristles,
+)
 from plants.components.friction.enclosure import subdivided, times, total
-from plants.components.friction.static import check_stribeck
+from plants.components.friction.static import Breakaway
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, nonnegative, positive
 from workbench.contract.system import Signal
@@ -50,11 +57,11 @@ class ModifiedLuGre(Bristles):
     """
 
     F_c: Annotated[float, Unit("N"), "Coulomb friction", positive] = 3000.0
-    F_s: Annotated[float, Unit("N"), "breakaway friction", positive] = 4500.0
+    F_s: Breakaway = None
     v_s: Annotated[float, Unit("m/s"), "Stribeck speed", positive] = 0.03
     b: Annotated[float, Unit("N s/m"), "viscous friction", nonnegative] = 2000.0
-    σ_0: Annotated[float, Unit("N/m"), "bristle stiffness", positive] = 1e7
-    σ_1: Annotated[float, Unit("N s/m"), "bristle damping", nonnegative] = 4e4
+    σ_0: Stiffness = None
+    σ_1: Damping = None
     v_b: Annotated[float, Unit("m/s"), "speed from which on the film grows no more", positive] = (
         0.12
     )
@@ -65,7 +72,7 @@ class ModifiedLuGre(Bristles):
     n: Annotated[float, Unit("1"), "exponent of the Stribeck curve", EXPONENT] = 2.0
 
     def __post_init__(self):
-        check_stribeck(self)
+        check_bristles(self)
         if self.v_b < self.v_s:
             raise InputError(
                 f"v_b: the film stops growing at {self.v_b:g} m/s, which must not be below v_s = {self.v_s:g} m/s"

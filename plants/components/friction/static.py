@@ -76,16 +76,26 @@ class Static(ABC):
 
 
 USUAL = 1.5  # breakaway friction over that of sliding, of a seal
+Breakaway = Annotated[
+    float | None, Unit("N"), f"breakaway friction; left out: {USUAL:g} × F_c", nonnegative
+]
+
+
+def follow(law, **usual: float) -> None:
+    """Numbers of a friction law that were left out follow from those that were given."""
+    for name, value in usual.items():
+        if getattr(law, name) is None:
+            object.__setattr__(law, name, value)
 
 
 def check_stribeck(law) -> None:
-    """Bounds of each number, and no breakaway friction below the friction of sliding."""
+    """Bounds of each number, and no breakaway friction below the friction of sliding; left out, it follows that."""
+    follow(law, F_s=USUAL * law.F_c)
     check_bounds(law)
     if law.F_s < law.F_c:
         raise InputError(
             f"F_s: breakaway friction, {law.F_s:g} N, must not be below Coulomb friction, F_c = {law.F_c:g} N",
-            mend=f"give both: F_s does not follow F_c, and is {type(law).F_s:g} N where it is left out; {USUAL:g} × F_c is usual, "
-            f"{USUAL * law.F_c:g} N here",
+            mend=f"leave F_s out: it is {USUAL:g} × F_c then, {USUAL * law.F_c:g} N here; or give both",
         )
 
 
@@ -130,7 +140,7 @@ class Stribeck(Static):
     """f_f = S(v) tanh(v/w) + b v, S(v) = F_c + (F_s − F_c) exp(−(v/v_s)²): falls around v_s when b is small."""
 
     F_c: Annotated[float, Unit("N"), "Coulomb friction", nonnegative] = 3000.0
-    F_s: Annotated[float, Unit("N"), "breakaway friction", nonnegative] = 4500.0
+    F_s: Breakaway = None
     v_s: Annotated[float, Unit("m/s"), "Stribeck speed", positive] = 0.03
     b: Annotated[float, Unit("N s/m"), "viscous friction", nonnegative] = 2000.0
     width: Annotated[float, Unit("m/s"), "speed w over which the sign is smoothed", positive] = 1e-3
@@ -181,7 +191,7 @@ class BengisuAkay(Static):
     """
 
     F_c: Annotated[float, Unit("N"), "Coulomb friction", nonnegative] = 3000.0
-    F_s: Annotated[float, Unit("N"), "breakaway friction", nonnegative] = 4500.0
+    F_s: Breakaway = None
     v_s: Annotated[float, Unit("m/s"), "speed of the largest friction", positive] = 0.03
     ξ: Annotated[float, Unit("s/m"), "decay of the Stribeck effect beyond it", positive] = 33.0
     b: Annotated[float, Unit("N s/m"), "viscous friction", nonnegative] = 2000.0
@@ -226,7 +236,7 @@ class BrownMcPhee(Static):
     """
 
     F_c: Annotated[float, Unit("N"), "Coulomb friction", nonnegative] = 3000.0
-    F_s: Annotated[float, Unit("N"), "breakaway friction", nonnegative] = 4500.0
+    F_s: Breakaway = None
     v_s: Annotated[float, Unit("m/s"), "Stribeck speed", positive] = 0.03
     b: Annotated[float, Unit("N s/m"), "viscous friction", nonnegative] = 2000.0
 
