@@ -94,7 +94,7 @@ class Drivable(Protocol):
 
 @runtime_checkable
 class LinearisesItself(Protocol):
-    """A plant without a graph that can say what it is near a point."""
+    """A plant without an expression graph that gives its own derivatives at a point."""
 
     # Strength of what rests on them, and where they come from, in words.
     derivatives: tuple[str, str]
