@@ -95,7 +95,7 @@ class Sizes(NamedTuple):
 
 
 class Drive(ABC):
-    """See the numbered contract in the module's docstring."""
+    """What moves one actuator of a `Mechanism`; what a subclass has to give is numbered in the module's docstring."""
 
     is_law: ClassVar[bool] = False
     needs_supply: ClassVar[bool] = False

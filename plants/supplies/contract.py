@@ -49,7 +49,7 @@ class Account(NamedTuple):
 
 
 class Supply(ABC):
-    """See the numbered contract in the module's docstring."""
+    """What feeds the drives of a `Mechanism` with oil; what a subclass has to give is numbered in the module's docstring."""
 
     @abstractmethod
     def line(self, y) -> Line: ...
