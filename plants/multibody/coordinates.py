@@ -127,7 +127,7 @@ def check(mechanism, space: str) -> None:
 
 
 def task(mechanism, space: str, q) -> list:
-    """Coordinates of a space at positions q; lengths of the drives also where they are no space for paths."""
+    """Coordinates of a space at positions q; "piston" gives the lengths of the drives also where no path can be given in them."""
     if space == "joint" and independent(mechanism):
         return list(q)
     if space == "joint":
