@@ -46,7 +46,7 @@ class Run(Chapter):
 
 
 def of_the_run(log: Log, plant, analysis: Mapping) -> Figures:
-    """What is drawn of a run, in this order."""
+    """Name → function that draws a figure of the run, in the order of the chapter."""
     beside = signals.wanted_path(log, plant) is not None
     figures = {"path": lambda: run.path(log, plant)}
     if tracked := analysis.get("tracking"):
@@ -78,7 +78,7 @@ def of_the_run(log: Log, plant, analysis: Mapping) -> Figures:
 
 
 def load_rows(tracked: Mapping, previews: Mapping) -> list[list[str]]:
-    """[output, rms, largest, at, rms and largest of the run that sees nothing ahead]."""
+    """[output, rms error, largest error, its time, rms and largest error of a run without preview]."""
     rows = []
     for entry in tracked.get("outputs", ()):
         blind = previews.get(entry["name"])
@@ -115,7 +115,7 @@ def limit_row(entry: Mapping) -> list[str]:
 
 
 def at_limits(entries) -> str:
-    """One sentence on the limits in the run."""
+    """One sentence on the limits that the run was at, and how long."""
     at = [e for e in entries if e["share"]]
     if not at:
         return "no limit was reached."
