@@ -60,14 +60,12 @@ def of_the_run(log: Log, plant, analysis: Mapping) -> Figures:
         "forces": lambda: run.forces(log, plant),
         "pressures": lambda: run.pressures(log, plant),
     }
-    behind_valves = course(log, plant) is not None  # whose commands have a chapter of their own
-    limited = analysis.get("limits")
-    if limited and not (
-        behind_valves
-        and all(entry["kind"] == "command" and not entry["share"] for entry in limited)
-    ):
+    metered = course(log, plant) is not None  # commands of metering valves have a chapter of their own
+    limited = analysis.get("limits") or ()
+    said_there = [metered and e["kind"] == "command" and not e["share"] for e in limited]
+    if not all(said_there):
         figures["limits"] = lambda: loop.limits(limited)
-    if not behind_valves and not any(entry["kind"] == "command" for entry in limited or ()):
+    if not metered and not any(entry["kind"] == "command" for entry in limited):
         figures["voltages"] = lambda: run.voltages(log, plant)
     figures["friction"] = lambda: friction.rubbed(log, plant)
     if solved := analysis.get("solver"):
