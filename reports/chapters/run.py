@@ -60,7 +60,8 @@ def of_the_run(log: Log, plant, analysis: Mapping) -> Figures:
         "forces": lambda: run.forces(log, plant),
         "pressures": lambda: run.pressures(log, plant),
     }
-    metered = course(log, plant) is not None  # commands of metering valves have a chapter of their own
+    # Commands of metering valves have a chapter of their own.
+    metered = course(log, plant) is not None
     limited = analysis.get("limits") or ()
     said_there = [metered and e["kind"] == "command" and not e["share"] for e in limited]
     if not all(said_there):
