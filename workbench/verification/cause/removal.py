@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -54,24 +55,39 @@ def removal(run: Run, faint: bool = True) -> Cause | None:
     large = large_error(run, scenario)
     jobs = [(trial.on(run.loop), replace(scenario, **trial.scenario)) for trial in tried]
     after = _judged(jobs, partial(badness, large=large))
-    shares = [max(0.0, (before - left - trial.free) / before) for trial, left in zip(tried, after)]
-    well = [left < SOUND or share >= CLEARLY for left, share in zip(after, shares)]
-    weights = [share * (0.2 + trial.oddness) for share, trial in zip(shares, tried)]
-    if before < SOUND:
-        clear = [_heals(trial, share) for trial, share in zip(tried, shares)]
-        weights = [weight if heals else 0.0 for weight, heals in zip(weights, clear)]
-        if not any(clear):
-            return None
-    best = int(np.argmax(weights))
-    if shares[best] < HELPS:
-        return _in_part(tried[best], shares[best])
-    told = dict.fromkeys([tried[best].told(True, well[best])])
+    found = [_removed(trial, before, left) for trial, left in zip(tried, after)]
+    if before < SOUND and not any(_heals(one.trial, one.share) for one in found):
+        return None
+    best = max(found, key=lambda one: one.weight)
+    if best.share < HELPS:
+        return _in_part(best.trial, best.share)
+    named = [best]
     # One of many numbers that were tried in turn; or a slower path, which heals what a stronger machine would heal, too.
-    if " " in tried[best].kind or tried[best].kind == "reference":
-        alike = [k for k, share in enumerate(shares) if share >= ALIKE * shares[best]]
-        alike.sort(key=lambda k: -weights[k])
-        told |= dict.fromkeys(tried[k].told(True, well[k]) for k in alike)
-    return Cause(tried[best].kind, "; or ".join(list(told)[:3]), shares[best])
+    if " " in best.trial.kind or best.trial.kind == "reference":
+        alike = [one for one in found if one.share >= ALIKE * best.share]
+        named += sorted(alike, key=lambda one: -one.weight)
+    words = dict.fromkeys(one.trial.told(True, one.well) for one in named)
+    return Cause(best.trial.kind, "; or ".join(list(words)[:3]), best.share)
+
+
+class _Removed(NamedTuple):
+    """A trial that was run: the share of badness that it removes, whether the run then shows no fault, its weight.
+
+    Where the run shows hardly a fault (below SOUND), only trials that heal have a weight.
+    """
+
+    trial: Trial
+    share: float
+    well: bool
+    weight: float
+
+
+def _removed(trial: Trial, before: float, left: float) -> _Removed:
+    """before, left: badness with the fault, and without."""
+    share = max(0.0, (before - left - trial.free) / before)
+    counts = before >= SOUND or _heals(trial, share)
+    weight = share * (0.2 + trial.oddness) if counts else 0.0
+    return _Removed(trial, share, left < SOUND or share >= CLEARLY, weight)
 
 
 def _heals(trial: Trial, share: float) -> bool:
