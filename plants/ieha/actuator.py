@@ -54,7 +54,10 @@ LOAD = "ext"  # of the force from outside
 @final
 @dataclass(frozen=True)
 class IEHA(Hydraulics, Built):
-    """The actuator with its load; equations in the module's docstring. Inputs X [m], F_ext [N], opposing +Y."""
+    """An integrated electro-hydraulic actuator with its load; equations in the module's docstring.
+
+    Inputs: X [m], the position of the micro-valve, and F_ext [N], an external force that opposes +Y.
+    """
 
     name: str = "IEHA"
     m: Annotated[float, Unit("kg"), "mass of the load", positive] = 10.0
