@@ -100,7 +100,8 @@ class VDC(Forces):
         own = self.machine.spaces
         if self.space == "joint" and own and "joint" not in own:
             raise InputError(
-                f"space: {self.model.title} has no joint space: what leads is a ball joint, whose place is no one number",
+                f"space: {self.model.title} has no joint space: an independent joint is a ball joint, whose position is "
+                "no single number",
                 mend=f"write 'space: {own[0]}', for the law and for its path",
             )
         if self.space in known:
