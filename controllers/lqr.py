@@ -23,10 +23,12 @@ from workbench.verification.linear.systems import LinearSystem
 
 
 def target_map(A, B, C, right) -> tuple[np.ndarray, float]:
-    """Steady states as a linear map: (x_s; u_s) = M p with x_s = A x_s + B u_s + right_x p, C x_s = right_y p.
+    """(M, residual): M maps parameters p to a steady state, (x_s; u_s) = M p.
 
-    A, B, C n×n, n×m, q×n; right (n+q)×k. Smallest solution where there are several; second value: relative residual,
-    above about 1e-8 when an output cannot be brought to rest where it is wanted.
+        x_s = A x_s + B u_s + right_x p,   C x_s = right_y p
+
+    A (n×n), B (n×m), C (q×n), right (n+q)×k, M (n+m)×k: the smallest solution where there are several. residual: relative;
+    above about 1e-8 where no steady state gives an output its wanted value.
     """
     n = len(A)
     q = len(C)
@@ -48,7 +50,7 @@ def target_map(A, B, C, right) -> tuple[np.ndarray, float]:
 class LQR(Controller):
     """State feedback on the measured states, sampled every T_s, with integral action on the tracked outputs.
 
-        u = u_0 + F (r − y_0) − K (x − x_0) − K_i ζ,   ζ⁺ = ζ + (y − r)   (ζ stands while its command is limited)
+        u = u_0 + F (r − y_0) − K (x − x_0) − K_i ζ,   ζ⁺ = ζ + (y − r)   (ζ⁺ = ζ while the command is at its limit)
 
     model   the plant as the controller knows it; every state must be measured by name (else use MPC with an Observer)
     K, K_i, F   gains row by row, one row a command; design them with `LQR.design`

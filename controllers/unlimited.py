@@ -15,7 +15,7 @@ def instant(controller):
 
 
 def unlimited(controller, waiting: bool = False):
-    """The controller without its own limits on the command (those wrappers have no memory); waiting: it still waits for a pump."""
+    """The controller without its own limits on the command. waiting: True keeps the limit that waits for a pump's pressure."""
     if isinstance(controller, Saturated):
         return unlimited(controller.inner, waiting)
     if controller.inner is None:

@@ -21,10 +21,13 @@ from workbench.contract.errors import InputError
 @final
 @dataclass(frozen=True)
 class BaseMotion:
-    """position, angles: References of three components each (m, rad), or None for none.
+    """A prescribed motion of a machine's base; `disturbances(plant)` gives it as `Scenario(disturbances=…)` takes it.
 
-    `disturbances(plant)` gives what `Scenario(disturbances=…)` takes. The law of VDC takes the base to be at rest unless told
-    otherwise, so the ledger shows the base's power as p_Bc1.
+    position   displacement x, y, z of the base from its place at rest, m: a Reference of three components, or None
+    angles     rotation about x, y, z, rad, likewise
+
+    Equations are in the module's docstring. `VDC` assumes a base at rest; the ledger then has the power that a moving base
+    brings in under the name p_Bc1.
     """
 
     position: Any = None

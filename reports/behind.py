@@ -17,7 +17,7 @@ VALVES = {key: segments.VALVES[key] for key in ("hR", "hSC", "rR", "rSC")} | {"c
 # ---- machines behind valves ---------------------------------------------------------------------------------------------
 @lru_cache(4)
 def behind(plant) -> ValveSections | None:
-    """The sections of a plant's metering valves, as people call them; None where there are none that can be drawn."""
+    """The metering valves of a plant, their titles cut to fit labels; None where it has none, or none that can be drawn."""
     valves = None if plant is None else plant.valves
     found = valves.valve_sections if isinstance(valves, HasValveSections) else None
     if found is None:

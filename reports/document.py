@@ -31,10 +31,11 @@ def write_report(
     progress: Callable[[float], None] | None = None,
     drawn: Drawn | None = None,
 ) -> None:
-    """Write the report, whole or not at all: as PDF, or as a page that moves where `path` ends in .html.
+    """Write the report as PDF, or as an interactive page where `path` ends in .html.
 
-    progress: called with the fraction done. drawn: figures there are already. Raises InputError when `path` cannot be written;
-    then a file that was there stays.
+    progress: called with the fraction done. drawn: figures that were drawn before; those of the same data are used again.
+
+    Raises InputError when `path` cannot be written. A file that was there stays unless the new one is complete.
     """
     if is_page(path):
         write_page(path, content)

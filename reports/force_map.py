@@ -16,7 +16,10 @@ from . import segments
 
 
 class Map(NamedTuple):
-    """Γ as a falling line (v [m/s], f [N]), vertical where it is a set; bands (v_0, v_1, segment); sets (v, low, high)."""
+    """Γ as a falling line (v [m/s], f [N]), which is vertical where Γ(v) is an interval.
+
+    bands: (v_0, v_1, segment) of Γ. sets: (v, least force, greatest force) where Γ(v) is an interval.
+    """
 
     v: np.ndarray
     f: np.ndarray
@@ -56,7 +59,7 @@ def force_map(
 def curve(
     circuit: Circuit, openings: Openings, u_b: float, low: float, high: float, points: int = 61
 ):
-    """v, and the least and greatest force of Γ there."""
+    """(v [m/s], least force, greatest force [N]) of Γ at `points` velocities, and at those where it jumps."""
     (section,), Q = circuit.sections, circuit.pump.Q
     jumps = [w for w in (-Q / section.A_r, 0.0, Q / section.A_h) if low < w < high]
     v = np.linspace(low, high, points)
@@ -81,7 +84,7 @@ def _ends(circuit, openings, u_b, v):
 
 
 def _names(name, n: int, stride: int = 4) -> list[str]:
-    """name(0) … name(n − 1), asked for every few only where neighbours so far apart agree."""
+    """[name(0), …, name(n − 1)]; where name(a) and name(a + stride) are equal, those between are taken to be the same."""
     asked = lru_cache(None)(name)
     found: list[str] = []
     for a in range(0, n, stride):
@@ -104,7 +107,7 @@ def _bands(edges, names):
 
 
 def held_at(circuit: Circuit, j: int, P: float) -> Circuit:
-    """Section j on a pump that holds the pressure P [Pa] whatever is taken: Γ̂_j(P, ·) of (107), where others take their part."""
+    """Section j alone on a pump that holds the pressure P [Pa]: its map is Γ̂_j(P, ·) of (107), whatever other sections take."""
     return Circuit(
         (circuit.sections[j],),
         Pump(Q=1e3 * circuit.pump.Q, P_M=max(float(P), 1.0), c_b=circuit.pump.c_b),
@@ -119,8 +122,10 @@ def opened(u_c: float, u_a: float = 0.0) -> Openings:
 def seen(
     plant, j: int, u_c: float, P: float, u_a: float = 0.0
 ) -> tuple[Circuit, Openings, float, bool | None]:
-    """What `force_map` needs for the map section j moves on under its command: Γ where the pump feeds nothing else, nor oil in its
-    line; else Γ̂ at the pump's pressure P [Pa]."""
+    """(circuit, openings, u_b, pR) as `force_map` takes them, for the map that section j moves on under the command u_c.
+
+    The map is Γ where the section is alone on the pump and P is no state, else Γ̂ at the pump's pressure P [Pa].
+    """
     has = behind(plant)
     openings = opened(u_c, u_a)
     if len(has.names) == 1 and has.balance != "chambers":
@@ -138,6 +143,6 @@ def seen_map(
     points: int = 241,
     u_a: float = 0.0,
 ) -> Map:
-    """That map."""
+    """The `force_map` of section j as `seen` says, between the velocities low and high [m/s]."""
     *of, pR = seen(plant, j, u_c, P, u_a)
     return force_map(*of, low, high, points, pR)

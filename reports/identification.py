@@ -26,9 +26,10 @@ class Identified:
     """What a report on an identification shows.
 
     fit         `workbench.identification.Fit`
-    own         `examine(fit)`;  fresh: `validate(fit, records)` or None, with those records
-    selection   `compare(…)` or None
-    hints       what looks suspicious in the records
+    own         tests of the residuals, `examine(fit)`
+    fresh       `validate(fit, records)` on the fresh `records`, or None
+    selection   comparison of several orders, `compare(…)`, or None
+    hints       sentences on what looks suspicious in the records
     date, command   as they shall be printed
     """
 
@@ -88,6 +89,7 @@ def data(content: Identified, figures: list[str]) -> dict:
         *content.hints,
     )
     first, *rest = summary(fit, content.own, content.fresh)
+    tested = (("the records it was fitted to", content.own), ("fresh records", content.fresh))
     return {
         "title": tables.wrapped(f"{model.output} from {inputs}", 160),
         "short": tables.shortened(f"{model.output} from {inputs}", 70),
@@ -102,11 +104,8 @@ def data(content: Identified, figures: list[str]) -> dict:
         "notes": [tables.wrapped(note) for note in notes],
         "orders": _orders(content.selection),
         "records": _records(fit.records, fit.percent),
-        "fresh": _records(content.records, content.fresh.percent)
-        if content.fresh is not None
-        else [],
-        "tests": [_test("the records it was fitted to", content.own)]
-        + ([_test("fresh records", content.fresh)] if content.fresh is not None else []),
+        "fresh": _records(content.records, content.fresh.percent) if content.fresh else [],
+        "tests": [_test(what, found) for what, found in tested if found is not None],
         "correlated": bool(fit.noise.order),
         "command": clean(content.command),
     }

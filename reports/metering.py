@@ -1,5 +1,8 @@
-"""Valve circuits as reports, notebooks and studies show them: the map Γ with its segments, and a run on it: which valve is open
-when. Equations are those of `plants.valve_circuits` [Kikuuwe21]; here they are only asked. `accounts` has the pump's energy."""
+"""Which metering valve is open when in a run, for reports, notebooks and studies.
+
+The equations are those of `plants.valve_circuits` [Kikuuwe21]; this module only evaluates them. The map Γ is drawn by `force_map`,
+the pump's energy is in `accounts`.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +24,8 @@ SHUT = 1e-9
 
 
 class Course(NamedTuple):
-    """What cylinders did at N instants: pump's pressure P (N,) [Pa]; v [m/s], f [N] (of motors rad/s, N m), commands u_c and
-    openings of regeneration u_a (N, n)."""
+    """A run of n sections at N instants: the pump's pressure P (N,) [Pa]; velocities v [m/s] and forces f [N] of the rods (of
+    motors rad/s and N m), commands u_c and openings of regeneration u_a, each (N, n)."""
 
     P: np.ndarray
     v: np.ndarray
@@ -54,7 +57,10 @@ def course(log: Log | None, plant) -> Course | None:
 
 # ---- along a run ----------------------------------------------------------------------------------------------------
 class States(NamedTuple):
-    """At times t [s]: valve → open (N,) for "pR" and, a section, "hR_1", …; section → segment (N,); how long each lasts [s]."""
+    """Valves at the times t [s], each of which stands for the time `lasts` [s] after it.
+
+    open: valve → whether it is open (N,): "pR" of the pump, "hR_1", … of section 1. rows: section → its segment of Γ (N,).
+    """
 
     t: np.ndarray
     open: dict[str, np.ndarray]
@@ -63,7 +69,7 @@ class States(NamedTuple):
 
 
 def instants(run: Course, most: int = MOST) -> np.ndarray:
-    """Indices of the log to ask: of each stretch of time its start and where forces and velocities peak."""
+    """At most about `most` indices of the log: of each of equal stretches, its start and the peaks of force and velocity."""
     n, parts = run.v.shape
     if n <= most:
         return np.arange(n)
@@ -97,8 +103,11 @@ def states(log: Log, plant, most: int = MOST) -> States:
 
 
 def _valves(plant, has, log, run, k, openings) -> tuple[bool, list[valve_circuits.SectionState]]:
-    """Whether the pump's relief is open at the k-th instant, and the sections: of the circuit as one where it is quasistatic, each
-    at the pump's pressure where that is a state, as their pressures say where those are states."""
+    """(whether the pump's relief is open, state of every section) at row k of the log.
+
+    Where all is quasistatic, the circuit is solved as a whole; where the pump's pressure is a state, each section by itself at that
+    pressure; where the chambers' pressures are states too, flows follow from them.
+    """
     P = run.P[k]
     if has.balance == "all":
         found = valve_circuits.operating(has.circuit, openings, has.u_b, run.v[k], run.f[k])
@@ -108,22 +117,22 @@ def _valves(plant, has, log, run, k, openings) -> tuple[bool, list[valve_circuit
             valve_circuits.operating(held_at(has.circuit, j, P), o, 0.0, [v], [f]).sections[0]
             for j, (o, v, f) in enumerate(zip(openings, run.v[k], run.f[k]))
         ]
-    found, least = [], SHUT * has.circuit.pump.Q
+    least = SHUT * has.circuit.pump.Q
+    found = []
     for name, row in zip(has.names, has.circuit.rows(openings)):
         P_h, P_r = (float(log.array(f"P_{side}_{name}")[k]) for side in "hr")
         q = plant.section(row, P, P_h, P_r)
-        limits = [
-            bool(sign * Q > least)
-            for Q, sign in ((q.Q_ho, 1), (q.Q_ho, -1), (q.Q_ro, -1), (q.Q_ro, 1))
-        ]
         found.append(
             valve_circuits.SectionState(
                 valve_circuits.Interval(P_h, P_h),
                 valve_circuits.Interval(P_r, P_r),
                 *map(float, q),
-                *limits,
-                bool(q.Q_ph + q.Q_pr > least),
-                None,
+                hR=bool(q.Q_ho > least),
+                hSC=bool(-q.Q_ho > least),
+                rSC=bool(-q.Q_ro > least),
+                rR=bool(q.Q_ro > least),
+                check=bool(q.Q_ph + q.Q_pr > least),
+                segment=None,
             )
         )
     return bool(plant.G * (P - has.circuit.pump.P_M) > least), found

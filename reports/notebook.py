@@ -58,7 +58,10 @@ def report(
     path: str | os.PathLike = "report.pdf",
     claims: Sequence | None = None,
 ) -> Reported:
-    """Verify a loop and write the PDF a colleague can check. The scenario is the loop's default where it is left out."""
+    """Verify a loop and write its report as PDF to `path`; returns the verdicts and the log with it.
+
+    scenario, claims: by default as for `verify`. Raises InputError as `verify` does, and where `path` cannot be written.
+    """
     from reports.content import Content
     from reports.document import write_report
     from workbench.files.atomic import check_writable

@@ -1,10 +1,9 @@
-"""Where figures go so that pages are not left white: every figure that broke to a new page is made smaller, or floats.
+"""Placing of figures so that no page ends in a large white space: figures are made smaller, or float.
 
-A figure that does not fit on what is left of a page goes to the next one, and leaves white behind. In the order of the figures,
-each of these is tried at 82 % and at 70 % of its width, so that it fits after all, then as a float, at the head of its page with
-the text that follows it before, and last together with the figure above it, both smaller. A change is kept where something
-moves to an earlier page by it, and no figure comes before one with a lower number. A figure that stands directly below a heading
-never floats: the heading would be empty.
+A figure that does not fit on the rest of a page goes to the next page and leaves white space behind. For each such figure, in
+order, these changes are tried: 82 % of its width; 70 %; a float, at the head of its page, so that the text after it fills the page
+before; last 70 %, with the figure above it at 82 %. A change is kept if something moves to an earlier page by it and figures stay
+in the order of their numbers. A figure directly below a heading never floats, as the heading would stand alone.
 """
 
 from __future__ import annotations
@@ -33,9 +32,9 @@ SKIMMED = {"skimmed": "yes"}  # input of the templates: what stands behind the c
 
 @dataclass(frozen=True)
 class Layout:
-    """Places, (page, mm from its top), of all figures and all headings, in order; end: of the chapters, before the appendix.
+    """Where things are: (page, mm from its top) of all figures, of all headings, and of the end of the chapters.
 
-    heights: of what the figures show, without captions, in mm at full width; empty where nobody measured them.
+    heights: of the figures without captions, mm at full width; () where they were not measured.
     """
 
     figures: tuple[tuple[int, float], ...]
@@ -55,7 +54,7 @@ class Layout:
         return list(self.figures) == sorted(self.figures)
 
     def gained(self, before: Layout, k: int, how: str) -> bool:
-        """Whether a change of figure k was worth it: it fits on an earlier page; of a float, what follows does."""
+        """Whether a change of figure k helped: it is on an earlier page; or, where it floats, something after it is."""
         if self.length > before.length:
             return False
         if how != FLOAT:
@@ -66,7 +65,7 @@ class Layout:
         return any(new[0] < old[0] for new, old in pairs)
 
     def may_fit(self, k: int, change: Mapping[str, str], room: float) -> bool:
-        """Whether figure k may fit into a room of so many mm after a change; always where it floats."""
+        """Whether figure k may fit into `room` mm after a change; True where it floats, or heights are not known."""
         how = change[str(k + 1)]
         if how == FLOAT or not self.heights:
             return True
@@ -159,7 +158,11 @@ def inputs(changes: Mapping[str, str]) -> dict[str, str]:
 
 
 def chosen(layout: Any, now: Layout, feet: Any) -> dict[str, str]:
-    """What to change; layout(changes) → Layout, `now` that without any, feet(changes) → white at the foot of its pages."""
+    """The changes to make, figure → change.
+
+    layout(changes) gives the Layout with these changes, `now` is the one without any; feet(changes) gives, for each page, the share
+    of its height that is white at the foot.
+    """
     changes: dict[str, str] = {}
     whites = feet(changes)
     tries = 0
@@ -182,7 +185,7 @@ def chosen(layout: Any, now: Layout, feet: Any) -> dict[str, str]:
 
 
 def options(now: Layout, changes: Mapping[str, str], k: int) -> list[dict[str, str]]:
-    """What may be done about figure k, in the order in which it is tried."""
+    """Changes to try for figure k, in this order."""
     own = str(k + 1)
     found = [{own: SMALLER}, {own: SMALLEST}]
     if not now.below_heading(k):

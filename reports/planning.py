@@ -93,25 +93,12 @@ def data(content: Planned, drawn: list[str]) -> dict:
 
 
 def _driven(drives, i: int) -> dict:
-    """The table of what one law drove, the optimum's verdicts, and what may be said."""
+    """The motions that one law drove: their table, the verdicts on the optimum (the first row), and remarks."""
     best = drives.rows[0][1]
-    verdicts = (
-        []
-        if best is None
-        else [
-            [
-                clean(v.claim, 60),
-                v.word + ("" if v.counted else " (information)"),
-                v.strength or "–",
-                tables.wrapped(clean(v.worst)),
-            ]
-            for v in best.examination.verdicts
-        ]
-    )
     return {
         "law": clean(drives.law),
         "head": list(driven_table.HEAD),
-        "verdicts": verdicts,
+        "verdicts": [] if best is None else list(map(_verdict, best.examination.verdicts)),
         "account": f"account{i}",
         "run": f"run{i}",
         "rows": [
@@ -121,7 +108,17 @@ def _driven(drives, i: int) -> dict:
     }
 
 
+def _verdict(verdict) -> list[str]:
+    """[claim, word, strength, where it is worst]."""
+    return [
+        clean(verdict.claim, 60),
+        verdict.word + ("" if verdict.counted else " (information)"),
+        verdict.strength or "–",
+        tables.wrapped(clean(verdict.worst)),
+    ]
+
+
 def history(plan) -> list[list[str]]:
-    """[spacing, energy] of the last pass at every spacing, eight at most."""
+    """[spacing, energy] of the last pass at every spacing: the first seven spacings and the finest."""
     last = list({format_quantity(h, "m", 2): amount(e) for h, e in plan.history}.items())
     return [list(pair) for pair in [*last[:7], *last[7:][-1:]]]

@@ -152,7 +152,7 @@ def test_loops_that_stay_open_by_a_little_are_refused():
 
 
 def test_a_ball_joint_is_no_coordinate_of_a_path():
-    with pytest.raises(InputError, match="no joint space: what leads is a ball joint"):
+    with pytest.raises(InputError, match="no joint space: an independent joint is a ball joint"):
         VDC(plate())
 
 

@@ -111,7 +111,7 @@ def test_a_section_with_the_oil_s_spring_shares_such_a_pump_too():
 
 
 def test_a_drive_whose_chambers_hold_oil_is_refused_on_it():
-    with pytest.raises(InputError, match="a ServoCylinder takes what the pressure of its supply"):
+    with pytest.raises(InputError, match="flow of a ServoCylinder depends on the pressure of its"):
         lift(ServoCylinder(CYLINDER, 0.0), supply=InstantPump())
 
 

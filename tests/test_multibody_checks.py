@@ -167,7 +167,7 @@ def test_a_line_without_oil_serves_drives_without_oil():
     checks.check_supply(machine(actuators=(behind, own), supply=a_supply(settles=True)))
     checks.check_supply(machine(actuators=(plain,), supply=a_supply()))
     said = refused(checks.check_supply, machine(actuators=(behind, plain), supply=a_supply(True)))
-    assert "actuators.a.drive: a Plain takes" in said
+    assert "actuators.a.drive: the flow of a Plain depends" in said
 
 
 # ---- surroundings and signals ------------------------------------------------------------------------------------------

@@ -256,7 +256,8 @@ def test_what_noise_leaves_for_the_gains_that_are_found():
     assert search._noise(LOOP, 0, ("K_p",), None) is None
     for limit in (2.0, 1.9):
         with pytest.raises(
-            InputError, match=f"noise_gain: {limit:g}, and the gains that stay make 2"
+            InputError,
+            match=f"noise_gain: {limit:g}, of which the gains that are not searched use 2",
         ):
             search._noise(LOOP, 0, ("K_d",), limit)
     assert search._noise(LOOP, 0, ("K_d",), 2.1)[1] == pytest.approx(2.1 * 0.9999 - 2.0)

@@ -190,7 +190,7 @@ def test_noise_gain_is_a_limit():
     ).tune(loop)
     assert held.met and held.actuators[0].noise <= 0.3 * free.actuators[0].noise
     assert held.law.K_i[0] < free.law.K_i[0]
-    with pytest.raises(InputError, match="the gains that stay make 0.4 of it"):
+    with pytest.raises(InputError, match="the gains that are not searched use 0.4 already"):
         ByDiskMargin(0.6, free=("K_i",), noise_gain=0.3).tune(loop)
 
 

@@ -194,7 +194,7 @@ def test_what_a_noise_gain_leaves_for_the_free_gains():
     assert h == pytest.approx([weight]) and left == pytest.approx(40 * (1 - 1e-4) - 5.0)
     assert search._noise(loop, 0, ("K_p",), None) is None
     for limit in (5.0, 4.0):
-        with pytest.raises(InputError, match="make 5 of it already"):
+        with pytest.raises(InputError, match="use 5 already"):
             search._noise(loop, 0, ("K_i", "K_d"), limit)
 
 

@@ -212,7 +212,7 @@ FOLLOW = "its joints do not follow from independent ones"
         (lambda: made.four_bar(tcp=Pin("coupler")), "cartesian", FOLLOW),
         (lambda: Mechanism(CHAIN), "piston", "it takes one driven actuator for each coordinate"),
         (lambda: Mechanism(CHAIN), "cartesian", "it takes a tool (tcp: {body: …, point: …}) and two or three coordinates"),
-        (lambda: Mechanism((CARRIER,)), "joint", "its joints all follow from what a ball joint does, which is no one number"),
+        (lambda: Mechanism((CARRIER,)), "joint", "its joints follow from a ball joint, whose position is no single number"),
         (lambda: Mechanism(CHAIN), "polar", "its paths are given in other spaces"),
     ],
 )  # fmt: skip

@@ -1,8 +1,8 @@
-"""How much delay, or how long a sample time, loops bear: by bisection on a ladder, all loops of a batch side by side.
+"""The longest delay, or sample time, with which loops still behave: by bisection on a ladder of values, many loops side by side.
 
-The ladder has two values an octave, from half a sample on. The bisection assumes that a loop which bears a
-delay also bears every shorter one. `climbed` does not assume this: it tries every value up to the first one that fails, as the
-claims on delay and sample time do.
+A loop "bears" a value if the judge finds its run with that delay or sample time good. The ladder has two values an octave, from
+half a sample on. `borne` bisects, and so assumes that a loop which bears a value bears every shorter one. `climbed` does not: it
+tries every value up to the first one that fails, as the claims on delay and sample time do.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ Job = tuple[Any, Scenario]
 
 @dataclass(frozen=True)
 class Ladder:
-    """Delays or sample times that are tried, s, rising, and the one the loop has."""
+    """The values to try, s, rising. what: "delay" or "sample time"; own: the value that the loop has."""
 
     what: str
     own: float
     values: tuple[float, ...]
 
     def index(self, near: float) -> int:
-        """The rung a search begins with: the last one up to `near`, else the middle."""
+        """Index of the value at which a search begins: the last one up to `near`, else the middle one."""
         below = [k for k, value in enumerate(self.values) if value <= near]
         return below[-1] if below else len(self.values) // 2
 
@@ -47,7 +47,7 @@ class Ladder:
 
 
 def ladder(loop: ClosedLoop, what: str, up_to: float, floor: float | None) -> Ladder:
-    """The ladder of a loop: from its own delay or sample time on to `up_to`; the floor is one of its values."""
+    """The ladder of a loop, from its own delay or sample time up to `up_to` [s]; `floor` [s], if given, is one of its values."""
     T = float(loop.period or 1e-3)
     if what == "sample time":
         own, first = T, 2 ** (1 / OCTAVE) * T
@@ -81,9 +81,9 @@ def borne(
     tick: Callable,
     near: float = 0.0,
 ) -> list[float]:
-    """The longest value that each loop bears, by growing steps from `near`, then bisection; 0 where it bears none.
+    """The longest value [s] that each loop bears, by growing steps from `near`, then bisection; 0 where it bears none.
 
-    judge: whether the loop still behaves. tick() after every run.
+    judge: run → Outcome, which says whether the loop still behaves. tick() is called after every run.
     """
     brackets = [Bracket(len(rungs.values), rungs.index(near)) for _ in loops]
     while todo := [i for i, b in enumerate(brackets) if b.open]:
@@ -96,7 +96,8 @@ def borne(
 
 @dataclass(eq=False)
 class Bracket:
-    """Between the last rung that is borne, -1 for none, and the first that is not, `count` for none."""
+    """The bracket of one loop, by index in the ladder: low, the highest value known to be borne (−1: none); high, the lowest known
+    not to be (count: none)."""
 
     count: int
     first: int
@@ -109,11 +110,11 @@ class Bracket:
 
     @property
     def open(self) -> bool:
-        """Whether there are rungs between the two."""
+        """Whether there are values between low and high."""
         return self.high - self.low > 1
 
     def next(self) -> int:
-        """The rung to try."""
+        """Index of the value to try next."""
         below, above = self.low >= 0, self.high < self.count
         if below and above:
             return (self.low + self.high) // 2
@@ -123,7 +124,7 @@ class Bracket:
         return min(self.low + step, self.count - 1) if below else max(self.high - step, 0)
 
     def told(self, rung: int, borne: bool) -> None:
-        """What came of a rung."""
+        """Take the result of a value: whether it is borne."""
         if borne:
             self.low = rung
         else:
@@ -133,7 +134,7 @@ class Bracket:
 def climbed(
     rungs: Ladder, loop: ClosedLoop, scenario: Scenario, judge: Judge, tick: Callable, beside: int
 ) -> float:
-    """The longest value up to which the loop bears every one, tried in rising order."""
+    """The longest value [s] such that the loop bears it and every shorter one; they are tried in rising order, `beside` at once."""
     good = 0.0
     for first in range(0, len(rungs.values), beside):
         some = rungs.values[first : first + beside]

@@ -26,23 +26,24 @@ NO_MEASURE = "the gains it began with violate a requirement, so that what they b
 @final
 @dataclass(frozen=True)
 class ByRuns:
-    """Gains by runs of the loop: a compass search over factors of the gains, in steps of a factor of 2 down to 1.4.
+    """Gains by runs of the loop: a compass search over factors on the gains, with factors from 2 down to 1.4.
 
-    trade    what is traded:
-             "error"     the least rms error among gains that bear at least `bears`, by default what the first gains
-                        bear (where they violate no requirement of the case)
-             "reserve"   the longest delay among gains with at most `error` (rms), by default that of the first gains
-             "balanced"  the least rms error divided by the delay borne: a percent of one is worth a percent of the other
-    margin   "delay" between sample and command, or "sample-time": which of the two the loop must bear
+    A loop "bears" a delay, or a sample time, if it still behaves with it.
+    trade    the objective:
+             "error"     least rms error, with a delay borne of at least `bears`; by default that of the first gains
+                        (where they violate no requirement of the case)
+             "reserve"   longest delay borne, with an rms error of at most `error`; by default that of the first gains
+             "balanced"  least rms error divided by the delay borne: a percent of one is worth a percent of the other
+    margin   "delay" between sample and command, or "sample-time": which of the two is increased
     bears    s; None: as `trade` says
     error    in the error's unit; None: as `trade` says
-    free     fields of the law that are turned; () all that it offers (`searched`)
-    each     a factor for every entry of a gain, not one for all of them
-    most     runs at most; None: 600 of compiled loops, 40 of laws that are called from Python
+    free     fields of the law to search; () all that the law offers (`searched`)
+    each     True for a factor on every entry of a gain, False for one factor on all of them
+    most     largest number of runs; None: 600 of compiled loops, 40 of laws that are called from Python
 
-    Requirements of the case that one run answers (tracking, pressures, saturation, limits of the machine) must hold, and nothing
-    may swing or chatter. The search looks at the first 10 s of the scenario; what it proposes is run over the whole, held at its
-    end, and at every delay of the scan.
+    Requirements of the case that one run answers (tracking, pressures, saturation, limits of the machine) must hold, without
+    oscillation or chatter. The search uses the first 10 s of the scenario. Its proposals are then run over the whole scenario, held
+    at its end, and with every delay of the scan.
     """
 
     trade: Trade = "error"

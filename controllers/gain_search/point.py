@@ -49,8 +49,8 @@ class Traded:
     start     the gains it began with;  chosen: the best found (the start itself, where nothing better was)
     tried     every point, in the order they were run
     ranked    points that are better than the start, the best first: `chosen` is one of them
-    asked     in words, what was traded for what;  what: "delay" or "sample time"
-    floor, ceiling   least that must be borne, s, and largest error; None where that was not asked
+    asked     the objective, in words;  what: "delay" or "sample time"
+    floor, ceiling   shortest delay or sample time [s] that must be borne, and largest error allowed; None where not required
     unit      of the errors
     """
 

@@ -38,22 +38,22 @@ class MPC(AskedOfMPC):
 
     model       the plant as the controller knows it, linearised at (x_0, u_0) (the initial state and 0 by default) and
                 sampled exactly; w, smooth: overlap of valves and steep friction, see `controllers.mpc.overlap`
-    relinearise a model of its own for every sample ahead, linearised along the last prediction (`controllers.mpc.along`),
-                gone over `iterations` times a sample; working: states that are linearised no nearer to 0 than this (E of an
-                IEHA: inside the distributor's overlap no flow moves anything)
+    relinearise linearise it anew for every sample ahead, `iterations` times, see `controllers.mpc.along`; working: state →
+                least distance from 0 at which it is linearised, where it has no effect near 0 (E of an IEHA)
     tracked     outputs that follow references (the first ones, one a command, by default); Q, R, S: diagonal weights,
                 one entry serves all, in 1/unit²
-    blocks      how many samples each move lasts, () for one each; the last one goes on to N
+    blocks      how many samples each move lasts, () for one sample each; the last move lasts until N
     known       disturbance inputs that are measured, and known ahead as far as the preview
     preview     samples known ahead: None all N, 0 none (the present value stands for the future)
-    delay       dead time of the commands: predicted through
-    observer    None: every state is measured by name, no disturbance is estimated. Else an Observer
+    delay       dead time of the commands, s; the prediction includes it
+    observer    estimates states and disturbances; None: every state is measured by name, no disturbance is estimated
     terminal    "none"; "cost": P of the Riccati equation; "set": that, and the largest admissible set as a constraint,
                 for targets within `room` of the middle of every range
     extra       function of the problem's symbols that adds convex constraints and cost terms (`controllers.mpc.convex`);
                 solved by a general solver then, some milliseconds a sample
-    A solve that is not optimal falls back to the last solution, shifted, then to the terminal law within the limits, then to
-    the last command; the log has status, iterations, cost, slack, fallback, active limits and residual of every sample.
+    Where the solver finds no optimum, the command comes from the last solution, shifted by a sample; if there is none, from the
+    terminal law within the limits; else it is the last command. The log has status, iterations, cost, slack, fallback, active
+    limits and residual of every sample.
     Raises ValueError for counts and bounds, InputError for what contradicts itself or has no solution.
 
     Source: [RawlingsMayneDiehl17] sections 1.5, 2.5; QP by [ArnstromBemporadAxehill22].

@@ -21,15 +21,15 @@ from workbench.contract.parameters import Unit, check_bounds, nonnegative, posit
 @final
 @dataclass(frozen=True)
 class Observer:
-    """What is believed about noise and disturbances; one entry serves all.
+    """Noise and disturbances that the Kalman filter assumes; a single entry stands for all signals of its kind.
 
-    σ_y          standard deviation of every measured output, in its unit
-    σ_d          standard deviation by which every disturbance changes from sample to sample, in the unit of its signal
-    σ_w          white disturbance at the same places
-    σ_x          white noise on every state, a sample; none: σ_w and σ_d alone drive the states
-    disturbance  where disturbances act: a command's name (at that input), a disturbance input's name (there) or an output's
-                 name (added to that output); none: at every command
-    Raises ValueError for a σ that is not positive (σ_y, σ_d) or negative (σ_w, σ_x).
+    σ_y          standard deviation of the noise on each measured output, in its unit
+    σ_d          standard deviation of the change of each disturbance from sample to sample, in the unit of its signal
+    σ_w          standard deviation of white noise added to each disturbance, in the same unit
+    σ_x          standard deviation of white noise added to each state at every sample, in its unit; 0: none
+    disturbance  where the disturbances act, by name: on a command, on a disturbance input, or added to an output; () stands
+                 for all commands
+    Raises ValueError for σ_y or σ_d that is not positive, and for σ_w or σ_x below zero.
     """
 
     σ_y: Annotated[

@@ -1,4 +1,4 @@
-"""What a predictive controller is told: limits on outputs, a user's own additions, settings that suit a plant."""
+"""Inputs of a predictive controller: limits on outputs, a user's own additions, and default settings for each kind of plant."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ from workbench.contract.system import controls, names
 @final
 @dataclass(frozen=True)
 class Limit:
-    """Limits on an output, from the next sample on; soft: exceeded where the cost ρ₁ s + ρ₂ s² of the excess s pays off."""
+    """Limits low ≤ y ≤ high on the output called `name`, from the next sample on.
+
+    soft: the limit may be exceeded by s ≥ 0, at the cost ρ₁ s + ρ₂ s² a sample (ρ₁ `linear`, ρ₂ `quadratic`).
+    """
 
     name: str
     low: Annotated[float | None, Unit("1"), "lowest value, in the output's unit"] = None
@@ -37,7 +40,7 @@ class Limit:
 
 
 class Named:
-    """A user's function, shown by its name and the hash of its source (its address would change from run to run)."""
+    """A user's function whose text form is its name and the hash of its source: its address would change from run to run."""
 
     def __init__(self, f):
         self.f = f
@@ -64,11 +67,11 @@ def horizon(T_s: float) -> int:
 
 
 def suited(plant) -> dict[str, Any]:
-    """Limits of the commands as the plant has them; for a machine on cylinders all settings but the model.
+    """Default settings for a plant: the limits of its commands, and for a machine on cylinders everything but the model.
 
-    Its pistons follow, Q = 1 mm⁻², S = 20 V⁻² (of a command that does not end at 10 V: 2000 over its limit squared), linearised
-    along the prediction; measured: joints, rates, pressures, pistons; the observer looks for what is missing at every valve and,
-    on a manipulator, for a force at the tool (a load the model does not know).
+    The piston positions of such a machine follow the reference, with Q = 1 mm⁻² and S = 2000/u_max² (20 V⁻² for ±10 V), and the
+    plant is linearised along the prediction. Measured are joints, rates, pressures and pistons. The observer estimates a
+    disturbance at every valve and, of a manipulator, a force at the tool (a load that the model does not know).
     """
     ends = [plant.limits().get(s.name, (-np.inf, np.inf)) for s in controls(plant)]
     found = {"u_min": tuple(low for low, _ in ends), "u_max": tuple(high for _, high in ends)}
@@ -97,10 +100,10 @@ def _on_pistons(plant, first: int, tip: tuple[str, ...]) -> dict[str, Any]:
         σ_x=tuple(MISSED.get(s.unit, 1e-6) for s in plant.states),
         disturbance=(*valves, *tip),
     )
-    moves = {2000.0 / most**2 for most in ranges}
+    moves = tuple(2000.0 / most**2 for most in ranges)
     return {
         "Q": (1e6,),
-        "S": tuple(moves) if len(moves) == 1 else tuple(2000.0 / most**2 for most in ranges),
+        "S": moves[:1] if len(set(moves)) == 1 else moves,
         "T_s": SAMPLE,
         "N": horizon(SAMPLE),
         "tracked": pistons,

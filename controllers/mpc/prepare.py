@@ -26,9 +26,15 @@ EDGE = 1 - 1e-6  # of a command's limit: inside it still has an effect
 class Prepared:
     """One problem ready to be solved.
 
-    L, C_a: filter gain and measurement matrix of (x, d), or None and `reads`: rows of y that are the states
-    tangents, held, rows, open, inside: for a law that linearises along its prediction, its plant's derivatives, how inputs
-    act, the measured outputs, how far from 0 states and within which limits commands are linearised
+    L, C_a     gain of the filter and measurement matrix of (x, d); L is None without an observer
+    reads      without an observer: the rows of y that are the states, in their order
+    rows       places of the measured outputs among all outputs
+
+    Only of a law that linearises along its prediction:
+    tangents   derivatives of its plant
+    held       how inputs act over a sample
+    open       least distance from 0 at which each state is linearised
+    inside     lowest and highest commands at which it is linearised, just inside the limits
     """
 
     problem: Problem
@@ -57,7 +63,7 @@ class Prepared:
 
     @cached_property
     def sizes(self) -> np.ndarray:
-        """How far a full stroke held over the horizon moves each state of the plant; 1 for those it does not."""
+        """Largest change of each state of the plant while every command acts with its full range over the horizon; 1 for none."""
         m = self.problem.model
         q = self.problem
         x = np.zeros(len(m.A))
@@ -137,7 +143,7 @@ class Filter(NamedTuple):
 
 
 def _filter(law, model: Model) -> Filter:
-    """How (x, d) are known: read off the measurement, or estimated."""
+    """The filter that estimates (x, d), or where the states are in the measurement."""
     if law.observer is None:
         return Filter(reads=_reads(law))
     places = _uncertain(model)
@@ -159,7 +165,7 @@ def _filter(law, model: Model) -> Filter:
 
 
 def _with_path(law, made: Prepared) -> Prepared:
-    """What a law that linearises along its prediction needs besides."""
+    """`made` with what a law that linearises along its prediction needs as well."""
     live = _live(law)
     size = np.ones(len(live))
     size[: len(law.commands)] = made.problem.stroke
@@ -176,7 +182,7 @@ def _with_path(law, made: Prepared) -> Prepared:
 
 
 def _open(law) -> np.ndarray:
-    """How far from 0 every state is linearised at least."""
+    """Least distance from 0 at which each state is linearised."""
     return np.array([float((law.working or {}).get(name, 0.0)) for name in names(law.model.states)])
 
 
@@ -263,7 +269,7 @@ def model_at(law, x, u) -> Model:
 
 
 def _tangent(law, x, w) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(A, B, C) at (x, w), a switch on its edge taken a hair to one side: along a path there is one or the other."""
+    """(A, B, C) at (x, w). A point exactly on a switch, which has no derivative, is moved to one side by a tiny amount."""
     derivatives = tangents(law.predicting, _live(law))
     if derivatives.traced.flow_is_timed:
         raise InputError(

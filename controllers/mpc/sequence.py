@@ -1,11 +1,13 @@
 """One sample of predictive control that linearises along its own prediction (real-time iteration with a warm start).
 
-    estimate x̂, d̂ by the extended Kalman filter
-    path: the last commands predicted and their states, one sample on (at first x̂ and the last command, gone over FIRST times)
-    models along the path (`mpc_along`), QP, DAQP;  the path it predicts is the next one
+  1. Estimate x̂, d̂ by the extended Kalman filter.
+  2. Take the commands and states that the last sample predicted, shifted by one sample, as the path. The first sample has none:
+     its path is x̂ and the last command, held, and steps 3 and 4 are repeated FIRST times along what they predict.
+  3. Linearise the plant at every point of the path (`controllers.mpc.along`) and condense the quadratic program.
+  4. Solve it by DAQP. Its first command is applied; the commands and states that it predicts are kept for the next sample.
 
-A sample whose model is not finite, or whose QP has no solution, falls back as `mpc_loop.decided` says, and the path goes on with
-the fallback's commands.
+Where the model is not finite or the program has no solution, `controllers.mpc.loop.decided` gives the command, and the path is
+predicted with it.
 
 Source: [RawlingsMayneDiehl17] chapters 4 (filter), 8.
 """
@@ -21,7 +23,7 @@ from controllers.mpc.dense import condensed
 from controllers.mpc.loop import NO_MODEL, Fast, Last, Memory, Solution, commands_of, decided
 from workbench.numerics.tangents import off_edges, opened
 
-FIRST = 4  # times the first path is gone over
+FIRST = 4  # times that the first sample linearises and solves
 
 
 class Given(NamedTuple):
@@ -69,7 +71,7 @@ def _step(law, z: Memory, y, r) -> tuple[Memory, np.ndarray]:
 
 
 def _tried(law, z: Memory, x: np.ndarray, given: Given) -> Tried | None:
-    """The last of the problems along the path, each linearised along what the one before predicts; None without a finite model."""
+    """The problem solved along the path, repeated along what each solution predicts; the last one, None without a finite model."""
     X, U, rounds = _path(law, z, x)
     θ = np.concatenate([x, z.u, [1.0]])
     for i in range(rounds):
@@ -85,7 +87,7 @@ def _tried(law, z: Memory, x: np.ndarray, given: Given) -> Tried | None:
 
 
 def _without_model(law, z: Memory, x: np.ndarray, P) -> tuple[Memory, np.ndarray]:
-    """What a sample whose model is not finite leaves and commands."""
+    """(memory, commands) of a sample whose model is not finite."""
     base = law.prepared
     nothing = Solution(np.full(base.problem.n_z, np.nan), NO_MODEL, 0, np.zeros(0))
     u, solved, age, fallback = decided(base.problem, None, nothing, z)
@@ -97,7 +99,7 @@ def _without_model(law, z: Memory, x: np.ndarray, P) -> tuple[Memory, np.ndarray
 
 
 def _given(q, r, d) -> Given:
-    """What the scenario provides, written out to the end of the horizon."""
+    """References and known inputs from the scenario, the last known ones repeated up to the end of the horizon."""
     r = np.asarray(r, float)
     p = q.p
     width = len(q.track)
@@ -108,7 +110,7 @@ def _given(q, r, d) -> Given:
 
 
 def _path(law, z: Memory, x: np.ndarray):
-    """(states, commands, times to go over them) to linearise along."""
+    """(states, commands) to linearise along, and how often to linearise and solve."""
     N = law.N
     if z.path is None:
         return np.tile(x, (N + 1, 1)), np.tile(z.u, (N, 1)), max(FIRST, law.iterations)

@@ -13,6 +13,9 @@ from workbench.contract.errors import miscounted
 from workbench.contract.system import Signal, controls, find, names
 from workbench.run.targets import target_name
 
+NO_LIMIT = {"u_min": -np.inf, "u_max": np.inf, "slew": np.inf}
+INWARDS = {"u_min": 1.0, "u_max": -1.0}  # by which sign the overlap narrows a range
+
 
 class MPCSignals(LawData):
     """What follows from the fields of `MPC` and its model without solving anything."""
@@ -100,21 +103,18 @@ class MPCSignals(LawData):
         )
 
     def each(self, field: str) -> np.ndarray:
-        """A field as one number for each command or tracked output; no limit is ±∞."""
+        """A field as one number for each command (of "Q": each tracked output); ±∞ where there is no limit.
+
+        u_min and u_max are those of the valves' openings: the commands' own, less the overlap.
+        """
+        of = self.follows if field == "Q" else self.commands
         value = getattr(self, field)
-        count = len(self.follows) if field == "Q" else len(self.commands)
-        if not value and field in ("u_min", "u_max", "slew"):
-            value = ({"u_min": -np.inf, "u_max": np.inf, "slew": np.inf}[field],)
-        if len(value) not in (1, count):
-            of = self.follows if field == "Q" else self.commands
-            raise miscounted(field, len(value), count, each=[s.name for s in of])
-        # Limits of openings.
-        band = (
-            {"u_min": 1.0, "u_max": -1.0}.get(field, 0.0) * self.overlap.u_d
-            if field != "Q"
-            else 0.0
-        )
-        return np.broadcast_to(np.array(value, float), (count,)) + band
+        if not value and field in NO_LIMIT:
+            value = (NO_LIMIT[field],)
+        if len(value) not in (1, len(of)):
+            raise miscounted(field, len(value), len(of), each=[s.name for s in of])
+        found = np.zeros(len(of)) + value
+        return found + INWARDS[field] * self.overlap.u_d if field in INWARDS else found
 
     @cached_property
     def overlap(self) -> Overlap:

@@ -48,9 +48,9 @@ class Terminal:
 
 
 def largest(M, b, c, H, h) -> float:
-    """max of row c δ over |M δ| ≤ b, H δ ≤ h; ∞ when unbounded, and where the solver ends without an answer.
+    """Maximum of c δ over |M δ| ≤ b, H δ ≤ h; ∞ where it is unbounded, and where the solver ends without an answer.
 
-    A row that is not shown to be implied by others is kept by that: it holds of the set anyway.
+    The answer ∞ is on the safe side: callers drop a row c only where the others imply it, and keeping a row too many is harmless.
     """
     from scipy.optimize import linprog
 
@@ -95,7 +95,7 @@ def admissible(A_K, M, b) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _sizes(A_K, M, b) -> np.ndarray:
-    """How far each state goes, so that the linear programmes see numbers near 1."""
+    """A size of each state within the limits, by which the linear programmes are scaled."""
     seen = np.zeros(len(A_K))
     rows = M / b[:, None]
     for _ in range(2 * len(A_K)):

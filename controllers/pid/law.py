@@ -32,19 +32,18 @@ class PID(ActuatorSignals):
         τ_p d/dt p̄ = p − p̄
         o_d(v) = δ u_d clip(v/w, −1, 1)            δ: share of the valve's overlap u_d
 
-    Sampled: backward Euler for e_f and p̄ (stable at every T_s), forward Euler for I. A position loop without pressure
-    feedback can be no faster than the hydraulic resonance is damped; feed-forward at unfiltered pressures takes damping
-    away. Where dry friction holds a cylinder, the oil's spring K relaxes only at K/b, b the slope of friction at rest; integral
-    action that is not slower than that, K_i/K_p > K/b, hunts for ever. The default gains suit the HIAB XS 031, whose extension
-    has K/b = 0.3 1/s.
+    Sampled: backward Euler for e_f and p̄ (stable at every T_s), forward Euler for I. The damping of the hydraulic resonance
+    limits a position loop without pressure feedback; feed-forward at unfiltered pressures reduces that damping. Where dry
+    friction holds a cylinder, the oil's spring K relaxes at K/b, b the slope of friction at rest; faster integral action,
+    K_i/K_p > K/b, leads to a limit cycle (hunting). The default gains suit the HIAB XS 031, whose extension has K/b = 0.3 1/s.
 
     model      the plant as the controller knows it. Of a manipulator it takes the pistons (x_1, x_t2, …), overlap and
                flows; of any other plant the first outputs, one per command, or those named in `signals`
     states     I and e_f per actuator, p̄_a and p̄_b where they are used
     references positions and velocities, "x_1_d", "dx_1_d"
-    One entry of K_p, K_i, K_d, K_v, K_f serves all actuators, else one per actuator; their units follow the plant's (`units`; V
-    and m is what they are for valves and pistons). `controllers.tuned` finds gains. Raises ValueError for counts, bounds and
-    words that do not fit, InputError for unknown signals.
+    K_p, K_i, K_d, K_v and K_f have one entry for all actuators or one for each, in the units of the plant's commands and
+    positions (`units`; V and m for valves and pistons). `controllers.tuned` finds gains. Raises ValueError for counts, bounds
+    and words that do not fit, InputError for unknown signals.
 
     Source: [Astrom06] PID with filtered derivative and back-calculation; [Petrovic22] (89), (92) for the flow.
     """

@@ -43,7 +43,7 @@ FIRST, LONGEST = 400, 100_000  # samples of the first and of the longest run
 @final
 @dataclass(frozen=True, eq=False)
 class RelayExperiment:
-    """What the relay has shown; SI in the units of command and output.
+    """The result of a relay experiment, SI, in the units of command and output.
 
     settled     whether a limit cycle settled; `why` says why not, and the numbers below are then None
     K_u, T_u    critical gain and period, by the describing function

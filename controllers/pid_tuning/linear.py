@@ -1,13 +1,13 @@
 """A sampled loop as a function of its PID gains.
 
-From sample to sample the closed loop is x⁺ = M x, the command u = C x, and a signal added to the command enters by B. Every
-gain occurs once on any way from measurement to command, so M and C are affine in
+From sample to sample the closed loop is x⁺ = M x, the command u = C x, and a signal added to the command enters by B. On each
+path from measurement to command there is one gain, so M and C are affine in
 
     K = (K_p, K_i, K_d):   M(K) = M_0 + Σ_j K_j M_j,   C(K) = C_0 + Σ_j K_j C_j,   B constant
 
 jointly in the gains of all actuators. The return ratio at a command, the other loops closed, is affine in the gains of its own
-actuator: L(z; K) = −C (zI − M + B C)⁻¹B = L_0 + Σ_j K_j L_j. One linearisation more than there are gains says all of it; hold,
-delay and filters are inside.
+actuator: L(z; K) = −C (zI − M + B C)⁻¹B = L_0 + Σ_j K_j L_j. All of these matrices follow from as many linearisations as there are
+gains, and one more. Hold, delay and filters are part of M.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def matrices(loop: ClosedLoop, at: Mapping[str, Any]) -> list[Matrices]:
 
 
 def _off_the_edge(loop: ClosedLoop) -> str:
-    """What to do where a switch is at its edge at the start: commands, or spools that lag behind them, that are a little open."""
+    """Advice where a valve is exactly between its sides at the start: commands or spools to open a little, if that helps."""
     plant = loop.plant
     commands = controls(plant)
     units = {s.unit for s in commands}

@@ -46,9 +46,9 @@ class Tuning:
     """A tuned loop.
 
     law, loop   with the gains in them;  found: names of the fields that were found
-    asked       disk margin asked for, None for a rule, which promises none
-    met         it is there at every command, re-checked by closed-loop eigenvalues (`margin_verdicts.margin_verdicts`)
-    together    disk margin for changes at all commands at once
+    asked       disk margin required, None for a tuning rule, which promises none
+    met         whether every command has it, re-checked by closed-loop eigenvalues (`margin_verdicts.margin_verdicts`)
+    together    disk margin for simultaneous changes at all commands
     settling    time constant of the slowest mode, s
     words       how they were found;  experiments: the relay experiments, one an actuator
     """

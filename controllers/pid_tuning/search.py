@@ -89,7 +89,7 @@ def _guides(T: float, count: int) -> np.ndarray:
 
 
 def _noise(loop, i: int, free, limit: float | None) -> tuple[np.ndarray, float] | None:
-    """(h, what is left of the limit) of h·K ≤ limit."""
+    """(h, b) of h·K ≤ b for the free gains K of actuator i: the limit on the noise gain, less the share of the other gains."""
     if limit is None:
         return None
     law = innermost(loop.controller)
@@ -99,7 +99,7 @@ def _noise(loop, i: int, free, limit: float | None) -> tuple[np.ndarray, float] 
     )
     if limit <= rest:
         raise InputError(
-            f"noise_gain: {limit:g}, and the gains that stay make {rest:g} of it already",
+            f"noise_gain: {limit:g}, of which the gains that are not searched use {rest:g} already",
             mend="allow more, or let K_p and K_d be found",
         )
     return np.array([weight[name] for name in free]), limit * (

@@ -1,10 +1,10 @@
-"""The law of the bodies of any mechanism: what forces the drives are required to give.
+"""The bodies' part of virtual decomposition control: the forces that the bodies of a mechanism require of its drives.
 
     F*_Ar = M_A V̇_Ar + C_A(ω_A) V_Ar + G_A + K_A (V_Ar − V_A)                                 (8)
     τ_r   = Σ_A J_Aᵀ F*_Ar − (joints' damping and springs at the required rates)
     f_cr  = W J_s (J_sᵀ W J_s)⁻¹ τ_r,   ṡ = J_s q̇                                             (68), (69) for any mechanism
 
-W shares a load among drives, see `plants.multibody.drive_forces`.
+W distributes a load among drives, where there are more of them than coordinates, see `plants.multibody.drive_forces`.
 
 Source: [Petrovic22]; the projection of its equations for a tree with loops.
 """
@@ -29,14 +29,15 @@ from plants.multibody.tree import REST
 
 
 class Needed(NamedTuple):
-    """What is required at one state; drives are the driven actuators in order.
+    """Required motion and forces at one state; "drives" are the driven actuators, in order.
 
-    at, lines      mechanism and actuators at the true state
+    at, lines      the mechanism and its actuators at the true state
     rates          ż_r of all joints;      wanted   required twists of the bodies
-    fed, nets      K_A (V_r − V) of every body, of the law's own model its part K_I alone; F*_r with all of it
+    nets           F*_r of every body, K_A (V_r − V) included
+    fed            K_A (V_r − V) of every body as a wrench; where the law itself asks, only its part by K_I
     f_c            required forces of the drives;      xd, xd_r   ṡ, ṡ_r of the drives
     passive        generalised forces of damping and springs on the joints, at the required rates
-    every          required forces of all actuators, springs too
+    every          required forces of all actuators, springs included
     """
 
     at: bodies.Whole
@@ -55,8 +56,8 @@ class Needed(NamedTuple):
 def required(law, plant, q, qd, qd_r, qdd_r, around=None) -> Needed:
     """Required motion and forces of `plant` under the gains of `law`, whose K_A are those of its own model's bodies.
 
-    around: forces and motion of the plant's surroundings. Where they are given, nets and fed are those of every body of the plant;
-    else the law asks for drive forces alone, and a body and all that is fixed to it count as one.
+    around: forces and motion of the plant's surroundings, given by the ledger; nets and fed then have an entry for every body. The
+    law itself gives None, since it needs only the forces of the drives; a body and all that is fixed to it then count as one.
     """
     many = range(len(plant.bodies))
     at = bodies.whole(plant, q, qd, REST if around is None else around.ground)

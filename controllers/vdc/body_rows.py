@@ -18,7 +18,7 @@ from plants.multibody.tree import ZERO6
 from workbench.verification.ledger.balance import Entry
 
 BASE, TIP = "base B_c1", "tip"
-COUNTED = 0.01  # share of the terms of a moment about the origin, and of those that a joint's wrench is the difference of
+COUNTED = 0.01  # share of terms that cancel inside a moment or a wrench, as part of the magnitude of a flow
 
 
 class BodyRows:
@@ -206,11 +206,11 @@ def magnitude(V, F):
 
 
 def _flow(Δ, pair, way, at, differences=()):
-    """(virtual power of a cut at a point (10), magnitude of its terms before subtraction).
+    """(virtual power of a cut at a point (10), magnitude of its terms before they are subtracted).
 
-    Moments are about the origin: f × r of a force that points there is a difference of its own, and so are wrenches that more
-    meets in than comes through the cut (`differences`: magnitudes of what met). Of both a hundredth is counted: far more than
-    rounding leaves of it, and little enough to hide no fault.
+    The magnitude is what rounding is measured by. Two kinds of terms cancel before they reach the cut: the parts of the moment
+    r × f about the origin, and wrenches whose difference is the wrench at the cut (`differences`: their magnitudes). A share
+    COUNTED of these is added, far more than rounding leaves of them, and too little to hide a fault.
     """
     entering = way * power(Δ, mechanics.against(*pair))
     x, y, z = (np.abs(v) for v in at)

@@ -1,4 +1,4 @@
-"""Commands on the way from a law at true states to the drives' inputs, by what each step brings in."""
+"""How a law's ideal command becomes the drives' inputs: the commands after each perturbation on the way."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from controllers.unlimited import instant, unlimited, waits
 
 
 def steps(law, plant, loop, t, parts, f_pr_rate) -> dict:
-    """Perturbation → commands: the law's own numbers, its own ḟ_pr, measured signals, a pump, its own limits, the hold.
+    """Name of a perturbation → the commands once it is included, those before it as well.
 
-    parts: plant's state, memory, measurements, references and commands at t, as `ClosedLoop.parts` has them.
+    "parameters": the law's own numbers, at exact signals and the given ḟ_pr; "derivative": its own ḟ_pr; "measurement":
+    measured signals; "pump": waiting for the pump, where the law does; "saturation": its own limits; "hold": sample and delay.
+    parts: plant's state, memory, measurements, references and commands at t, as `ClosedLoop.parts` returns them.
     """
     xp, z, y, r, u = parts
     m = len(law.references)

@@ -46,14 +46,15 @@ class VDC(Forces):
                 or a mechanism of method minimal
     space       "joint" (independent coordinates), "piston" (lengths of the drives) or "cartesian" (tool): what λ acts on
     K_A         κ M_A + K_I 1 with the model's M_A, unless `gains` names the body
-    k_x, βk_f   of servo valves; left out, k_x is that of `servo_valve.bearable_k_x`
-    k_m, Kk_f   of drives behind metering valves
+    k_x, βk_f   gains on velocity [m] and force [1/s] of drives with oil behind a valve or pump; () for k_x takes
+                `servo_valve.bearable_k_x`
+    k_m, Kk_f   gains on velocity [1] and force [1/s] of drives behind metering valves
     derivative  how ḟ_pr is formed: exact along the model ("model") or along the desired acceleration ("desired"); "dirty":
                 s/(1 + τ s); "difference": backward difference (sampled) filtered at `cutoff`; "zero"
-    One entry of λ serves all coordinates, one of a drive's gain all drives, else one each.
+    λ has one entry for all coordinates or one for each; k_x, βk_f, k_m and Kk_f have one for all drives or one for each.
 
-    Raises InputError for a mechanism in other coordinates, with drives that no law serves, or with a coordinate that no drive
-    holds.
+    Raises InputError for a mechanism of another method, one with a drive that this law has no part for, and one with a
+    coordinate that no drive holds.
 
     Source: [Petrovic22] eqs (35)–(48), (68)–(77), (90)–(93).
     """
@@ -99,7 +100,8 @@ class VDC(Forces):
         own = self.machine.spaces
         if self.space == "joint" and own and "joint" not in own:
             raise InputError(
-                f"space: {self.model.title} has no joint space: what leads is a ball joint, whose place is no one number",
+                f"space: {self.model.title} has no joint space: an independent joint is a ball joint, whose position is "
+                "no single number",
                 mend=f"write 'space: {own[0]}', for the law and for its path",
             )
         if self.space in known:

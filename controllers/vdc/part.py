@@ -1,8 +1,7 @@
-"""What virtual decomposition control asks of its law for one kind of drive.
+"""The contract of a part: virtual decomposition control's law for one actuator.
 
-A part is the law of one actuator; its `drive` is the one the law knows (truth and model are two objects), `p` are the
-drive's states that it measures, ẑ its own memory of the drive, `line` the supply's pressures, and v, v_r the true and
-required rates of the length s.
+`drive` is the drive as the law knows it (truth and model are two objects), `p` are those of its states that the law measures,
+ẑ the law's memory of it, `line` the supply's pressures, and v, v_r the true and the required rate of the length s.
 
   1. `measured` names the drive's states that are read;  `memory` are Signals of ẑ, friction's first.
   2. `rubbing(v, v_r, ẑ)` → (f_fr, rates of what is observed of friction): f_pr = f_cr + f_fr.
@@ -30,17 +29,22 @@ from workbench.contract.system import Signal
 
 
 class Given(NamedTuple):
-    """What the ledger knows of one drive at one state; true values unless said otherwise.
+    """What the ledger needs to know of one drive at one state of the loop.
 
-    cut, x           name of its cut, its true states;     s, v, v_r   length, rate, required rate;     line   supply
-    asked            the supply while all drives move as required; the same line where its pressure is a state or a number
-    f_pr, f_pr_rate  required force with friction, and its rate, of the law's own model at true states
-    f_cr, own_f_cr   required force of the true bodies, of the law's;      f_c   true force
-    f_fr, own_f_fr   required friction, at the rates of the true machine, at those that the law's model tells
-    u, steps         input; perturbation → input on the way from the law to it
-    ẑ, ẑ_law, ẑ_own, ẑ_flow   the law's memory; its rate by the law at true states and true speeds; at those that its own model
-                     tells; in the loop
-    lever            by how much s changes at least, of a unit of motion
+    Of the true machine:
+    cut, x           name of the drive's cut, its states
+    s, v, f_c, u     its length, its rate, its force, its input
+    line             pressures of its supply
+    lever            by how much s changes at least for a unit of motion of the joints
+    v_r, f_cr, f_fr  rate, force and friction that the law would require if it knew the true bodies
+
+    Of the law and its own model, at the true state:
+    own_f_cr, own_f_fr   force and friction that it requires
+    f_pr, f_pr_rate      required force with friction, own_f_cr + own_f_fr, and its rate
+    asked                the supply's pressures while all drives move at v_r; `line` where they are states or numbers
+    steps                name of a perturbation → the input once it is included, in order from the law to u
+    ẑ                    the law's memory of the drive
+    ẑ_law, ẑ_own, ẑ_flow rate of ẑ: with the true required rates, with those of its own model, and as it is in the loop
     """
 
     cut: str
@@ -67,7 +71,7 @@ class Given(NamedTuple):
 
     @property
     def erring(self):
-        """What the model errs by: the required force of the true machine less that of the law's own."""
+        """Error of the law's model, N: the force required of the true machine less the one that the law requires."""
         return self.f_cr - self.own_f_cr + (self.f_fr - self.own_f_fr)
 
 

@@ -1,4 +1,4 @@
-"""What virtual decomposition control forms at one true state of its loop: what the rows of the ledger compare with the truth."""
+"""What virtual decomposition control computes at one true state of its loop; the ledger compares it with the true values."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from plants.multibody import coordinates
 
 
 class Told(NamedTuple):
-    """What the law forms at one true state, one number or list a drive, as in `controllers.vdc.part.Given`.
+    """What the law computes at one true state: the fields of `controllers.vdc.part.Given`, each with an entry for every drive.
 
-    own_f_cr, own_f_fr: of the model's bodies and rates; steps: perturbation → commands; asked: the line of a supply while all
-    drives move as required.
+    steps: name of a perturbation → commands of all drives. asked: one line, or None, for all drives.
     """
 
     f_fr: list
@@ -41,8 +40,8 @@ class State(NamedTuple):
 
 
 class Truth(NamedTuple):
-    """What is true at a state: what the law requires of the true bodies, what the actuators do (`pulls`), q̈, and the reference with
-    its derivatives τ."""
+    """The true machine at a state: `need`, what the law would require of the true bodies; `pulls`, the actuators at work; qdd, q̈;
+    τ, the reference and its derivatives."""
 
     need: Any
     pulls: Any
@@ -51,7 +50,7 @@ class Truth(NamedTuple):
 
 
 def told_by(law: Forces, plant, served, state: State, truth: Truth) -> Told:
-    """What the law forms at a true state, for all drives. served: (part, drive) of every driven actuator."""
+    """What the law computes at a true state, for all drives. served: (part, drive of the plant) of every driven actuator."""
     need, pulls, qdd, τ = truth
     loop = state.loop
     parts = loop.parts(state.t, state.x, state.w)

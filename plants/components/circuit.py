@@ -53,11 +53,13 @@ class Flows(NamedTuple):
 @final
 @dataclass(frozen=True)
 class ThrottledCircuit(CircuitSizes):
-    """Equations in the module's docstring; states p_1, p_2, p_3 [Pa], U [V] and those of the friction law, input U_ref [V].
+    """A cylinder behind throttle and directional valve, with a pump of its own; equations in the module's docstring.
 
-    A drive (`plants.drives.contract`) with a pump of its own: it may stand between any two points s apart, or on a sliding joint
-    at the position s. Raises ValueError for numbers out of their bounds, InputError for a start outside the stroke or one that
-    needs a negative pressure. There are no end stops: pressures leave all bounds where a volume vanishes.
+    As a drive (`plants.drives.contract`) it acts between two pins at the distance s, or on a sliding joint at the position s.
+    Input: U_ref [V]. States: p_1, p_2, p_3 [Pa], U [V] and those of the friction law.
+
+    There are no end stops: pressures grow without bound where a volume vanishes. Raises ValueError for numbers out of their
+    bounds, InputError for a start outside the stroke, or one that needs a negative pressure.
     """
 
     equal_steps: ClassVar[bool] = True

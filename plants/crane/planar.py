@@ -35,9 +35,9 @@ from workbench.contract.parameters import Unit, check_bounds, nonnegative, posit
 @final
 @dataclass(frozen=True)
 class Link:
-    """Rigid body in the plane: mass, centre of mass (r along the link, s perpendicular), inertia about it.
+    """Rigid body in the plane: mass, centre of mass (r along the link, s perpendicular to it), inertia about that centre.
 
-    r counts from the joint before, for the third body from the tip.
+    r is measured from the joint that the link turns on; that of the third body, the extension, from the tip.
     """
 
     mass: Annotated[float, Unit("kg"), "mass", positive]
@@ -49,7 +49,10 @@ class Link:
 @final
 @dataclass(frozen=True)
 class Triangle:
-    """Cylinder between two sides a, b that meet in the joint; d_0 its length at x = 0, φ_0 the sides' angle at q = 0."""
+    """A cylinder as the third side of a triangle: sides a and b meet in the joint at the angle q + φ_0; equations in the module.
+
+    Its length is d(q), and x = d − d_0 its piston's position.
+    """
 
     a: Annotated[float, Unit("m"), "one fixed side", positive]
     b: Annotated[float, Unit("m"), "the other", positive]
@@ -95,7 +98,10 @@ class Actuator:
 @final
 @dataclass(frozen=True)
 class PlanarCrane:
-    """See the module. `origin` is the lift joint's place in the world, y upwards."""
+    """A crane in one vertical plane with lift, tilt and extension; equations in the module's docstring.
+
+    origin: the lift joint's place (x, y) in the world, y upwards. cylinders, bodies: those of lift, tilt and extension.
+    """
 
     name: str
     origin: Annotated[tuple[float, float], Unit("m"), "lift joint in the world"]

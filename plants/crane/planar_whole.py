@@ -124,7 +124,10 @@ def _lump(parts, origin, θ, shift=0.0) -> Link:
 @final
 @dataclass(frozen=True)
 class WholeCrane:
-    """A `PlanarCrane` whose forces are the machine's own, cylinder masses, case and rod included: f_c of (68), (55)."""
+    """A `PlanarCrane` with the forces of the whole machine, f_c of (68), (55): cylinder masses, case and rod are included.
+
+    planar: the geometry; machine: the `Manipulator` that gives the forces.
+    """
 
     planar: PlanarCrane
     machine: Manipulator

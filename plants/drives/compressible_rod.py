@@ -61,7 +61,7 @@ class Filled(NamedTuple):
 class CompressibleRod(Drive):
     """A cylinder behind metering valves, with oil that can be compressed; equations in the module's docstring.
 
-    States x, P_h, P_r; inputs as of the `rod`.
+    States: x [m], P_h, P_r [Pa] above the return. Inputs: those of its `MeteredRod`, the field `rod`.
     """
 
     needs_supply: ClassVar[bool] = True

@@ -1,42 +1,41 @@
-"""What a machine asks of each of its drives; `Drive` has the answers of one that has no oil and no states, but for its force.
+"""The contract of a drive, the part of an actuator that gives its force. `Drive` has defaults for a drive without oil and states.
 
-A drive acts between two points (or on a joint) that are s apart and move apart with ṡ. `label` is its actuator's name, x are its
-own states, u its own inputs, line the pressures that its supply gives it.
+A drive acts along the line between two pins at the distance s, or on a joint at the position s; ṡ is the rate of s. `label` is its
+actuator's name, x are the drive's states, u its inputs, `line` the pressures of its supply (`Line`).
 
   1. A drive is a frozen dataclass; its annotated numbers are parameters (`workbench.contract.parameters`).
-  2. `states(label)`, `inputs(label)`, `logged(label)` are tuples of Signal; x, u and `shown` have their length and order. What is
-     measured of it beside its states is `sensed(label)`, its values `sense(x, s)`.
+  2. `states(label)`, `inputs(label)`, `logged(label)` are tuples of Signal; x, u and `shown` have their length and order.
+     `sensed(label)` are further measured signals, `sense(x, s)` their values.
   3. `force(x, s, ṡ, u, line)` acts along the extension: N, or N m on a revolute joint. `rates(x, s, ṡ, u, line)` is ẋ.
      A law (`is_law`) has no states: its force follows from s, ṡ and u alone.
   4. `powers(x, s, ṡ, u, line)`, in W by `power_names(label)`, add up to d(`stored(x, s)`)/dt + F ṡ.
-  5. `flow(x, s, ṡ, u, line)` is what it takes from the supply, m³/s; `port(x, s, ṡ, u, line, w)` the pressure of the chamber that
-     is open to the supply, that of the return where none is, blended over an opening of w. `areas` are what fills its chambers
-     for every metre (radian) of s, moving out and back, m² (m³/rad). `needs_supply`: it cannot do without one, and the machine
-     logs its flow as Q_s_….
+  5. `flow(x, s, ṡ, u, line)` is what it takes from the supply, m³/s. `port(x, s, ṡ, u, line, w)` is the pressure [Pa] of the
+     chamber that is open to the supply, or that of the return where none is; in between it is blended over an opening of w.
+     `areas` [m², or m³/rad] are the volumes that a metre (radian) of s takes from the supply, moving out and back.
+     `needs_supply`: the drive takes oil of a supply; the machine then logs its flow as Q_s_….
   6. `initial(s, force, line)` are its states at rest under that force; InputError where there are none.
-  7. `guards(x, s, ṡ, u)`, `stiff(label)` as in `workbench.contract.system`; `equal_steps`: its oil is so stiff, and its states so
-     well damped, that the machine is integrated by equal steps of an L-stable method; `steep`: its force may change fast with ṡ.
-     `step_errors(label)`: error that a step may make, one for each state, where steps of an L-stable method must find their own
-     length; `edges(label)`: the state, and its values, at which such steps end; `pulse`: time between edges of its flow, s,
-     0: it has none.
-  8. `range` are the least and largest s it can span. `limit` is the largest input, both ways, None: unlimited;
-     `limits(label)` the ranges of all its inputs. `bears(line)` are
-     the least and greatest force at rest, which `bears_by(line)` limits, in words.
-  9. `pressures(label)` names its chambers' pressures; `vacuum` is the pressure below which its oil is not described, None where it
-     always is; `pressure_limits`: between which its chambers should stay, where it says so. `machine_limits(label, key)` are its
-     limits besides stroke and command, key: its place in a case.
- 10. `sizes(line)` are its scales, None where it has no oil. `velocity_gain_on(line)` is ṡ per unit of input without load; None
-     where its input is no velocity. `loop_rate`, `integral_rate` [1/s]: what a position loop around it can have, and K_i/K_p.
-     `cuts_commands`: there is no command beyond its limit.
- 11. `behind(x, s, ṡ, u)` is what a supply whose pressure is no state must know of it (`Behind`); None: none such serves it.
- 12. `metering(label)` is what its valves are in a circuit of that name (`plants.valve_circuits.circuit.Section`), of a drive behind
-     quasistatic metering valves; None of any other. Such a drive has `damping` [N s/m] and `regenerated(u)`, the opening of
-     regeneration, and logs f_p_…, P_h_…, P_r_…; its state rod_… moves with its valves. `valves` are what its account of powers
-     calls its metering valves, those of a drive with compressible oil too: each is a cause VALVE_LABEL of its own. `just_shut` is
-     the command at which they are, where its force and rates have another slope on either side, and none there; None: there is no
-     such command.
- 13. `notched(label)` names the signals of its two chambers behind one spool (`workbench.contract.declared.Notched`); None of a
-     drive without.
+  7. `guards(x, s, ṡ, u)`, `stiff(label)`: as in `workbench.contract.system`. `steep`: the force may change fast with ṡ.
+     `equal_steps`: the oil is so stiff, and the states are so well damped, that the machine is integrated by equal steps of an
+     L-stable method. `step_errors(label)`: where an L-stable method with adaptive steps is needed, the error that a step may make
+     in each state, in its unit; such steps end where the state `edges(label)[0]` has one of the values `edges(label)[1]`, and
+     every `pulse` seconds (0: never).
+  8. `range` is (least, largest) s that the drive can span. `limit` is its largest input, both ways, None: unlimited;
+     `limits(label)` are the ranges of all its inputs. `bears(line)` is (least, greatest) force that it can hold at rest;
+     `bears_by(line)` says in words what limits it.
+  9. `pressures(label)` names the pressures of its chambers. `vacuum` [Pa] is the pressure below which the equations of its oil do
+     not hold, None where they always do. `pressure_limits` is (least, greatest) pressure [Pa] that its chambers should have, ()
+     where it states none. `machine_limits(label, key)` are its limits besides stroke and command; key: its place in a case.
+ 10. `sizes(line)` are its scales (`Sizes`), None without oil. `velocity_gain_on(line)` is ṡ per unit of input without load; None
+     where the input sets no velocity. `loop_rate` [1/s] is the bandwidth that a position loop around it can have, `integral_rate`
+     [1/s] the K_i/K_p that suits it. `cuts_commands`: an input beyond its limit acts as the limit.
+ 11. `behind(x, s, ṡ, u)` is what a supply needs whose pressure is no state (`Behind`); None: no such supply serves this drive.
+ 12. `metering(label)` is a drive behind quasistatic metering valves as a section of a circuit of that name
+     (`plants.valve_circuits.circuit.Section`); None of any other drive. Such a drive has `damping` [N s/m], `regenerated(u)`, the
+     opening of regeneration, and a state rod_…, the place of its piston as the valves set it; it logs f_p_…, P_h_…, P_r_….
+     `valves` names its metering valves, also those of a drive with compressible oil: each is a cause VALVE_LABEL among its
+     powers. `just_shut` is the command at which they all just close, where force and rates have no derivative; None: there is none.
+ 13. `notched(label)` names the signals of two chambers behind one spool (`workbench.contract.declared.Notched`); None of a drive
+     without such chambers.
  14. `check_pins(owner)`: InputError, naming the part `owner`, where it cannot sit between two pins.
 
 The same text runs on floats and on expressions: no `if` on a value of x, s, ṡ, u or line.
@@ -57,7 +56,7 @@ from workbench.contract.system import Signal
 
 
 class Behind(NamedTuple):
-    """A quasistatic section as its pump sees it: row (`Circuit.rows`), β and f̄ of β v + f̄ ∈ Γ(v), in the rod's own units."""
+    """A quasistatic section for a pump without a state: its row (`Circuit.rows`), and β, f̄ (`held`) of β v + f̄ ∈ Γ(v)."""
 
     row: list
     β: object
@@ -65,8 +64,10 @@ class Behind(NamedTuple):
 
 
 class Settled(NamedTuple):
-    """What one section does of several that share a pump without a state: v, what it takes [m³/s], P_h and P_r [Pa] where it can
-    regenerate, else None; and how far the pump's balance is from zero, over Q."""
+    """One of the sections that share a pump without a state: its velocity v [m/s], and the flow that it takes [m³/s].
+
+    pair: (P_h, P_r) [Pa] where it can regenerate, else None. left: what the balance of the pump's flow misses, over Q.
+    """
 
     speed: object
     flow: object
@@ -75,8 +76,10 @@ class Settled(NamedTuple):
 
 
 class Line(NamedTuple):
-    """What a drive sees of its supply: pressure of the pump's line and of the return line, Pa; and what it does there, where the
-    supply has settled that for all its drives together."""
+    """The supply of a drive: pressures of the pump's line and of the return line, Pa.
+
+    settled: the motion of the drive, where the supply found its pressure and the motion of all its drives together; else None.
+    """
 
     p_s: object
     p_r: object
@@ -84,7 +87,7 @@ class Line(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """What is large for a drive with oil: pressure [Pa] and the words for it, energy [J], force [N], stroke [m], speed [m/s]."""
+    """What is large for a drive with oil: pressure [Pa], energy [J], force [N], stroke [m], speed [m/s]; source: which pressure."""
 
     pressure: float
     source: str
@@ -95,7 +98,7 @@ class Sizes(NamedTuple):
 
 
 class Drive(ABC):
-    """See the numbered contract in the module's docstring."""
+    """What moves one actuator of a `Mechanism`; what a subclass has to give is numbered in the module's docstring."""
 
     is_law: ClassVar[bool] = False
     needs_supply: ClassVar[bool] = False
@@ -209,7 +212,7 @@ class Drive(ABC):
 
 
 def outside_stroke(s: float, low: float, high: float, key: str = "closed") -> None:
-    """InputError where a start at s is none that the cylinder reaches."""
+    """InputError where the cylinder cannot have the length s [m] of the start."""
     if low <= s <= high:
         return
     raise InputError(
@@ -220,7 +223,7 @@ def outside_stroke(s: float, low: float, high: float, key: str = "closed") -> No
 
 
 def _centred(s: float, low: float, high: float, key: str) -> str:
-    """The value of `key` with the start in the middle of the stroke; empty where no cylinder is so short, or units are mixed up."""
+    """The value of `key` that puts the start into the middle of the stroke; "" where no cylinder is so short or units are wrong."""
     stroke = high - low
     value = s if key == "middle" else s - 0.5 * stroke
     if value < stroke or _units_hint(s, high):

@@ -1,4 +1,4 @@
-"""One section of metering valves at work: what drives behind them have in common, whatever moves with their rods.
+"""One section of quasistatic metering valves: equations that all drives behind such valves share, whatever their rods move.
 
     f ∈ Γ(ẋ, P)  ⇔  ẋ = Λ(B, f̄, P),   f = f̄ + B ẋ                                                   (68)–(70), (122)
 
@@ -79,10 +79,11 @@ def opened(section: Section | Motor, u_c, u_a=0.0) -> list:
 
 
 def unsloped(u):
-    """0 for any commands u of a section. Its derivative by a command is 0, and not a number where that just shuts valves.
+    """The number 0, whose derivative by the commands u is 0, but is not a number at a command that just shuts valves.
 
-    What passes grows with the opening of other valves on either side of u_c = 0, and regeneration opens one way only: the speed of
-    the rod and the flow of the pump have two slopes there. Regeneration does not count while u_c ≤ 0.
+    Added to a speed or a flow, it tells whoever linearises that there is no derivative. At u_c = 0 other valves open on either
+    side, and at u_a = 0 regeneration opens to one side only, so that both quantities have two slopes there. While u_c ≤ 0,
+    regeneration is shut and u_a makes no difference.
     """
     u_c, *more = u
     return sum(_unsloped(v) for v in (u_c, *(np.where(u_c > 0.0, u_a, 1.0) for u_a in more)))
@@ -120,7 +121,7 @@ def behind(section: list, spring, B, xdot) -> Behind:
 
 
 def metered(own: Behind, line: Line, u) -> Metered:
-    """What a section does under the commands u at the pressure of its line, or as its supply has settled it."""
+    """The section at work under the commands u: at the pressures of its line, or as the supply has found it (`Line.settled`)."""
     P = line.p_s - line.p_r
     speed, flow, pair, _ = line.settled or held_at(own, P)
     speed = speed + unsloped(u)
@@ -131,7 +132,7 @@ def metered(own: Behind, line: Line, u) -> Metered:
 
 
 def held_at(own: Behind, P) -> Settled:
-    """What a section does where the pump's pressure is P ≥ 0 above the return, whatever it takes."""
+    """The section on a pump that holds the pressure P ≥ 0 [Pa] above the return, whatever flow it takes."""
     if not on_pump.shut(own.row[8]):
         found = shared.resolved([own.row], (PLENTY, P, 0.0), [own.β], [own.held])
         return Settled(found.v[0], found.Q_p[0], found.held[0], found.residual)
@@ -141,9 +142,9 @@ def held_at(own: Behind, P) -> Settled:
 
 
 def dissipated(work: Metered, P) -> list:
-    """What each of `VALVES` takes, W; P: the pump's pressure above the return.
+    """Power [W] that each of `VALVES` takes; P: the pump's pressure above the return, Pa.
 
-    A chamber that is neither at its relief's pressure nor at the tank's passes no oil by its relief: its balance is zero.
+    The flow through a relief is what the other flows of its chamber leave over: none, unless the chamber is at a limit.
     """
     A_h, A_r, _, _, _, k_pr, k_th, k_tr, k_a = work.row
     P_h = work.P_h
@@ -167,13 +168,13 @@ def dissipated(work: Metered, P) -> list:
 
 
 def _root(drop):
-    """√drop; 0 with slope 0 where the orifice has no drop, since the loss, drop^1.5, has no slope there either."""
+    """√drop for drop > 0, else 0 with the derivative 0: right for the loss, drop^1.5, whose derivative at 0 is 0."""
     falls = drop > 0.0
     return np.where(falls, np.sqrt(np.where(falls, drop, 1.0)), 0.0)
 
 
 def bounds(P_hM, P_rM) -> tuple[float, float]:
-    """(least, greatest) pressure above the return that the chambers should have, Pa: somewhat beyond suction checks and reliefs."""
+    """(least, greatest) pressure [Pa] above the return that chambers should have: a little beyond suction checks and reliefs."""
     return -SUCTION, OVER * max(P_hM, P_rM)
 
 

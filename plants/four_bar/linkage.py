@@ -42,11 +42,11 @@ WORK_CYCLE = Steps("output", (0.0, 1.0, 2.5, 5.0, 8.0), (0.0, 10.0, 0.0, -10.0, 
 @final
 @dataclass(frozen=True)
 class FourBar(FourBarAbilities):
-    """Equations in the module's docstring. Input U_ref [V]; integrated by equal steps of 1 ms.
+    """A planar four-bar whose crank a cylinder turns; equations in the module's docstring.
 
-    `branch`: which of its two poses the loop is assembled in, the coupler "above" or "below" the line from its pin to E.
-    Outputs: length s of the cylinder and its rate, z_1 and its rate, the pressures, tilt = π/2 − z_1. Raises ValueError for
-    bars that cannot close at the start, and what the circuit raises.
+    branch: the pose that the loop is assembled in, the coupler "above" or "below" the line from its pin to E. Input: U_ref [V].
+    Outputs: length s [m] of the cylinder and its rate, z_1 [rad] and its rate, the pressures [Pa], tilt = π/2 − z_1. Steps of
+    1 ms. Raises ValueError for bars that cannot close at the start, and as `ThrottledCircuit` does.
     """
 
     name: str = "four-bar"

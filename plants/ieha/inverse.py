@@ -129,9 +129,13 @@ def valve_position(plant: IEHA, Y, F=(0.0,) * 5, reduced: bool = False):
 
 
 def feedforward(plant: IEHA, Y, F=(0.0,) * 5, reduced: bool = False):
-    """X [m] that moves the averaged plant along Y under F_ext: `valve_position`, and what the pump loses made up for.
+    """Valve position X [m] that moves the averaged plant along Y(t) under F_ext(t), the pump's losses compensated.
 
-    The loss (decompression, leakage of the pistons) is that at the delivery pressure of the moment.
+        X = X_24 − sgn(E) ΔQ(E, p)/Q'
+
+    X_24: `valve_position`, which assumes a pump without losses. ΔQ [m³/s], below zero: what decompression and leakage of the
+    pistons change of the pump's flow at the present delivery pressure p. Q' [m²/s]: its mean flow per eccentricity. Y, F,
+    reduced: as for `valve_position`.
     """
     X = valve_position(plant, Y, F, reduced)
     part = terms(plant, Y, F, reduced)
@@ -152,9 +156,11 @@ def _check(plant):
 @final
 @dataclass(frozen=True)
 class InputOutput(System):
-    """(24) or (25) solved for the highest derivative of Y: a plant of order six or four without leakage or distributor.
+    """The actuator as one differential equation: (24) of order six, or (25) of order four, solved for the highest Y⁽ᵏ⁾.
 
-    States Y, Ẏ, …; the derivatives of F_ext that the equation needs are inputs of their own (zero where not given).
+    States: Y [m] and its derivatives below that order. Inputs: X [m], F_ext [N] and the derivatives of F_ext in the equation,
+    each an input of its own, 0 where it is not given. Leakage and the distributor's switching are left out. Equations, with
+    their source, in the module's docstring. Raises InputError for an actuator with an open circuit.
     """
 
     actuator: IEHA = IEHA()

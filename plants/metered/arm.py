@@ -38,10 +38,13 @@ Regeneration = Literal["none", "command", "input"]
 @final
 @dataclass(frozen=True)
 class Arm:
-    """One arm with its cylinder, whose valve section takes the arm's name. Raises ValueError where the pin meets the base.
+    """One arm with its cylinder; the cylinder's valve section has the arm's name. Equations in the module's docstring.
 
-    K, B: None for the rule's (`MeteredArms` fills them in). regeneration: "command" opens u_a = u_c while the rod extends, "input"
-    is an input u_a of its own, which opens while the rod is commanded to extend, "none" shuts it for good.
+    K, B: stiffness and damping between rod and arm; left out, `MeteredArms` sets them by the module's rule. regeneration: "none"
+    keeps the regeneration valve shut; "command" opens it by u_a = u_c while the rod is commanded to extend; "input" gives it an
+    input u_a of its own, which acts only while the rod is commanded to extend.
+
+    Raises ValueError where the cylinder at θ_0 points through the joint and cannot turn the arm.
     """
 
     name: str = "1"
@@ -102,12 +105,12 @@ class Arm:
         return f * self.lever(θ) + (self.L_f * f_ey - self.M * g * self.L_g) * np.cos(θ)
 
     def step_limit(self) -> float:
-        """Step h [s] below which both rules of the module's docstring hold."""
+        """Step h [s] below which both inequalities of the module's docstring hold."""
         c, k = (number * self.longest_lever**2 / self.inertia for number in (self.B, self.K))
         return float(min(4.0 / (np.sqrt(c * c + 4.0 * k) + c), 2.0 * self.B / self.K))
 
     def ruled(self, h: float) -> dict[str, float]:
-        """K and B, those left out by the module's rule for steps of h."""
+        """{"K": …, "B": …}: the given numbers; where one is None, that of the module's rule for steps of h [s]."""
         lever = self.longest_lever
         K = self.inertia / (PARTS * h * lever) ** 2 if self.K is None else self.K
         return {"K": K, "B": 2.0 * (K * self.inertia) ** 0.5 / lever if self.B is None else self.B}
@@ -116,10 +119,12 @@ class Arm:
 @final
 @dataclass(frozen=True)
 class MotorArm:
-    """One arm (or a slewing column, its weight on the axis: L_g next to 0) with its motor, whose valves take the arm's name.
+    """One arm turned by a motor through a gear; the motor's valves have the arm's name. Equations in the module's docstring.
 
-    x, v and f of its "rod" are the motor's angle, rate and torque. K, B, regeneration: as of `Arm`. Raises ValueError for numbers
-    out of range.
+    A slewing column is such an arm with its centre of mass near the axis, L_g close to 0. What the equations call x, v and f of
+    the rod are the motor's angle [rad], rate [rad/s] and torque [N m]. K, B, regeneration: as of `Arm`.
+
+    Raises ValueError for numbers out of range.
     """
 
     i: Annotated[float, Unit("1"), "turns of the motor for one of the arm", positive]

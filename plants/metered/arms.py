@@ -39,11 +39,11 @@ from workbench.contract.parameters import Unit, check_bounds, fraction, positive
 class MeteredArms(MeteredArmsValves):
     """Arms behind metering valves on one pump, quasistatic; equations in the module's docstring.
 
-    Inputs a command u_c in [−1, 1], an opening u_a in [0, 1] where regeneration is an "input",
-    and a force f_ey [N] at the tip, upwards, for each arm.
+    Inputs of each arm: a command u_c in [−1, 1], an opening u_a in [0, 1] where its regeneration is an "input", and a force
+    f_ey [N] at its tip, upwards.
 
-    Where a standing rod leaves its chambers' pressures open, P_h and P_r shown are the least that balance. Raises ValueError for
-    numbers out of range, InputError for arms that share a name.
+    While a rod stands still, the model does not determine its chamber pressures; the log then has the least P_h and P_r that
+    balance its force. Raises ValueError for numbers out of range, InputError for arms that share a name.
     """
 
     name: str = "metered arm"

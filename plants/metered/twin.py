@@ -1,8 +1,8 @@
-"""The smooth twin of quasistatic metered arms: the same valves with oil that can be compressed, lumped into volumes.
+"""Metered arms with compressible oil in lumped volumes: the same arms and valves as the quasistatic `MeteredArms`.
 
-Each arm's rod is a `CompressibleRod`, the pump's line a `SharedPump` with the same oil, relief slope and roots; bodies and tips are
-those of `MeteredArms`, which the twin holds as `of`: commands, arms, reliefs and signals are that one's. As β, G → ∞ and w → 0 each
-balance turns into one of (39) and the twin into `MeteredArms`. Both models have the same K and B.
+Each arm's rod is a `CompressibleRod`, the pump's line a `SharedPump` with the same oil, relief slope G and width w. Arms, valves,
+reliefs, K, B and the names of the signals are those of the `MeteredArms` in the field `of`. As β, G → ∞ and w → 0, the balance
+of each volume becomes one of (39), and this model becomes `MeteredArms`.
 
 Source: [Merritt67] lumped pressures; [Kikuuwe21] (39) is the limit.
 """
@@ -32,11 +32,11 @@ from workbench.numerics.adaptive import Adaptive
 @final
 @dataclass(frozen=True)
 class MeteredTwin(Built):
-    """Metered arms with oil that can be compressed: `CompressibleRod`s on a `SharedPump`. Inputs as of `MeteredArms`.
+    """`MeteredArms` with compressible oil: `CompressibleRod`s on a `SharedPump`. Its inputs are those of `MeteredArms`.
+
+    It starts at rest: one chamber of each cylinder carries the arm, the other one is at the tank's pressure.
 
     Raises ValueError for numbers out of range.
-
-    It starts at rest: each rod carries its arm, with the chamber that need not push at the tank's pressure.
     """
 
     name: str = "metered arm, compressible oil"

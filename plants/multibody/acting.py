@@ -15,7 +15,10 @@ from workbench.numerics.adaptive import Adaptive
 
 
 class Pull(NamedTuple):
-    """An actuator at work: length s, rate ṡ, force F, its states, inputs and line of oil, and how it acts on the mechanism."""
+    """An actuator at one state of the machine: length s, rate ṡ, force F; x, u: its drive's states and inputs.
+
+    wrench: of a unit force along its line, None for an actuator on a joint. line: pressures of its supply, None without one.
+    """
 
     s: object
     rate: object
@@ -27,17 +30,17 @@ class Pull(NamedTuple):
 
     @property
     def at(self) -> tuple:
-        """What its drive is told: states, length, rate, inputs, line."""
+        """Arguments of its drive's methods: states, length, rate, inputs, line."""
         return self.x, self.s, self.rate, self.u, self.line
 
 
 def shared_out(mechanism, y) -> list[list]:
-    """The states of every drive, and last those of the supply, out of all states in order."""
+    """The states y of all drives and the supply as one list for each drive, and last one for the supply."""
     return dealt(y, [len(a.drive.states(a.name)) for a in mechanism.actuators])
 
 
 def dealt(values, counts: list[int]) -> list[list]:
-    """So many of these values for each, in order, and last those that are left."""
+    """`values` cut into pieces of these lengths, in order, and a last piece with the rest."""
     parts = []
     at = 0
     for many in counts:
@@ -95,7 +98,7 @@ def velocity_gains(mechanism) -> tuple[float, ...]:
 
 
 def constant_line(mechanism) -> Line | None:
-    """What every chamber sees of the supply, where its pressure is no state and all chambers are fed by it."""
+    """Pressures of the supply, where they are numbers and all chambers are fed by it; else None."""
     fed = all(a.drive.needs_supply for a in mechanism.actuators if a.drive.pressures(a.name))
     supply = mechanism.supply
     if supply is None or supply.states() or supply.settles or not fed:
@@ -104,8 +107,11 @@ def constant_line(mechanism) -> Line | None:
 
 
 def highest_line(mechanism) -> Line | None:
-    """What every chamber sees of the supply at most; None where a chamber is not fed by it, where a drive states the limits of its
-    own chambers, or where the zero of pressures is that of the return line."""
+    """Highest pressures of the supply, where they limit all chambers; else None.
+
+    They do not where a chamber is not fed by the supply, where a drive states limits of its own chambers, or where pressures are
+    counted from the return line (p_r = 0).
+    """
     supply = mechanism.supply
     chambered = [a.drive for a in mechanism.actuators if a.drive.pressures(a.name)]
     if supply is None or any(not d.needs_supply or d.pressure_limits for d in chambered):
@@ -156,9 +162,10 @@ STEP_ERRORS = {
 
 
 def adaptive(mechanism) -> Adaptive | None:
-    """How an adaptive method shall step: errors that drives ask for, usual ones for other states; None where no drive asks.
+    """Settings of the adaptive integrator, from the drives' `step_errors`; None where no drive states any.
 
-    Where one drive alone has edges, or a pulse, its steps end there.
+    States of other parts have the error of STEP_ERRORS by their unit. Steps end on a drive's edges, or at its pulses, only
+    where a single drive has some.
     """
     asked = {}
     for a in mechanism.actuators:

@@ -4,9 +4,9 @@ Positions: z closest to the guess in the metric of M^Σ (so that a heavy boom st
 
     z ← z_0 + M⁻¹ Gᵀ (G M⁻¹ Gᵀ)⁺ (G (z − z_0) − Φ(z)),   G = Φ_z
 
-with the joints that are held taken out. A cut of rows that are not all needed (a planar loop in space, a Bricard linkage) has a
-Φ_z of lower rank than rows: as many as the rank are kept, those left out must stay satisfied. A start is singular where the
-rank is lower than at positions beside it.
+without the columns of joints marked `hold`, which do not move. Φ_z of a loop may have a lower rank than rows (a planar loop in
+space, a Bricard linkage). As many independent rows as the rank are kept; the others follow from them. A start is singular where
+the rank is lower than at positions beside it.
 
 Source: [Bayo96] for projections in the metric of the mass.
 """
@@ -24,7 +24,7 @@ from plants.multibody.tree import point
 from workbench.contract.errors import InputError
 
 STEPS = 200
-# residual of a loop, of the mechanism's size: at which the search ends, and what is good enough
+# residual of a loop divided by the mechanism's size: the search ends at CLOSED, and succeeded if below ACCEPTED
 CLOSED = 1e-13
 ACCEPTED = 1e-10
 RANK = 1e-8  # singular values below this part of the largest are zero
@@ -36,8 +36,8 @@ class Assembly(NamedTuple):
 
     z, rates   positions (quaternions included) and rates that satisfy all loops
     kept       numbers of as many independent constraint rows;  left_out: (loop, row) that follow from them
-    used       kept where the others are zero in every position (a planar loop in space), else all that are not: which of
-               them are independent may change along the motion
+    used       rows that the equations of motion use: `kept` where all other rows are zero in every position (a planar loop in
+               space); else all that are not zero, as other ones of them may be independent later in the motion
     moved      name of a coordinate → how far from where the user put it, those that moved
     residual   largest |Φ|;  mobility: degrees of freedom
     """
@@ -170,7 +170,7 @@ def _size(mechanism, z) -> float:
 
 
 def _damped(A, target, damping) -> np.ndarray:
-    """Levenberg's step: A δ ≈ target, the smaller the damped."""
+    """Levenberg's step δ = argmin |A δ − target|² + damping σ_max² |δ|², over the singular values of A that are not zero."""
     U, σ, Vt = np.linalg.svd(A, full_matrices=False)
     used = σ > RANK * σ.max(initial=0.0)
     return Vt.T[:, used] @ (
@@ -179,7 +179,7 @@ def _damped(A, target, damping) -> np.ndarray:
 
 
 def _projected(mechanism, G, M, rates, free) -> np.ndarray:
-    """Rates that the loops allow, nearest to the given ones in the metric of M^Σ; those of joints that are held stay."""
+    """Rates that the loops allow, nearest to the given ones in the metric of M^Σ; those of joints marked `hold` stay."""
     F = G[:, free]
     W = np.linalg.inv(M[np.ix_(free, free)])
     found = rates.copy()

@@ -23,7 +23,7 @@ from workbench.contract.system import System, names
 
 
 class Built(System):
-    """See the numbered contract in the module's docstring."""
+    """A plant that is a `Mechanism` under other names; what a subclass has to give is numbered in the module's docstring."""
 
     @property
     @abstractmethod

@@ -97,8 +97,8 @@ def _check_settled(mechanism) -> None:
         if not drive.needs_supply or type(drive).behind is not Drive.behind:
             continue
         raise InputError(
-            f"actuators.{a.name}.drive: a {type(drive).__name__} takes what the pressure of its supply gives it, and "
-            "the pressure of this supply follows from what its drives take",
+            f"actuators.{a.name}.drive: the flow of a {type(drive).__name__} depends on the pressure of its supply, and "
+            "the pressure of this supply depends on the flow of its drives at the same instant",
             key="supply",
             mend="choose SharedPump, whose line holds oil, or a drive behind quasistatic valves (MeteredSection, MeteredRod)",
         )

@@ -50,7 +50,7 @@ def closings_of(mechanism, z) -> tuple[Closing, ...]:
 
 
 def _check_springs(mechanism, found) -> None:
-    """A spring must not be on an angle that follows from others: that is known to full turns only."""
+    """InputError for a spring on an angle that follows from others: such an angle is known only up to full turns."""
     follow = {
         mechanism.bodies[j].name
         for k in found
@@ -60,7 +60,7 @@ def _check_springs(mechanism, found) -> None:
     for a in mechanism.actuators:
         if a.joint in follow and isinstance(a.drive, SpringDamper):
             raise InputError(
-                f"actuators.{a.name}: its spring is on the angle of {a.joint}, which method minimal knows but for "
+                f"actuators.{a.name}: its spring is on the angle of {a.joint}, which method minimal knows only up to "
                 "full turns",
                 mend=f"write 'hold: true' at {a.joint}, so that it is independent, or 'method: projected'",
             )

@@ -113,7 +113,7 @@ def check(mechanism, space: str) -> None:
     if space in spaces(mechanism):
         return
     reasons = {
-        "joint": "its joints all follow from what a ball joint does, which is no one number",
+        "joint": "its joints follow from a ball joint, whose position is no single number",
         "piston": "it takes one driven actuator for each coordinate",
         "cartesian": "it takes a tool (tcp: {body: …, point: …}) and two or three coordinates",
     }
@@ -127,7 +127,7 @@ def check(mechanism, space: str) -> None:
 
 
 def task(mechanism, space: str, q) -> list:
-    """Coordinates of a space at positions q; lengths of the drives also where they are no space for paths."""
+    """Coordinates of a space at positions q; "piston" gives the lengths of the drives also where no path can be given in them."""
     if space == "joint" and independent(mechanism):
         return list(q)
     if space == "joint":

@@ -2,7 +2,8 @@
 
     w_j = F*_j + Σ_children w − (actuators and cut joints on j),    Gᵀ μ = τ − Σ f ∂s/∂z  at the joints that follow
 
-What statics leaves open of a loop (the out-of-plane reactions of a planar one) is the least that closes it, in a closed form zero.
+Statics does not determine some reactions of a loop (the out-of-plane ones of a planar loop). Of these the smallest that balance the
+bodies are taken; where the loop is solved in closed form they are zero.
 
 Source: [Petrovic22] eqs (59)–(69) for one machine.
 """
@@ -19,10 +20,12 @@ from plants.multibody.tree import ZERO6
 
 
 class Cuts(NamedTuple):
-    """Wrenches about the origin: of its parent on every body at its joint, and on place b of every loop of `closed`.
+    """Wrenches (force N, moment N m) about the origin.
 
-    sizes: of every body, the sum of the magnitudes that the wrench at its joint is the difference of: what rounding there is
-    measured against. A slide on which cylinders carry a platform bears nothing, as the difference of all that they bear.
+    joint   of every body: the wrench of its parent on it, at their joint
+    loop    of every loop, in the order of `closed`: the wrench on its place b
+    sizes   of every body: the sum of the magnitudes whose difference is `joint`. Rounding errors are compared with it: a slide
+            beside cylinders that carry a platform bears about zero, as a difference of large forces
     """
 
     joint: list
@@ -33,7 +36,7 @@ class Cuts(NamedTuple):
 def cuts(mechanism, at: Whole, own: Lines, nets, forces, passive) -> Cuts:
     """Wrenches at all cuts for net wrenches of the bodies, forces of the actuators and generalised forces `passive` of the joints.
 
-    Every pair is one of the two sides of virtual decomposition: required nets with required forces, true with true.
+    Required net wrenches go with required forces, true ones with true forces: both sides of virtual decomposition use this.
     """
     asked = joint_forces(mechanism, at.motion, nets)
     left = [
@@ -77,7 +80,7 @@ def _held(mechanism, at: Whole, μ) -> list[tuple]:
 
 
 def _multipliers(mechanism, G, left) -> list:
-    """μ with Gᵀ μ = left at the joints that follow; a closing's rows do not know the joints of later ones."""
+    """μ with Gᵀ μ = left at the joints that follow; the rows of a closing do not depend on the joints of later closings."""
     if not mechanism.closings:
         return spatial_rates.multipliers(mechanism, G, left)
     μ = [0.0] * len(G)
@@ -111,7 +114,7 @@ def _acting(mechanism, own: Lines, forces, loop_wrenches) -> list[tuple]:
 
 
 def _inward(tree, nets, more: list[tuple]) -> list:
-    """What bodies have and get more, summed from leaf to ground: of every body with all that hangs on it."""
+    """Of every body: the sum of `nets` and of the pairs (body, wrench) in `more`, over it and all bodies that hang on it."""
     sums = list(nets)
     for j, wrench in more:
         sums[j] = plus(sums[j], wrench)

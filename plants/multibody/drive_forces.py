@@ -3,8 +3,8 @@
     τ   = Σ_A J_Aᵀ F*_A + J_Dᵀ F_D − (joints' damping and springs)          F*_A: net wrench of body A, weight included
     f_c = W J_s (J_sᵀ W J_s)⁻¹ τ,   ṡ = J_s q̇                               (68), (55) for any mechanism
 
-W shares a load among drives that act on the same motion: by the squares of what they can bear. With as many drives as coordinates
-it cancels, and f_c = J_s⁻ᵀ τ. The ground bears Σ_A F*_A + F_D, (69).
+W shares a load among drives that act on the same motion: diagonal, the squares of the largest forces they can bear. With as many
+drives as coordinates it cancels, and f_c = J_s⁻ᵀ τ. The ground bears Σ_A F*_A + F_D, (69).
 
 Source: [Petrovic22]; the projection of its equations for a tree with loops.
 """
@@ -22,9 +22,10 @@ from plants.multibody import coordinates, linear, required, surroundings
 
 
 def asked(mechanism, q, qd, qdd, around=None) -> list:
-    """f_c [N] of the driven actuators in order, for the motion q, q̇ of the coordinates that are states, q̈ of those that lead.
+    """f_c [N] of the driven actuators in order, that the motion needs: (68).
 
-    around: what the surroundings do (`plants.multibody.surroundings`); firm ground and an idle tool where none are given.
+    q, q̇: of the coordinates that are states, q̈: of those that lead [m, rad; s]. `around`: gravity, motion of the ground, wrench
+    of the tool (`plants.multibody.surroundings`); without it the ground is at rest and nothing acts on the tool.
     """
     around = around or surroundings.at_rest(mechanism)
     at, rates, true = _moving(mechanism, q, qd, qdd, around)
@@ -41,7 +42,7 @@ def asked(mechanism, q, qd, qdd, around=None) -> list:
 
 
 def borne(mechanism, q, qd, qdd, around=None) -> tuple:
-    """What the ground bears during that motion: a wrench (force, moment) about its origin, in its axes."""
+    """(force N, moment N m) of the ground on the machine in that motion, about the ground's origin, in its axes: (69)."""
     around = around or surroundings.at_rest(mechanism)
     at, _, true = _moving(mechanism, q, qd, qdd, around)
     nets = required.net_wrenches(mechanism, at.motion, true, around.gravity)
@@ -56,13 +57,13 @@ def _moving(mechanism, q, qd, qdd, around) -> tuple:
 
 
 def motion(mechanism, q, qd, forces, around=None) -> list:
-    """q̈ under these forces of all actuators."""
+    """q̈ of the coordinates that lead, under the forces [N] of all actuators in order."""
     around = around or surroundings.at_rest(mechanism)
     return accelerations(mechanism, required.whole(mechanism, q, qd, around.ground), forces, around)
 
 
 def accelerations(mechanism, at, forces, around=None) -> list:
-    """As `motion`, of a mechanism whose motion is known (`required.whole`)."""
+    """As `motion`, where `at` is already computed: `required.whole(mechanism, q, qd, ground)`."""
     pulls = mechanism.pulls(at.motion, at.z, at.rates, None, None)
     acting = [pull._replace(force=f) for pull, f in zip(pulls, forces)]
     return mechanism.accelerations(at.motion, at.rates, acting, around)[0]
@@ -99,7 +100,7 @@ def shared(J, W, τ) -> list:
 
 
 def weights(mechanism) -> list[float]:
-    """Squares of what the drives can bear, in the largest one's; ones where as many drives as coordinates leave no choice."""
+    """Diagonal of W: (largest force of the drive / largest of all drives)²; ones with as many drives as coordinates."""
     drives = [mechanism.actuators[i].drive for i in coordinates.driven(mechanism)]
     if len(drives) == len(mechanism.lead):
         return [1.0] * len(drives)

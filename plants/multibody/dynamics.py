@@ -72,8 +72,11 @@ def projected(mechanism, z, rates) -> tuple[list, list]:
 
 
 def bends(mechanism, z, motion: Motion) -> list:
-    """As `signals.bends`: the sine of the angle between the two links of each closing; else how far a row of Φ_z is from those
-    before it, in the metric of M⁻¹, against the mean size of a row: the smallest of all."""
+    """Values of the signals `signals.bends`, each 0 where a loop is at a dead point.
+
+    Loops in closed form: of each, the sine of the angle between its two links. Else one number: the least distance of a row of Φ_z
+    from the span of the rows before it, in the metric of M⁻¹, over the mean size of a row.
+    """
     if mechanism.closings:
         return [
             np.sqrt(np.maximum(planar.closed(mechanism, k, z)[1], 0.0)) for k in mechanism.closings

@@ -1,9 +1,9 @@
-"""What a motion asks of pump and valves: how fast a path can be walked at all.
+"""How much of the pump's flow and of the valves' speed a motion needs; above 1 it is too fast for the machine.
 
     pump     Σ_j A_j |ṡ_j| / Q_max          A_j: area of the chamber that grows, of every drive that takes oil
     valve    |ṡ_j| / (OF_FREE v_j)          v_j: speed with the valve fully open, without load
 
-A force that takes half of the pressure leaves a valve √½ of its speed without load: OF_FREE.
+A load that takes half of the supply's pressure leaves a valve √½ of its speed without load: OF_FREE.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ OF_FREE = sqrt(0.5)
 
 
 def effort(mechanism, t, q) -> float:
-    """The largest share of what pump and valves give, along independent positions q (n, N) at instants t (N,)."""
+    """The largest of these shares along independent positions q (n, N) at instants t (N,), s."""
     driven = [mechanism.actuators[i] for i in coordinates.driven(mechanism)]
     lengths = coordinates.lengths(mechanism, list(q))
     rates = [np.gradient(np.broadcast_to(s, np.shape(t)), t) for s in lengths]
@@ -31,7 +31,7 @@ def effort(mechanism, t, q) -> float:
 
 
 def _of_pump(supply, driven, rates) -> float:
-    """The largest share of the pump's flow that fills the chambers."""
+    """The pump's share, at the instant at which it is largest."""
     if supply is None:
         return 0.0
     taken = np.zeros(np.shape(rates[0])) if rates else np.zeros(1)

@@ -67,8 +67,10 @@ def _sum(values):
 
 
 class Held(NamedTuple):
-    """What holds motion on its constraints: M factored (`articulated`), G, the columns M⁻¹Gᵀ, and G M⁻¹Gᵀ as rows and factored,
-    damped where rows of G depend on each other."""
+    """Constraints G of a motion: M factored (`articulated`), G, the columns of M⁻¹Gᵀ; S: G M⁻¹Gᵀ factored, and its rows.
+
+    damped: whether the diagonal of S was enlarged before it was factored, because rows of G depend on each other.
+    """
 
     M: Branches
     G: list
@@ -78,9 +80,10 @@ class Held(NamedTuple):
     damped: bool
 
     def multipliers(self, b) -> list:
-        """μ with G M⁻¹Gᵀ μ = b; where it is damped, again for what that leaves: the damping's share, to the power of the times.
+        """μ with G M⁻¹Gᵀ μ = b; where S is damped, by REFINED steps of iterative refinement.
 
-        What of b is outside the range of G M⁻¹Gᵀ (off the loops, within a step) is amplified by no more than times/damping.
+        Each step multiplies the error of μ by about the damping. A part of b outside the range of G M⁻¹Gᵀ, which there is off
+        the loops within an integrator's step, is amplified by no more than REFINED/damping.
         """
         μ = solve(self.S, b)
         for _ in range(REFINED if self.damped else 0):
@@ -94,7 +97,7 @@ class Held(NamedTuple):
 
 
 def held(M: Branches, G, damping: float = 0.0) -> Held:
-    """Schur complement of [M Gᵀ; G 0]; the rows of G are independent, or the diagonal is damped by this part of itself."""
+    """The Schur complement G M⁻¹Gᵀ of [M Gᵀ; G 0]; damping: share by which its diagonal is enlarged where rows are dependent."""
     columns = [M.solve(row) for row in G]
     S = [[0.0] * len(G) for _ in G]
     for i, row in enumerate(G):

@@ -43,10 +43,10 @@ class Mechanism(Abilities, Told, Paths):
     """Bodies on joints, loops closed by cut joints, actuators and their supply; equations and methods in the module's docstring.
 
     Inputs: those of the drives. Outputs: lengths s_… and rates ds_… of the actuators, then positions and rates of all joints
-    (q_…, dq_… revolute; x_…, dx_… prismatic; e_…_0 to 3, ω_…_x to z spherical), then the states of drives and supply. Logged
-    besides: forces f_… of the actuators, how far each loop is open, what drives and supply log. gravity in the ground's axes.
-    pins: those of the ground by name, {foot: [0.1, 0.6]}; tcp: the pin that does the work. With moving_ground and
-    tool_wrench, what the surroundings do comes in as disturbances (`plants.multibody.surroundings`).
+    (q_…, dq_… revolute; x_…, dx_… prismatic; e_…_0 to 3, ω_…_x to z spherical), then the states of drives and supply. Also
+    logged: forces f_… of the actuators, the gap of each loop, and what drives and supply log. gravity: in the ground's axes.
+    pins: pins of the ground by name, {foot: [0.1, 0.6]}; tcp: the pin that is the tool. moving_ground and tool_wrench add
+    disturbances for the motion of the ground and the force at the tool (`plants.multibody.surroundings`).
 
     Raises InputError for names that do not exist, loops that cannot be closed, motion without mass, singular starts,
     cylinders out of their range.

@@ -134,10 +134,10 @@ class Body:
 @final
 @dataclass(frozen=True)
 class Place:
-    """A point of a body, with the axis of the joint there, in the body's frame; name: in drawings.
+    """A point of a body with the axis of a joint there, both in the body's frame; name: what drawings call it.
 
-    normal: a direction across the axis. A prismatic joint keeps the normals of its places parallel and needs them; for others one
-    is chosen.
+    normal: a direction perpendicular to the axis. A prismatic joint keeps the normals of its two places parallel and needs them;
+    other joints do without.
     """
 
     body: str = GROUND
@@ -170,9 +170,9 @@ class Place:
 @final
 @dataclass(frozen=True)
 class Loop:
-    """A joint that closes a loop, cut: it is not in the tree, it constrains two places of it.
+    """A joint that closes a loop. It is no part of the tree of bodies: it constrains two places, a and b, of two bodies.
 
-    between: two pins, each "body.pin", instead of the places a and b; the joint's axis is z.
+    between: two pins by name, each "body.pin", instead of the places a and b; the joint's axis is then z.
     """
 
     name: str
@@ -220,10 +220,10 @@ class Pin:
 class Actuator:
     """A drive along the line between two pins, s their distance, or along a joint, s its position.
 
-    a, b: points that it acts between, each in its body's frame.
+    a, b: the pins that it acts between, each in its body's frame.
     between: the two pins by name, each "body.pin", instead of a and b.
     joint: the body whose joint it moves, instead of two pins.
-    shortest, longest: what it can span; a start outside is refused, a run that leaves it is not judged.
+    shortest, longest: least and largest s. A start outside is refused; a run that leaves the range says nothing from there on.
     """
 
     name: str

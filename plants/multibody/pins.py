@@ -24,7 +24,7 @@ from workbench.contract.errors import InputError
 
 
 def resolve(mechanism) -> bool:
-    """Give bodies, loops, actuators and tool of a mechanism coordinates in place of pins' names; tell whether there were names.
+    """Replace names of pins by coordinates in a mechanism's bodies, loops, actuators and tool; returns whether there were names.
 
     Raises InputError for the name of a pin that does not exist.
     """
@@ -51,7 +51,7 @@ def resolve(mechanism) -> bool:
 
 
 def held_at(mechanism) -> dict[str, tuple[str, ...]]:
-    """Where a pin is written in a file → where its coordinates are, for every pin that is used."""
+    """Path of a pin in a file → paths of its coordinates in the mechanism, for every pin that is used."""
     used = [(f"loops.{loop.name}.{s}", getattr(loop, s)) for loop in mechanism.loops for s in "ab"]
     used += [(f"actuators.{a.name}.{s}", getattr(a, s)) for a in mechanism.actuators for s in "ab"]
     used.append(("tcp", mechanism.tcp))

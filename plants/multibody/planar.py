@@ -6,8 +6,8 @@ Seen along the common axis, bodies that turn together form a class; a loop whose
     c + d D + R(θ_P) V_P = 0                 one slides on a known class: |c + d D| = |V_P|
     c + R(θ_P) (V_P + d D) = 0               one slides on the unknown class: |V_P + d D| = |c|
 
-Which of the two intersections is the one the mechanism starts in, and stays in: at a dead centre they meet, and the
-description ends there. Angles are continued up to 135° to both sides of the start.
+Of the two intersections the one in which the mechanism starts is taken, for the whole motion. At a dead centre the two meet:
+beyond it this description does not hold. Angles are continued up to 135° to both sides of the start.
 
 Source: [Haug89, chapter 3] for loops in relative coordinates.
 """
@@ -28,11 +28,11 @@ QUARTERS = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))
 
 @dataclass(frozen=True)
 class Closing:
-    """How one loop is closed: what is joined to what; numbers stay with the mechanism.
+    """How one loop is closed: indices of bodies and a choice of intersection; lengths and masses are in the mechanism.
 
-    loop      its number;  base: the body all of it hangs on (−1: the ground)
-    chains    bodies from there to place a, and to place b
-    unknown   the two bodies whose joints follow; the revolute one first
+    loop      its number;  base: the last body that both chains share (−1: the ground)
+    chains    bodies from base to place a, and from base to place b
+    unknown   the two bodies whose joints follow from the loop; the revolute one first
     signs     body → ±1: its axis along the loop's, or against it
     across    which coordinate axis is farthest from the loop's axis
     branch    ±1: which intersection;  turns: quarter turns the unknown angles start near
@@ -69,7 +69,7 @@ def _square(a):
 
 
 def two_circles(c, p, q, branch: int):
-    """w with |w|² = p and |c + w|² = q; and what is zero where the circles touch (negative: they do not meet)."""
+    """(w, room): |w|² = p and |c + w|² = q; room is zero where the circles touch, negative where they do not meet."""
     size = _square(c)
     along = (q - p - size) / (2 * size)
     room = p / size - along * along
@@ -78,7 +78,7 @@ def two_circles(c, p, q, branch: int):
 
 
 def line_and_circle(c, D, p, branch: int):
-    """d with |c + d D|² = p; and what is zero where the line touches the circle."""
+    """(d, room): |c + d D|² = p; room is zero where the line touches the circle, negative where it misses it."""
     size = _square(D)
     middle = (c[0] * D[0] + c[1] * D[1]) / size
     room = middle * middle - (_square(c) - p) / size
@@ -86,9 +86,13 @@ def line_and_circle(c, D, p, branch: int):
 
 
 class Closed(NamedTuple):
-    """A loop that is closed: vectors V, W of the two classes (W None where one slides), where they point, the slide's position.
+    """A loop that is closed, in the notation of the module.
 
-    room falls to zero at a dead centre; nested: the second unknown joint turns with the first.
+    V, W     vectors of the two unknown classes in their own axes (W None where one joint slides)
+    w, x     where V and W point: w = R(θ_P) V, x = R(θ_Q) W
+    slide    position d of the sliding joint (None where both turn)
+    room     falls to zero at a dead centre
+    nested   the second unknown joint turns with the first
     """
 
     V: list

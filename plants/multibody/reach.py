@@ -60,7 +60,7 @@ def demo(mechanism) -> tuple[tuple[float, ...], ...] | None:
 
 
 def _away(end: float, range_: float) -> float:
-    """How far towards an end, which is as far away as that: signed."""
+    """Signed step towards an end of the range that is `end` away: a share SHARE of the range, at most LEFT of the way."""
     return float(np.copysign(min(SHARE * range_, LEFT * abs(end)), end))
 
 
@@ -93,19 +93,22 @@ def tool_points(mechanism) -> np.ndarray:
 
 
 def _alike(motion, other) -> bool:
-    """Whether two motions begin along one line: those of cylinders side by side do."""
+    """Whether the first steps of two motions are parallel, as those of two cylinders side by side."""
     first, second = (_least(way) for way in (motion, other))
     return bool(abs(first @ second) > 0.999 * np.linalg.norm(first) * np.linalg.norm(second))
 
 
 def _least(motion) -> np.ndarray:
-    """The shortest of the motions that is none to nowhere."""
+    """The row of a motion (n, n_z) with the smallest displacement that is not zero."""
     sizes = np.abs(motion).max(axis=1)
     return motion[np.where(sizes > 1e-6, sizes, np.inf).argmin()]
 
 
 def _both(mechanism, name: str, motion: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """Motions of the cylinder called so over its stroke, from places along another one's motion, with those between them."""
+    """Displacements (n, n_z) of two cylinders together: `name` over its stroke, from AGAIN places along the other's `motion`.
+
+    Between these places displacements are interpolated.
+    """
     strips = []
     for away in _some(motion, AGAIN):
         ways = np.array(beside(mechanism, name, start + away)) - start
@@ -119,7 +122,7 @@ def _both(mechanism, name: str, motion: np.ndarray, start: np.ndarray) -> np.nda
 
 
 def _some(motion, many: int) -> np.ndarray:
-    """At most so many of the motion's steps, its ends among them."""
+    """At most `many` rows of a motion, evenly spaced, with both ends."""
     return motion[np.linspace(0, len(motion) - 1, min(many, len(motion))).astype(int)]
 
 
@@ -129,12 +132,12 @@ def _moved(motion) -> set[int]:
 
 
 def _thinned(stroke: Stroke, start) -> np.ndarray:
-    """A stroke as a series of positions away from the start, interpolated so that the joint that moves most has even steps."""
+    """A stroke as displacements from the start, at even steps of the joint that moves most."""
     return _even(np.array(stroke.positions) - start, 400)
 
 
 def _even(moved: np.ndarray, many: int) -> np.ndarray:
-    """So many motions along those given, evenly spaced in the joint that moves most."""
+    """`many` displacements interpolated between the given ones, at even steps of the joint that moves most."""
     way = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(moved, axis=0)).max(axis=1))])
     fine = np.linspace(0.0, way[-1], many)
     return np.stack([np.interp(fine, way, column) for column in moved.T], axis=1)

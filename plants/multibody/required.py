@@ -45,7 +45,10 @@ class Required(NamedTuple):
 
 
 class Whole(NamedTuple):
-    """The mechanism at one state: positions, true motion, Φ_z of the loops, columns of B (ż = B q̇, q̇ the rates that lead)."""
+    """The mechanism at one state: positions z, rates ż, true motion of the bodies; G, Φ_z of the loops; B, columns of ż = B q̇.
+
+    q̇ are the rates that lead: as many as the mechanism has degrees of freedom.
+    """
 
     z: list
     rates: list
@@ -55,7 +58,11 @@ class Whole(NamedTuple):
 
 
 class Lines(NamedTuple):
-    """Actuators at one state: lengths s, the wrench on body b of a unit force (None on a joint), ∂s/∂z as rows, ∂s/∂q as rows."""
+    """Actuators at one state, an entry for each.
+
+    s              length or position;   wrench: on body b by a unit force, None for an actuator on a joint
+    by_joint       ∂s/∂z;   by_coordinate: ∂s/∂q, q the coordinates that lead
+    """
 
     s: list
     wrench: list
@@ -66,7 +73,7 @@ class Lines(NamedTuple):
 # ---- motion ---------------------------------------------------------------------------------------------------------
 @once
 def whole(mechanism, q, qd, ground: Ground = REST) -> Whole:
-    """All motion of a mechanism at positions and rates that are its states, on a ground with the given motion."""
+    """The motion of all joints and bodies from the positions and rates that are states, on a ground with the given motion."""
     if not mechanism.closings:
         motion = mechanism.moving(list(q), list(qd), ground)
         G = spatial_rates.jacobian(mechanism, motion)
@@ -79,7 +86,7 @@ def whole(mechanism, q, qd, ground: Ground = REST) -> Whole:
 
 
 def spread(mechanism, G, own, γ) -> list:
-    """Rates (or accelerations) of all joints that keep Φ_z ż + γ = 0, from the leading ones in their order."""
+    """Rates (or accelerations) of all joints with Φ_z ż + γ = 0, from those that lead, `own`."""
     rates = [0.0] * mechanism.tree.n_v
     for i, value in zip(mechanism.lead, own):
         rates[i] = value
@@ -160,7 +167,7 @@ def net_wrenches(mechanism, motion: Motion, wanted: Required, gravity=None) -> l
 
 @once
 def lumped_wrenches(mechanism, motion: Motion, wanted: Required, gravity=None) -> list:
-    """As `net_wrenches`, with all that is fixed to a body on that body: the same forces of the joints for less."""
+    """As `net_wrenches`, with bodies that are fixed to another one counted as part of it: the joint forces are the same."""
     lumps = lumped(mechanism.bodies, mechanism.tree)
     nets = _nets(mechanism, lumps, motion, wanted, gravity)
     for j, lump in enumerate(lumps):

@@ -34,7 +34,10 @@ DEAD = 1e-2  # share of the lever arm where it is largest: less is a dead point
 
 
 class Stroke(NamedTuple):
-    """One cylinder followed: its lengths and all positions there, from short to long; dead_at: lengths of dead points met."""
+    """The motion of a mechanism along the stroke of one cylinder: its lengths, rising, and all positions at each of them.
+
+    dead_at: lengths at which it has a dead point.
+    """
 
     name: str
     lengths: tuple[float, ...]
@@ -130,7 +133,7 @@ def _arms(mechanism, z):
 
 
 def beside(mechanism, name: str, z) -> list[tuple[float, ...]]:
-    """Positions that the cylinder called so passes over its stroke from the closed positions z, the others as long as there."""
+    """Positions along the stroke of the cylinder `name`, through the closed positions z; the others keep their lengths."""
     k = _index(mechanism, name)
     down, _ = _followed(mechanism, k, -1.0, z)
     up, _ = _followed(mechanism, k, 1.0, z)
@@ -165,7 +168,10 @@ def _followed(mechanism, k: int, way: float, z_0):
 
 
 def _onward(mechanism, spans, z, s, move):
-    """(positions after `move`, or where an actuator leaves its span on the way; lengths there; whether one does)."""
+    """(positions, lengths, whether the move ends early) after `move`, or where an actuator first reaches an end of its span.
+
+    Positions are None where the loops do not close.
+    """
     share = 1.0
     for _ in range(4):
         there = _stepped(mechanism, z, share * move)
@@ -184,7 +190,7 @@ def _onward(mechanism, spans, z, s, move):
 
 
 def _left(spans, s, there) -> float:
-    """Share of the step from lengths s to `there` after which the first actuator leaves its span; 1 and more: none."""
+    """Share of the step from lengths s to `there` at which an actuator first reaches an end of its span; above 1: none does."""
     share = np.inf
     for low, high, a, b in zip(*spans.T, s, there):
         limit = high if b > a else low

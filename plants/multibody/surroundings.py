@@ -10,8 +10,8 @@ and its rate begin with the ground's. Into the energy of the bodies, counted fro
 
     P_tip = −Z·F_D,    P_base = Z_0·Σ F* − M g·V_b
 
-with the net wrenches F* of all bodies, weight included, and F_D: what the ground has to bear. The weight direction turns with the
-ground, which accounts for all of the weight's power but that of lifting the origin.
+with Σ F* the sum of the net wrenches of all bodies, weight included, and of F_D: the wrench of the ground on the machine. The
+weight direction turns with the ground; this accounts for the power of the weight except for lifting the origin (M g·V_b).
 
 Source: [Petrovic22] eqs (24)–(34), Definition 4; [Featherstone08] chapter 2 for the rate of a twist.
 """
@@ -54,7 +54,7 @@ def _stated(mechanism) -> tuple:
 
 
 def signals(mechanism) -> tuple[Signal, ...]:
-    """Inputs, disturbances all of them; none of a mechanism on firm ground whose tool touches nothing."""
+    """Inputs of kind "disturbance": of a mechanism with `moving_ground` the rows of GROUND, with `tool_wrench` those of TOOL."""
     return tuple(
         Signal(f"{stem}{axis}", unit, meaning, "disturbance")
         for stem, unit, meaning in _stated(mechanism)
@@ -71,7 +71,7 @@ def defaults(mechanism) -> dict[str, float]:
 
 @once
 def given(mechanism, u) -> Surroundings:
-    """What all inputs u say of them."""
+    """The Surroundings from all inputs u of the plant; those of `signals` are the last of them."""
     stated = _stated(mechanism)
     at = len(u) - 3 * len(stated)
     rows = [list(u[at + 3 * i : at + 3 * i + 3]) for i in range(len(stated))]

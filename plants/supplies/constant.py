@@ -15,7 +15,10 @@ from workbench.contract.parameters import Unit, check_bounds, nonnegative
 @final
 @dataclass(frozen=True)
 class ConstantPressure(Supply):
-    """Supply and return pressure, the same at any flow; a run whose drives take more than Q_max is not judged."""
+    """A supply of constant pressures p_s and p_r, whatever flow is taken.
+
+    Where the drives together take more than Q_max, the real pump could not hold p_s: the limits of the machine are then broken.
+    """
 
     p_s: Annotated[float, Unit("Pa"), "supply pressure", sizes.pressure] = 185e5
     p_r: Annotated[float, Unit("Pa"), "return pressure", nonnegative] = 10e5

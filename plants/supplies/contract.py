@@ -1,25 +1,26 @@
-"""The contract between a machine and its supply. `Supply` answers for one without states, all but `line`.
+"""The contract of a supply, which feeds a machine's drives with oil. `Supply` has defaults for a supply without states.
 
-A machine has one supply; y are its own states, w its own inputs. `takers` are its drives that take oil, each a pair of the drive
-and what it does (`plants.multibody.acting.Pull`, with the line it sees).
+A machine has one supply; y are the supply's states, w its inputs. `takers` are the drives that take oil from it, each a pair of
+the drive and its actuator at the present state (`plants.multibody.acting.Pull`).
 
   1. A supply is a frozen dataclass; its annotated numbers are parameters (`workbench.contract.parameters`).
   2. `states()`, `inputs()`, `logged()` are tuples of Signal; y, w and `shown` have their length and order.
-  3. `line(y)` is what its drives see (`plants.drives.contract.Line`); `lines(y, asked)` what each of the machine's actuators sees,
-     asked: its drive, x, s, ṡ, u; `most` is the line at the highest pressure there is, by which forces and speeds of the drives are
-     told; `unloaded` what a valve sees of it whose drive moves no load, by which gains and paths are chosen. A pressure that is no
-     state (`settles`) follows from what the drives would take (`Drive.behind`), and has no `line(y)`.
+  3. `line(y)` are the pressures that its drives have (`plants.drives.contract.Line`). `lines(y, asked)` are those of each actuator
+     of the machine; asked: (drive, x, s, ṡ, u) of each. `most` are the highest pressures there are, from which the largest forces
+     and speeds of the drives follow; `unloaded` are those while a drive moves no load, from which gains and paths are chosen.
+     `settles`: the pressure is no state; it follows at every instant from the flow that the drives would take at it
+     (`Drive.behind`). Such a supply has no `line(y)`.
   4. `rates(y, takers, w)` is ẏ, `guards(y)` changes its sign where that has a kink; `powers(y, takers, w)`, in W by
      `power_names()`, is what changes its energy `stored(y)`, besides the powers of its drives.
-  5. `initial(tops)` are its states at rest, tops: of each taker, pressures of its chambers that are states. `check(takers)`:
-     InputError where it cannot serve these actuators.
-  6. `pressure_name` is the signal in the log that is its pressure, "" where that is a number or several; `pressure_names` are
-     its states that are pressures. `range` is the interval [Pa] that
-     a pressure which is a state never leaves, None where none is known. `no_passivity` says why two motions on it cannot be
-     compared at one pressure of the pump; "" where they can.
+  5. `initial(tops)` are its states at rest; tops: of each taker, the pressures of its chambers that are states. `check(takers)`
+     raises InputError where it cannot serve these actuators.
+  6. `pressure_name` is the logged signal that is its pressure, "" where the pressure is a number, or there are several.
+     `pressure_names` are its states that are pressures, `range` is an interval [Pa] that they never leave, None if none is known.
+     `no_passivity` says why two motions on this supply have no pump pressure in common, so that incremental passivity cannot be
+     claimed; "" where it can.
   7. `account(P, flow, rate)` is where its power goes (`Account`) while its pressure is P [Pa] above its return, changing with
-     `rate` [Pa/s], and its drives take `flow` [m³/s]. `circuit_pump` is the pump by which claims on metering valves are
-     made; InputError where it has none. `Q_max` [m³/s] is the most that its drives may take together, ∞ where it does not say.
+     `rate` [Pa/s], and its drives take `flow` [m³/s]. `circuit_pump` is the pump in claims on metering valves; InputError where
+     there is none. `Q_max` [m³/s] is the most that its drives may take together, ∞ where it states none.
   8. `machine_limits(flows)` are its limits, flows: logged signals of what its drives take; `limits()` the ranges of its inputs.
 
 To add a supply: a class in a file of this folder, its name in `plants.supplies.kinds`, a line in the tests' list.
@@ -49,7 +50,7 @@ class Account(NamedTuple):
 
 
 class Supply(ABC):
-    """See the numbered contract in the module's docstring."""
+    """What feeds the drives of a `Mechanism` with oil; what a subclass has to give is numbered in the module's docstring."""
 
     @abstractmethod
     def line(self, y) -> Line: ...
@@ -134,7 +135,7 @@ class Supply(ABC):
 
 
 def flow_limit(flows: tuple[str, ...], most: float) -> tuple[Limit, ...]:
-    """What all drives take from the pump, m³/s, where any takes something."""
+    """The limit on the sum of the logged `flows`, what all drives take from the pump; () without such flows."""
     if not flows:
         return ()
     return (
@@ -154,7 +155,7 @@ SHUT = 1e-30  # m³/(s √Pa): a bleed that is less open takes nothing
 
 
 def highest_left(pump: Pump, k_b):
-    """P at the relief, or where a bleed of coefficient k_b takes all of Q, Pa; of numbers and of expressions."""
+    """P [Pa] of a pump whose drives take nothing: a bleed of coefficient k_b takes all of Q, or the relief is open."""
     root = pump.Q / np.maximum(k_b, SHUT)
     return np.minimum(pump.P_M, root * root)
 

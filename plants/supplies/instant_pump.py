@@ -2,8 +2,8 @@
 
     Q = k_b √P + Q_M + Σ_j Q_j(P),   Q_M ≥ 0 only at P = P_M                                        (114), (123)
 
-Pressures are above the tank's, which is zero. P is no state: it is the root of this balance, found from what all drives would take
-at it, so that each of them feels what the others take at once.
+Pressures are above the tank's. P is no state but the root of this balance at every instant, where Q_j(P) is the flow that drive j
+would take at the pressure P. So what one drive takes lowers the pressure of all others at the same instant.
 
 Source: [Kikuuwe21] Section 6.
 """
@@ -29,7 +29,10 @@ AT = 1e-6  # share of the relief's pressure: nearer than that counts as at it
 @final
 @dataclass(frozen=True)
 class InstantPump(Supply):
-    """See the module. It serves drives behind quasistatic valves (`Drive.behind`)."""
+    """A pump of constant flow with relief and bleed on a line without oil; equations in the module's docstring.
+
+    Its pressure P is no state, and is logged. It serves drives behind quasistatic metering valves (those with `Drive.behind`).
+    """
 
     settles: ClassVar[bool] = True
     pressure_name: ClassVar[str] = "P"

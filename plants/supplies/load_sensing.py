@@ -3,8 +3,8 @@
     p_L = max_i p_r + (p_a − p_r) sat(o/w) + (p_b − p_r) sat(−o/w)       highest open port; o: opening of valve i, sat in 0 … 1
     ṗ_s = (min(max(p_L + Δp + Δp_n (Q/Q_n)², p_0), p_top) − p_s)/τ       the pump's regulator, Q: what the valves take
 
-Δp_n > 0 is the pump turned by a motor that knows the flow (electric load sensing); p_0 its standby pressure. The regulator is a
-first-order lag. The line between pump and valves holds no oil.
+The margin above the highest load is Δp at no flow; Δp_n > 0 lets it grow with the flow, as in electric load sensing, where the
+pump's motor knows the flow. p_0 is the standby pressure. The regulator is a first-order lag τ; the line to the valves holds no oil.
 
 Source: [Nurmi17] eqs (32)–(34), with the pressures of the chambers in place of those of the loads.
 """
@@ -51,7 +51,7 @@ def resting(regulator, tops, p_top) -> float:
 class LoadSensing(Supply):
     """A pump whose pressure follows the highest load by a margin; equations in the module's docstring.
 
-    State p_s, measured; logged p_L.
+    State: p_s [Pa], which is measured. Also logged: p_L, the highest load pressure.
     """
 
     no_passivity: ClassVar[str] = (

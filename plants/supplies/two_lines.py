@@ -1,10 +1,10 @@
-"""Two lines at constant pressures, every drive on the lower of them wherever that moves it; see `plants.supplies.contract`.
+"""Two lines of constant pressures; a selector puts each drive on the low one while that suffices; see `plants.supplies.contract`.
 
     p_Li  = p_r + (p_a − p_r) sat(o/w_o) + (p_b − p_r) sat(−o/w_o)                  open port of drive i, o: opening of its valve
     ṗ_si = (p_low + (p_high − p_low) sat((p_Li + Δp − p_low)/w + 1) − p_si)/τ        sat in 0 … 1
 
-At p_Li + Δp ≥ p_low the selector of drive i has gone over to the high line. While it goes over, it takes oil from both, so that
-the pumps give p_si Q_i. The lines hold no oil.
+The low line suffices while p_Li + Δp < p_low − w; from p_Li + Δp = p_low on, drive i is on the high line. In between, the selector
+takes oil from both lines, and the pumps give the power p_si Q_i. The lines hold no oil.
 """
 
 from __future__ import annotations
@@ -27,11 +27,10 @@ from workbench.contract.system import Signal, names
 @final
 @dataclass(frozen=True)
 class SelectedLines(Supply):
-    """Two lines, each drive on the lower one that moves it; equations in the module's docstring.
+    """Two lines of constant pressure; each drive is on the low one while that suffices. Equations in the module's docstring.
 
-    States p_s_… of every drive that takes oil, measured; logged p_L_….
-
-    drives: names of the actuators that take oil, in the order of the mechanism.
+    drives: names of the actuators that take oil, in the order of the mechanism. States: p_s_NAME [Pa], the supply pressure of
+    each of them, measured. Also logged: p_L_NAME, its load pressure.
     """
 
     no_passivity: ClassVar[str] = (

@@ -1,9 +1,12 @@
 """Quasistatic valve circuits: independent metering, regeneration, several actuators on one pump [Kikuuwe21].
 
-`circuit` holds the data, `solve` what is asked of them (Γ, Λ, pressures, flows, valve states), `closed` the closed forms, which
-are plain NumPy for any scalar, `kernel`, `quick`, `crossed` and `roots` the general solution, compiled; `shared` is that for
-expressions (`together` with regeneration, `regenerating` a section's curve in it), `slopes` its derivatives, `stepping` arms by the
-implicit step, `passivity` the proof, `accounts` where a run's power went.
+circuit        data: pump, sections, openings
+solve          what users call: Γ, Λ, pressures, flows and valve states, on numbers; states: Table 1 of the paper
+closed         closed forms of one section without regeneration, for numbers and expressions; inverse: the opening for a velocity
+kernel         the general solution on numbers, compiled, with quick (shorter ways), crossed (valves open both ways), roots (P)
+shared         the general solution as an expression; together, regenerating: with regeneration; on_pump: one section at P
+slopes         derivatives of Λ;   stepping: arms by the implicit step;   levels: all pressures that balance
+passivity      proofs about Γ and Λ, with uniqueness;   accounts: where a run's power went;   diagnosis: elements that misbehave
 """
 
 from __future__ import annotations

@@ -101,14 +101,14 @@ def Φ_B(b, c, a_0, a_1, x_1):
 
 
 def ratio(x, y):
-    """x/y, y ≥ 0; beyond everything (1e150 x) where y = 0. Its derivatives are numbers there, too."""
+    """x/y for y ≥ 0, and 1e150 x for y = 0: larger than anything it is compared with, with finite derivatives."""
     some = y > 0.0
     divisor = np.where(some, y, 1.0)
     return np.where(some, x / divisor, _FAR * x)
 
 
 def rising(s: Side, β, f):
-    """Root v > 0 of βv + f = Γ₊(v) where f < Γ₊(0); elsewhere of no meaning.  (73), (74g)"""
+    """Root v > 0 of βv + f = Γ₊(v); meaningless unless f < Γ₊(0).  (73), (74g)"""
     through_both = Φ_B(β, f, in_series(s), s.a_b, s.x_1)
     at_relief = Φ_B(β, f + s.F_o, s.a_i, s.a_b, s.x_1)
     bled = np.maximum(through_both, at_relief)
@@ -116,12 +116,15 @@ def rising(s: Side, β, f):
 
 
 def in_series(s: Side):
-    """The opening that both openings of a side make in series."""
+    """Opening a_s of both orifices in series: 1/a_s = 1/a_i + 1/a_o, 0 where one is shut."""
     return ratio(s.a_i * s.a_o, s.a_i + s.a_o)
 
 
 def rising_at(s: Side, β, f, most=np.inf):
-    """Root v > 0 of βv + f = Γ₊(v) where the pump holds the pressure F_M/A at any flow; `most` bounds v on the in side.  (122)"""
+    """Root v > 0 of βv + f = Γ₊(v) on a pump that holds the pressure F_M/A at any flow.  (122)
+
+    most: largest v that the pump's flow allows, which bounds v while the in side is fed.
+    """
     a_s = in_series(s)
     in_relief = Φ_A(β, f - s.F_i, s.a_o)
     both_reliefs = (s.F_i - s.F_o - f) / β
@@ -145,8 +148,10 @@ def standing(s: Side):
 
 
 def moving(s: Side, v, upper):
-    """In- and out-side force at v > 0, (61b), (62b). Where the bleed is shut and v = Q/A the in side is set-valued: `upper` asks
-    for its upper end, else its lower one."""
+    """Forces of the in and of the out side at v > 0, N.  (61b), (62b)
+
+    Where the bleed is shut, the force of the in side at v = Q/A is an interval: its upper end if `upper`, else its lower one.
+    """
     w = v - s.x_1
     p = ratio(v * v, s.a_i)
     gone = np.where(upper, w > 0.0, w >= 0.0)  # the pump cannot follow
@@ -172,7 +177,7 @@ def Γ(row, supply, v, upper=False):
 
 
 def Λ(row, supply, β, f):
-    """v with βv + f ∈ Γ(v), m/s. Not for sections open both ways at once, nor with regeneration.  (74)"""
+    """v [m/s] with βv + f ∈ Γ(v), for a section without regeneration that is open one way only.  (74)"""
     out, back = sides(row, supply)
     extends = f < standing(out)
     v_out = rising(out, β, f)

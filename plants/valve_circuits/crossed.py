@@ -1,13 +1,14 @@
-"""Any openings of a section at the pressure P before its check, both directions open at once: one root in the rod side's pressure.
+"""A section with any openings, also with both directions open at once, at the pressure P before its check: one root in P_r.
 
-With y = P_r given, the rod side's balance and the force give all else, q_a (or what passes from chamber to chamber) by a quadratic:
+With y = P_r given, the rod side's balance and the force give everything else; q_a, or the flow from chamber to chamber, is the root
+of a quadratic:
 
     A_r v = k_tr √y − k_pr R(P − y) + q_a,   A_h x = βv + f̄ + A_r y,   q_a = k_a √(y − x)⁺
 
-and the head side's balance, increasing along y, is the residual. Left of y = 0 and beyond y = P_rM the curve goes on in x alone.
-Along it runs m = √y up to y = P/2 and √(2P) − R(P − y) from there, so that neither root loses digits where its drop is small:
-roots in x and y themselves leave 1e-8 m/s there, through the flow to the pump that its pressure follows. Where no oil can enter
-through the check, head and rod side are joined behind it by k_ph k_pr/√(k_ph² + k_pr²), both ways, and P plays no part.
+The head side's balance increases along y; its zero is sought. Below y = 0 and above y = P_rM, y stays and only x changes. The
+unknown is not y but m = √y up to y = P/2, and √(2P) − R(P − y) from there, so that no digits are lost where a pressure drop is
+small (with x and y as unknowns, velocities there are off by 1e-8 m/s). While the check is shut, P plays no part, and the valves
+from the pump join head and rod side behind it, both ways, with the coefficient k_e = k_ph k_pr/√(k_ph² + k_pr²).
 
 Source: [Kikuuwe21] (92); ours for openings it leaves out. The derivative by P is that of the linear network, as in `slopes`.
 """
@@ -24,6 +25,18 @@ _EDGE = 1e-13  # share of a limit: a chamber as near to it is at it
 
 
 @jit
+def _within(p, top):
+    """Whether a chamber's pressure p is neither at the tank's nor at its relief's, `top`."""
+    return _EDGE * top < p < top * (1.0 - _EDGE)
+
+
+@jit
+def _in_series(k_ph, k_pr):
+    """k_e of two orifices in series, 0 where both are shut."""
+    return k_ph * k_pr / np.sqrt(k_ph * k_ph + k_pr * k_pr) if k_ph + k_pr > 0.0 else 0.0
+
+
+@jit
 def _through(α, b, c):
     """q ≥ 0 of α q² + b q + c = 0 (α = ∞: 0)."""
     return 0.0 if c >= 0.0 or α == np.inf else -2.0 * c / (b + np.sqrt(b * b - 4.0 * α * c))
@@ -31,7 +44,7 @@ def _through(α, b, c):
 
 @jit
 def _sides(row, P, shut, β, f, m, m_M):
-    """x, v, y, q, q_pr at m: below 0 and beyond m_M, y keeps its limit and x moves by the rest, in √Pa too."""
+    """x, v, y, q, q_pr at m [√Pa]; for m below 0 or beyond m_M, y is at its limit and the rest of m moves x."""
     A_h = row[0]
     A_r = row[1]
     k_pr = row[5]
@@ -39,7 +52,7 @@ def _sides(row, P, shut, β, f, m, m_M):
     k_a = row[8]
     k_e = 0.0
     if shut:
-        k_e = row[4] * k_pr / np.sqrt(row[4] * row[4] + k_pr * k_pr) if row[4] + k_pr > 0.0 else 0.0
+        k_e = _in_series(row[4], k_pr)
         k_pr = 0.0
     at = min(max(m, 0.0), m_M)
     half = np.sqrt(0.5 * P) if k_pr > 0.0 else np.inf
@@ -59,7 +72,7 @@ def _sides(row, P, shut, β, f, m, m_M):
         q = q if c < 0.0 else -q
     v = (n + q) / A_r
     x = (β * v + f + A_r * y) / A_h
-    # In x alone, from the drop that the quadratic knows to more digits than the pressures.
+    # Beyond a limit only x moves; the quadratic gives its pressure drop to more digits than x and y do.
     if at != m:
         before = q / K if K > 0.0 else -_root(c / A_h)
         drop = before - (m - at)
@@ -81,7 +94,7 @@ def _left(row, P, shut, x, v, q):
 
 @jit
 def _solved(row, P, shut, β, f):
-    """x, v, y, q, q_pr, and q_ph."""
+    """x, v, y, q, q_pr of the section; shut: the check passes no oil."""
     P_hM = row[2]
     P_rM = row[3]
     both = row[5] > 0.0 and not shut
@@ -91,14 +104,12 @@ def _solved(row, P, shut, β, f):
     a = min(_root(-x_0), 0.0)
     b = m_M + max(_root(P_rM - x_M) - _root(P_rM - P_hM), 0.0)
     k = (row[4] + row[5] + row[6] + row[7] + row[8]) / np.sqrt(P_hM) + row[0] * row[0] / β
-    # Residuals at both ends, and as false position weighs them.
-    ra, rb, fa, fb, side = (
-        -np.inf,
-        np.inf,
-        0.0,
-        0.0,
-        0,
-    )
+    # Residuals at both ends (ra, rb), and as false position weighs them (fa, fb); side: the end moved last.
+    ra = -np.inf
+    rb = np.inf
+    fa = 0.0
+    fb = 0.0
+    side = 0
     for step in range(_MOST):
         m = a - fa * (b - a) / (fb - fa) if fb > fa and step % 8 != 7 else 0.5 * (a + b)
         if not a < m < b:
@@ -115,7 +126,11 @@ def _solved(row, P, shut, β, f):
             fb = 0.5 * fb if side < 0 else fb
             side = -1
         else:
-            b, rb, fb, fa, side = m, r, r, (0.5 * fa if side > 0 else fa), 1
+            b = m
+            rb = r
+            fb = r
+            fa = 0.5 * fa if side > 0 else fa
+            side = 1
         if abs(r) <= 2e-15 * size:
             break
     m = a if -ra < rb else b
@@ -127,8 +142,8 @@ def _solved(row, P, shut, β, f):
 def _fed(row, P, x, v, q):
     """Flow through the valve from the pump to the head side, the check open."""
     q_ph = row[4] * _root(P - x)
-    # No more than at a limit: x may be one, not found as one.
-    if _EDGE * row[2] < x < row[2] * (1.0 - _EDGE) and row[4] > 0.0:
+    # No more than with x at a limit: x may be at one without being recognised as such.
+    if _within(x, row[2]) and row[4] > 0.0:
         q_ph = min(
             max(row[0] * v + row[6] * np.sqrt(x) - q, row[4] * _root(P - row[2])),
             row[4] * np.sqrt(P),
@@ -140,41 +155,31 @@ def _fed(row, P, x, v, q):
 
 @jit
 def passed(row, β, f, P, found):
-    """v and Q_p of a section at the pressure P; found: x, y [Pa], q_ph, q_pr, q_th, q_tr, q_a, q_ho, q_ro [m³/s].
+    """v and Q_p of a section at the pressure P; sets found: x, y [Pa], q_ph, q_pr, q_th, q_tr, q_a, q_ho, q_ro [m³/s].
 
-    Flows keep their digits however small: they come from balances and roots of small drops, not from differences of pressures.
-    Of a rod that stands behind a shut check the force is known, and not its pressures: x and y are some of that force (`levels`).
+    Flows are exact however small they are: they come from balances and roots of small drops, not from differences of pressures.
+    Behind a shut check, a standing rod's pressures are not determined by its force: x, y are one pair of them (`levels` has all).
     """
     x, v, y, q, q_pr = _solved(row, P, False, β, f)
     q_ph = _fed(row, P, x, v, q)
     q_a = q
     if q_ph + q_pr <= 0.0:
         x, v, y, q, _ = _solved(row, P, True, β, f)
-        k_e = (
-            row[4] * row[5] / np.sqrt(row[4] * row[4] + row[5] * row[5])
-            if row[4] + row[5] > 0.0
-            else 0.0
-        )
+        k_e = _in_series(row[4], row[5])
         q_a = q * row[8] / (row[8] + k_e) if q > 0.0 and row[8] > 0.0 else 0.0
         q_ph = q - q_a
         q_pr = q_a - q
     q_th = row[6] * np.sqrt(x)
     q_tr = row[7] * np.sqrt(max(y, 0.0))
-    found[0], found[1], found[2], found[3], found[4], found[5], found[6] = (
-        x,
-        y,
-        q_ph,
-        q_pr,
-        q_th,
-        q_tr,
-        q_a,
-    )
-    found[7] = (
-        0.0 if _EDGE * row[2] < x < row[2] * (1.0 - _EDGE) else q_ph - q_th + q_a - row[0] * v
-    )
-    found[8] = (
-        0.0 if _EDGE * row[3] < y < row[3] * (1.0 - _EDGE) else q_pr - q_tr - q_a + row[1] * v
-    )
+    found[0] = x
+    found[1] = y
+    found[2] = q_ph
+    found[3] = q_pr
+    found[4] = q_th
+    found[5] = q_tr
+    found[6] = q_a
+    found[7] = 0.0 if _within(x, row[2]) else q_ph - q_th + q_a - row[0] * v
+    found[8] = 0.0 if _within(y, row[3]) else q_pr - q_tr - q_a + row[1] * v
     return v, max(q_ph + q_pr, 0.0)
 
 
@@ -204,8 +209,8 @@ def _slope(row, β, P, x, y):
     hh = g_h + _conductance(row[6], x) + g_a + A_h * A_h / β
     rr = g_r + _conductance(row[7], y) + g_a + A_r * A_r / β
     hr = -g_a - A_h * A_r / β
-    free_h = _EDGE * row[2] < x < row[2] * (1.0 - _EDGE)
-    free_r = _EDGE * row[3] < y < row[3] * (1.0 - _EDGE)
+    free_h = _within(x, row[2])
+    free_r = _within(y, row[3])
     dx = dy = 0.0
     if free_h and free_r:
         det = hh * rr - hr * hr

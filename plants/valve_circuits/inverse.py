@@ -1,7 +1,7 @@
-"""Which opening moves a section at a velocity wanted: Γ solved for the command, in closed form.
+"""The command u that moves a section at a given velocity v: f ∈ Γ(v; u, P) solved for u, in closed form.
 
-A rod that moves at v under the force f ∈ Γ(v; u, P) of a pump that holds P; along v, F = σ f, w = |v|, σ = sign v, and fully open
-α_i, α_o as a_i, a_o of `closed` at u = 1 (a = u² α). On each branch of (122) one orifice, or both in series, carry the motion:
+The pump holds the pressure P. Along the motion, σ = sign v, w = |v| and F = σ f. α_i, α_o are a_i, a_o of `closed` with the valves
+fully open, so that a = u² α. On each branch of (122) one orifice, or both in series, limit the motion:
 
     both in series            u² = w² (1/α_i + 1/α_o)/(A P − F)                 u_s
     out side at its relief    u² = w²/(α_i (A P − F_o − F))                     u_o
@@ -12,8 +12,8 @@ Each velocity grows with u, and the section moves at max(min(v_i, max(v_s, v_o))
 
     u = σ min(max(u_i, min(u_s, u_o)), u_c)
 
-A force that is not positive under the root means that no opening does it: the pump's pressure is too low. Nothing is solved where
-a relief alone carries the motion, which no opening then changes.
+Where a force in a denominator is not positive, no opening gives that velocity: the pump's pressure is too low, and u is MOST.
+Where a relief alone determines the motion, no opening changes it, and u says nothing.
 
 Source: [Kikuuwe21] (61)–(64), (122); the inverse is ours.
 """
@@ -27,12 +27,18 @@ import numpy as np
 from plants.valve_circuits import closed, on_pump
 from plants.valve_circuits.closed import _TINY
 
-MOST = 10.0  # larger than any valve opens; what cannot be done at all asks for this
+MOST = 10.0  # the command, far beyond any valve's, for a velocity that no opening gives
 
 
 class Opening(NamedTuple):
-    """Command u, without end stops; force left for the orifices A P − F, and pressures of the fed and the drained side where
-    both orifices carry the motion, Pa (as if about to move where v = 0); area and reliefs of the two, Pa."""
+    """What `opening` finds.
+
+    u              the command, not limited to ±1
+    push           A P − F, the force left for the orifices [N]
+    fed, drained   pressures of the side that the pump feeds and of the one that drains, both orifices in series [Pa]; at v = 0
+                   those of a rod about to move
+    A, P_iM, P_oM  area of the fed side [m²], pressures of the reliefs of both [Pa]
+    """
 
     u: object
     push: object

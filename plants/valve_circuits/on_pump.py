@@ -1,8 +1,8 @@
-"""A section of a metered machine on a pump at the pressure P, as an expression: what it takes, and how fast it goes.
+"""One section at a given pressure P of the pump, as an expression: its velocity v̂(P), and the flow Q_p(P) that it takes.
 
     Q_pj(P) = clip(A_i v̂(P), k_i √max(P − P_iM, 0), k_i √P)                                              (114), (123)
 
-P itself is the root of the balance of all sections: `shared`, with regeneration `together`.
+P itself is the root of the pump's balance with all sections: `shared`, or `together` where some of them regenerate.
 
 Source: [Kikuuwe21] (106)–(126), (113) corrected: oil also passes to a standing section whose relief is below P.
 """
@@ -18,7 +18,8 @@ from plants.valve_circuits.closed import Side
 
 
 class Way(NamedTuple):
-    """A section in the direction its valves are open: σ = ±1, its side, k_i, P_iM."""
+    """A section in the direction that its valves are open: σ = 1 extending, −1 retracting; in that direction its `closed.Side`,
+    coefficient k_i [m³/(s √Pa)] of the in side's valve, and P_iM [Pa] of its relief."""
 
     σ: object
     side: Side
@@ -27,8 +28,11 @@ class Way(NamedTuple):
 
 
 class Shared(NamedTuple):
-    """Velocities [m/s], pressure of the pump [Pa], Q_p a section [m³/s], r/Q where the iteration stopped; P_h and P_r [Pa] of
-    sections that can regenerate, None of others."""
+    """All sections at one pressure P [Pa] of the pump: v [m/s] and Q_p [m³/s] of each.
+
+    residual: what the balance of the pump's flow misses, over Q. held: of each section (P_h, P_r) [Pa] where it can
+    regenerate, else None.
+    """
 
     v: list
     P: object
@@ -46,7 +50,13 @@ def way(row, supply) -> Way:
 
 
 class Fixed(NamedTuple):
-    """What does not depend on P: f̄ along σ, a of both valves in series, v at a relief or suction check, F_o of a shut out side."""
+    """The terms of (122) that do not depend on P, along σ.
+
+    f       f̄ [N];   a_s: both valves in series
+    most    v [m/s] with the in side at its relief;   least: with the in side on its suction check
+    back    v where the load pushes the rod back, out through the in side's relief
+    stand   force [N] of the out side while the rod stands: that of its relief where its valve is shut
+    """
 
     f: object
     a_s: object
@@ -57,16 +67,16 @@ class Fixed(NamedTuple):
 
 
 def fixed(w: Way, β, f) -> Fixed:
-    """Everything of (122) that holds at any P."""
+    """The terms of (122) that hold at any P, for βv + f̄ with f = f̄ [N]."""
     s = w.side
     f = w.σ * f
     return Fixed(
-        f,
-        closed.ratio(s.a_i * s.a_o, s.a_i + s.a_o),
-        np.maximum(closed.Φ_A(β, f - s.F_i, s.a_o), (s.F_i - s.F_o - f) / β),
-        np.maximum(closed.Φ_A(β, f, s.a_o), (-s.F_o - f) / β),
-        np.minimum((s.F_i - f) / β, 0.0),
-        np.where(s.a_o > 0.0, 0.0, s.F_o),
+        f=f,
+        a_s=closed.in_series(s),
+        most=np.maximum(closed.Φ_A(β, f - s.F_i, s.a_o), (s.F_i - s.F_o - f) / β),
+        least=np.maximum(closed.Φ_A(β, f, s.a_o), (-s.F_o - f) / β),
+        back=np.minimum((s.F_i - f) / β, 0.0),
+        stand=np.where(s.a_o > 0.0, 0.0, s.F_o),
     )
 
 
@@ -94,13 +104,16 @@ def moved(w: Way, c: Fixed, β, P):
 
 
 def shut(k_a) -> bool:
-    """Whether regeneration is known to be shut for good, before anything is traced: a plain 0.0."""
+    """Whether a section can never regenerate: its coefficient k_a is the plain number 0.0, and no expression."""
     return isinstance(k_a, float) and k_a == 0.0
 
 
 def pressures(row, supply, v, f, P, held=None):
-    """P_h, P_r [Pa] with A_h P_h − A_r P_r = f at the velocity v and the pump's pressure P: at v = 0 the least that there are.
-    held: those of a section that can regenerate, as `shared.resolved` gives them."""
+    """P_h, P_r [Pa] with A_h P_h − A_r P_r = f at the velocity v [m/s] and the pump's pressure P [Pa].
+
+    At v = 0, where they are not determined, the least that balance f. held: (P_h, P_r) of a section that can regenerate, as
+    `shared.resolved` returns them; None of others.
+    """
     w = way(row, supply)
     s = w.side._replace(F_M=w.side.A * P)
     v = w.σ * v

@@ -1,7 +1,7 @@
-"""A section with regeneration as an expression: one explicit curve along which the pump's pressure P rises, for any scalar.
+"""A section with regeneration as an expression: one explicit curve with the parameter m, along which the pump's pressure P rises.
 
-A rod that extends (head in, rod out), v ≥ 0. Along m > 0, first y = P_o = m², then, from the out side's relief on,
-ζ = √(P_o − P_i) falls by m − √P_oM, signs kept:
+The rod extends (head in, rod out), v ≥ 0. The curve begins with y = P_o = m². From m = √P_oM on, the out side is at its relief, and
+ζ = √(P_o − P_i), which keeps its sign below zero, falls by m − √P_oM:
 
     A_o v = k_o √y + q_a,   A x = βv + f̄ + A_o y,   q_a = k_a √(y − x)⁺          q_a: root of a quadratic, x = P_i explicit
     X = A v − q_a,   P = clip(x, 0, P_iM) + S(X)/k_i²,   Q_p = max(X, 0)          what the pump must give, and at which pressure
@@ -30,8 +30,8 @@ _RELIEF_STEPS = 5  # of Newton's method for a relief of the in side below the pr
 
 
 class Feed(NamedTuple):
-    """What the curve is made of: A, A_o [m²], P_iM, P_oM [Pa], g = 1/k_i² (0: shut), k_o, k_a [m³/(s √Pa)], β, f̄ along the motion;
-    √P_oM, ζ there; both ends of the curve."""
+    """The numbers of a curve: areas and reliefs of in and out side, g = 1/k_i² (0 where that valve is shut), k_o, k_a, β, and f̄
+    along the motion; σ_M = √P_oM and the ζ there; start, end: m at both ends."""
 
     A: object
     A_o: object
@@ -60,20 +60,11 @@ class Point(NamedTuple):
 
 
 def feed(sides, k, β, f) -> Feed:
-    """The curve of a section: (A, A_o, P_iM, P_oM) and (k_i, k_o, k_a) of the way it moves, f̄ along it."""
+    """The curve of a section; along its motion: sides (A, A_o [m²], P_iM, P_oM [Pa]), k (k_i, k_o, k_a [m³/(s √Pa)]), f̄ [N]."""
     k_i, k_o, k_a = k
-    s = Feed(
-        *sides,
-        np.where(k_i > 0.0, ratio(1.0, k_i * k_i), 0.0),
-        k_o,
-        k_a,
-        β,
-        f,
-        np.sqrt(sides[3]),
-        0.0,
-        0.0,
-        0.0,
-    )
+    g = np.where(k_i > 0.0, ratio(1.0, k_i * k_i), 0.0)
+    σ_M = np.sqrt(sides[3])
+    s = Feed(*sides, g, k_o, k_a, β, f, σ_M, ζ_M=0.0, start=0.0, end=0.0)
     q, _, x = _drained(s, s.σ_M)
     drop = s.P_oM - x
     ζ = np.where(

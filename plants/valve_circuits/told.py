@@ -12,12 +12,15 @@ if TYPE_CHECKING:
 
 
 class ValveSections(NamedTuple):
-    """A plant's valve circuit and its bleed's opening; sections' names as in signals, and as people say them ("" for one);
-    whether they regenerate.
+    """A plant's valve circuit as reports draw it.
 
-    balance: what is in balance at every instant: "all"; "chambers", where the oil in the pump's line is compressible; or
-    nothing but "volumes" of oil, whose pressures are states. source: knows the motion of the rods (`rods`), or the openings
-    of regeneration (`regeneration`).
+    balance      whose flows are in balance at every instant: "all"; "chambers", where the pump's pressure is a state; "volumes",
+                 where the pressures of the chambers are states as well, so that nothing is
+    source       the object whose `rods(x, u)` gives the motion of the rods, or whose `regeneration(u)` the openings u_a
+    u_b          opening of the bleed
+    names        the sections' names, as in signals
+    titles       the same for readers; "" where there is a single section
+    regenerates  whether each of them can regenerate
     """
 
     balance: Literal["all", "chambers", "volumes"]

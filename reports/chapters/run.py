@@ -46,7 +46,7 @@ class Run(Chapter):
 
 
 def of_the_run(log: Log, plant, analysis: Mapping) -> Figures:
-    """What is drawn of a run, in this order."""
+    """Name → function that draws a figure of the run, in the order of the chapter."""
     beside = signals.wanted_path(log, plant) is not None
     figures = {"path": lambda: run.path(log, plant)}
     if tracked := analysis.get("tracking"):
@@ -60,14 +60,13 @@ def of_the_run(log: Log, plant, analysis: Mapping) -> Figures:
         "forces": lambda: run.forces(log, plant),
         "pressures": lambda: run.pressures(log, plant),
     }
-    behind_valves = course(log, plant) is not None  # whose commands have a chapter of their own
-    limited = analysis.get("limits")
-    if limited and not (
-        behind_valves
-        and all(entry["kind"] == "command" and not entry["share"] for entry in limited)
-    ):
+    # Commands of metering valves have a chapter of their own.
+    metered = course(log, plant) is not None
+    limited = analysis.get("limits") or ()
+    said_there = [metered and e["kind"] == "command" and not e["share"] for e in limited]
+    if not all(said_there):
         figures["limits"] = lambda: loop.limits(limited)
-    if not behind_valves and not any(entry["kind"] == "command" for entry in limited or ()):
+    if not metered and not any(entry["kind"] == "command" for entry in limited):
         figures["voltages"] = lambda: run.voltages(log, plant)
     figures["friction"] = lambda: friction.rubbed(log, plant)
     if solved := analysis.get("solver"):
@@ -78,7 +77,7 @@ def of_the_run(log: Log, plant, analysis: Mapping) -> Figures:
 
 
 def load_rows(tracked: Mapping, previews: Mapping) -> list[list[str]]:
-    """[output, rms, largest, at, rms and largest of the run that sees nothing ahead]."""
+    """[output, rms error, largest error, its time, rms and largest error of a run without preview]."""
     rows = []
     for entry in tracked.get("outputs", ()):
         blind = previews.get(entry["name"])
@@ -115,7 +114,7 @@ def limit_row(entry: Mapping) -> list[str]:
 
 
 def at_limits(entries) -> str:
-    """One sentence on the limits in the run."""
+    """One sentence on the limits that the run was at, and how long."""
     at = [e for e in entries if e["share"]]
     if not at:
         return "no limit was reached."

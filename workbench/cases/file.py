@@ -52,9 +52,9 @@ LONGEST_TITLE = 300  # characters of a case's title that are shown
 @final
 @dataclass(frozen=True, eq=False)
 class Case:
-    """What a file says, ready to run.
+    """A case file as objects, ready to run.
 
-    controller   wrapped: the law is innermost
+    controller   the law inside its wrappers (sampling, delay, filter, …)
     claims       what to verify
     provenance   path as in `parameters.leaves(loop)`, or of a whole vector → Provenance
     text         the file as it was read;  path  its name
@@ -85,7 +85,12 @@ class Case:
 
 
 def load(path: str | os.PathLike, change: Change | None = None) -> Case:
-    """The case in a file. Raises InputError, see the module."""
+    """Read a case file (YAML), with the files it names, and return the Case.
+
+    change: (tree, text) as read → those to take instead, such as a file with one value exchanged.
+
+    Raises InputError with file, line, key and how to mend it, for whatever in the file cannot be used.
+    """
     return _case(read_text(path), shown(path), os.fspath(path), change)
 
 

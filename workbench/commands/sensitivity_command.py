@@ -26,10 +26,11 @@ def asked(case, of: list[str]) -> Sensitivity:
 
 
 def sensitivity(case, of: tuple[str, ...] = (), tick=None, store=None) -> Verdict:
-    """What moves the margins of a Case's requirements; `data` of the Verdict has the numbers.
+    """How much each number of the plant changes the margins of a Case's requirements; the results are in `verdict.data`.
 
-    of: paths of numbers of the plant or their ends; those of the file's claim, else all, where left out. store: what keeps the
-    margins of runs (`workbench.verification.answers.Store`).
+    of: the numbers to vary, by path or by the end of it (`payload.mass`); by default those that the case's claim names, else all.
+    tick: called after every run. store: where margins of finished runs are kept (`workbench.verification.answers.Store`).
+
     Raises InputError for a number that the plant does not have.
     """
     from workbench.verification.run import run

@@ -1,9 +1,9 @@
-"""Whether the library's text in this process is that of its files, and a digest of those files.
+"""Whether the library's code in this process is that of its files, and a digest of those files.
 
-What is kept on disk for a system (an expression graph) holds as long as the text it was traced from. In the running interpreter
-that text may be another one than in the files: a method was replaced, a constant exchanged. Then nothing is kept, and nothing that
-was kept is used. Compared are the code of every function and class of the traced modules that are loaded, and every constant that
-is written down as a number or a text, with what Python compiled from the files.
+A file kept on disk for a system, such as an expression graph, is valid for the code that it was traced from. In a running
+interpreter the code may differ from the files, where a method was replaced or a constant changed. Then nothing is written to disk,
+and nothing is read from there. For every traced module that is loaded, the code of all functions and classes, and all constants
+written as a number or a text, are compared with what Python compiles from the file.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What plants and laws may do beyond the contract of every one of them: a Protocol each, asked with `isinstance(plant, HasTask)`.
+"""Optional methods of plants and laws, beyond `workbench.contract.system`: a Protocol for each, `isinstance(plant, HasTask)`.
 
-Data that they may have is in `workbench.contract.declared`. Nobody asks a plant or a law for an attribute by its name.
+Optional data is in `workbench.contract.declared`. No plant or law is probed with `hasattr`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class HasTask(Protocol):
 
 @runtime_checkable
 class Posed(Protocol):
-    """A machine that can be put at rest where its joints are wanted."""
+    """A machine that can be put at rest at given joint positions."""
 
     def check_pose(self, q: Any, where: str = ...) -> None:
         """InputError where it cannot stand there."""
@@ -39,7 +39,7 @@ class HasJointRange(Protocol):
 
 @runtime_checkable
 class Lockable(Protocol):
-    """A machine of which joints can be held."""
+    """A machine whose prismatic joints can be locked."""
 
     def locked(self, **at: float) -> Any: ...
 
@@ -54,7 +54,7 @@ class OnSupply(Protocol):
 
 @runtime_checkable
 class HasValveAccount(Protocol):
-    """A machine behind metering valves, each of which is accounted for."""
+    """A machine behind metering valves that gives the power of each valve along a run."""
 
     def valve_account(self, log: Any) -> Any: ...
 
@@ -69,7 +69,7 @@ class HasValveSections(Protocol):
 
 @runtime_checkable
 class HasUniqueness(Protocol):
-    """A circuit of which can be checked that a force has one velocity."""
+    """A circuit for which it can be checked that every load has one velocity."""
 
     def uniqueness(self, samples: int = ..., seed: int = ...) -> Any: ...
 
@@ -83,7 +83,7 @@ class HasPassivity(Protocol):
 
 @runtime_checkable
 class Drivable(Protocol):
-    """A planar crane that stands for a machine: plans on it can be driven."""
+    """A planar crane that belongs to a whole machine, so that plans on it can be driven."""
 
     planar: Any
     machine: Any
@@ -94,7 +94,7 @@ class Drivable(Protocol):
 
 @runtime_checkable
 class LinearisesItself(Protocol):
-    """A plant without a graph that can say what it is near a point."""
+    """A plant without an expression graph that gives its own derivatives at a point."""
 
     # Strength of what rests on them, and where they come from, in words.
     derivatives: tuple[str, str]

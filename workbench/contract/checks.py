@@ -66,30 +66,19 @@ def _check_system(plant: System) -> None:
     _check_names(plant, who)
     defaults = _asked(who, "defaults", plant.defaults)
     u = [float(defaults.get(name, 0.0)) for name in names(plant.inputs)]
+
+    def call(method: str) -> Callable:
+        return lambda s, a: getattr(s, method)(a[0], a[1 : n + 1], a[n + 1 :])
+
     expected = [
         ("out", "outputs", lambda s, a: s.out(a[0], a[1 : n + 1]), plant.outputs),
-        ("rhs", "derivatives", lambda s, a: s.rhs(a[0], a[1 : n + 1], a[n + 1 :]), plant.states),
-        (
-            "monitor",
-            "monitors",
-            lambda s, a: s.monitor(a[0], a[1 : n + 1], a[n + 1 :]),
-            plant.monitors,
-        ),
-        (
-            "powers",
-            "powers",
-            lambda s, a: s.powers(a[0], a[1 : n + 1], a[n + 1 :]),
-            plant.power_names,
-        ),
-        (
-            "stored",
-            "energies",
-            lambda s, a: [s.stored(a[0], a[1 : n + 1], a[n + 1 :])],
-            ("E_stored",),
-        ),
-        ("guards", "guards", lambda s, a: s.guards(a[0], a[1 : n + 1], a[n + 1 :]), None),
-        ("update", "states", lambda s, a: s.update(a[0], a[1 : n + 1], a[n + 1 :]), plant.states),
-        ("release", "states", lambda s, a: s.release(a[0], a[1 : n + 1], a[n + 1 :]), plant.states),
+        ("rhs", "derivatives", call("rhs"), plant.states),
+        ("monitor", "monitors", call("monitor"), plant.monitors),
+        ("powers", "powers", call("powers"), plant.power_names),
+        ("stored", "energies", lambda s, a: [call("stored")(s, a)], ("E_stored",)),
+        ("guards", "guards", call("guards"), None),
+        ("update", "states", call("update"), plant.states),
+        ("release", "states", call("release"), plant.states),
         ("project", "states", lambda s, a: s.project(a[0], a[1 : n + 1]), plant.states),
     ]
     for method, what, f, wanted in expected:

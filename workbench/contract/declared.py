@@ -1,7 +1,7 @@
-"""Data that plants and laws may have beyond the contract of every one of them, declared in one place.
+"""Optional data of plants and laws, beyond `workbench.contract.system`, declared in one place.
 
-Each has a default that says that there is none: an empty tuple, None, False. Nobody asks a plant or a law for an attribute by its
-name. What a plant or a law can do is a Protocol of `workbench.contract.capabilities`.
+Each has a default that means "none": an empty tuple, None, False; so that no plant or law is probed with `hasattr`. Optional
+methods are Protocols of `workbench.contract.capabilities`.
 """
 
 from __future__ import annotations

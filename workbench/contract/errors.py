@@ -37,7 +37,7 @@ def miscounted(
 
 
 def in_words(why: Exception) -> str:
-    """What an exception of a calculation says, as a sentence: a number too large is a matter of numbers."""
+    """The message of an exception raised by a calculation; overflow and division by zero in words about the numbers."""
     if isinstance(why, OverflowError):
         return "these numbers are too large to calculate with"
     if isinstance(why, ZeroDivisionError):
@@ -50,7 +50,8 @@ class InputError(ValueError):
 
     file, line, key   where (any may be missing)
     message           what is wrong and what was expected; cut where it is longer than a screen
-    mend              what to do about it; may be given as what finds it, which is asked where somebody reads it
+    mend              what to do about it: text, or a function that returns the text. The function is called only when
+                      somebody reads the advice, as finding it may take long
     """
 
     def __init__(
@@ -68,7 +69,7 @@ class InputError(ValueError):
         super().__init__(self.message)
 
     def advice(self) -> str:
-        """What to do about it, to be given on to another error unread."""
+        """What to do about it. As another error's `mend`, pass this method itself: the text is then found when it is read."""
         if callable(self._mend):
             self._mend = self._mend()
         return short(self._mend, LONGEST_MESSAGE)
@@ -111,7 +112,7 @@ class Faults(InputError):
     """All that is wrong with one input, each fault with its own place.
 
     each      the faults, none of them twice at one line
-    machine   what they were found on, where there is something to be drawn; None otherwise
+    machine   the machine that they were found on, for a drawing; None where nothing can be drawn
 
     `file`, `line`, `key`, `message` and `mend` are those of the first one.
     """

@@ -1,4 +1,4 @@
-"""What a plant states about the machine it stands for: limits of its quantities, and joints that nothing holds."""
+"""Facts that a plant states about its machine: limits of quantities, static forces of drives, joints that no drive holds."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""While a system is traced, an expression that several of its functions need is built once.
+"""Shared expressions: while a system is traced, an expression that several of its functions need is built once.
 
-A plant's flow, outputs, powers and energy all begin with its kinematics, and what a law commands is asked for by the loop's
-flow, log and energy. Traced one by one, each of them would build these expressions anew, for a simplifier to find equal. A
-function marked `once` is entered once for the same arguments while `traced` lasts; with numbers it runs every time.
+A plant's flow, outputs, powers and energy all need its kinematics, and the loop's flow, log and energy all need the law's commands.
+A function marked `once` is called once for the same arguments inside a `traced` block, and its result is used again; called with
+numbers, outside such a block, it runs every time.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The state of this library's own text, so that a method replaced in a running interpreter is seen.
+"""A version number of this library's code in a running interpreter, so that a replaced method is noticed.
 
-The traced modules are compared by identity with what stood in them at the last look: every name of
-a module or a class, and the code of every function.
+Every value of the traced modules and of their classes, and the code object of every function, is
+compared by identity with those at the last look.
 """
 
 from __future__ import annotations
@@ -41,12 +41,11 @@ def own(thing: Any) -> bool:
 
 
 class _Version:
-    """The last look at the library's own text: namespaces with what stood in them, functions with
-    their code.
+    """The values of all namespaces and the code of all functions at the last look.
 
-    states: number of every state seen so far, by what stood where; what stood there is kept, so
-    that no address is used twice. A module that is imported later adds to a state and does not
-    change it.
+    states: identities of all values and codes → version number, for every state seen so far. The
+    values themselves are kept, so that no identity is used again. A module that is imported later
+    does not change the version.
     """
 
     def __init__(self) -> None:
@@ -72,7 +71,7 @@ class _Version:
         return all(map(operator.is_, map(_code_of, self.functions), self.codes))
 
     def look(self) -> None:
-        """Take everything down anew; the number is another one where what was known is no longer so."""
+        """Record all namespaces again; the version changes if a value or a code known before has changed."""
         self.modules = len(sys.modules)
         traced = [(n, m) for n, m in tuple(sys.modules.items()) if n.startswith(TRACED)]
         half = {name for name, module in traced if _half_imported(module)}
@@ -114,8 +113,8 @@ def _half_imported(module: ModuleType) -> bool:
 
 
 def _told(space: Mapping) -> list:
-    """What stands in a namespace, and the code of its functions; modules and what the interpreter
-    notes there left out.
+    """The values in a namespace and the code of its functions, without modules and the interpreter's
+    own entries.
     """
     values = [
         value
@@ -126,7 +125,7 @@ def _told(space: Mapping) -> list:
 
 
 def _values_of(spaces: list[Mapping]) -> Iterator:
-    """What stands in the namespaces, one after the other."""
+    """All values of the namespaces, one after the other."""
     return chain.from_iterable(map(operator.methodcaller("values"), spaces))
 
 
@@ -136,8 +135,8 @@ _looking = threading.Lock()
 
 
 def own_version() -> int:
-    """Number of the state that the traced modules of this library are in: another one after a
-    method was replaced. Threads that trace at once are told the same number.
+    """The version of the traced modules of this library; it changes when a method is replaced.
+    Threads that trace at the same time get the same number.
     """
     with _looking:
         if not _version.unchanged():

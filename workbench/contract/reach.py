@@ -1,10 +1,10 @@
-"""What a text depends on beside the numbers of its system: the code it can reach, and the values
-that code reads.
+"""A key for everything that traced code depends on besides the numbers of its system: the code that
+it can reach, and the values that this code reads.
 
-An expression graph is worth as long as the text it was traced from. In a running interpreter that
-text changes without the system changing: a global gets another value, a method of a class is
-replaced, a cell of a notebook runs again, a list that a function closes over grows.
-`reached(things)` is a text that changes whenever one of these does, to be part of every key under
+An expression graph is valid as long as the code that it was traced from. In a running interpreter
+that code may change while the system stays the same: a global gets another value, a method of a
+class is replaced, a cell of a notebook runs again, a list that a function closes over grows.
+`reached(things)` is a text that changes whenever one of these does; it is part of every key under
 which something traced is kept.
 
 Followed are functions (their code, defaults, what they close over, the globals and attributes of
@@ -81,7 +81,7 @@ _steady: ContextVar[dict[tuple[int, ...], tuple[tuple, str]] | None] = ContextVa
 
 @contextmanager
 def steady() -> Iterator[None]:
-    """In this block code is looked at once, whoever asks how often: what is done in it replaces no method and no global."""
+    """A block in which code is examined once only, as the block itself replaces no method and no global."""
     token = _steady.set({}) if _steady.get() is None else None
     try:
         yield

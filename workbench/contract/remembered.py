@@ -1,4 +1,4 @@
-"""What follows from a frozen object alone is worked out once for as long as the object lives.
+"""A cache for values that follow from a frozen object alone, kept for as long as the object lives.
 
 A system is a tree of frozen dataclasses, tuples, numbers and text. One run asks several times for
 its numbers and for the text of its graph, and both take a walk over the whole tree.

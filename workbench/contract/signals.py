@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Signal:
-    """A named scalar in time: name, SI unit, meaning; kind is "" or "reference", "noise", "disturbance".
+    """A named scalar in time: name, SI unit, meaning, kind.
 
-    A state that dry friction remembers, of which nothing shows while nothing slides, is of the kind "friction".
+    kind: "reference", "noise" or "disturbance" of an input, by who provides it; "friction" of an inner state of a friction
+    law (deflection of bristles, oil film), which no measurement shows while the parts stick; "" for everything else.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""A method of a user's class on symbols, and whether it says there what it says on numbers."""
+"""Check that a method of a user's class gives the same with symbols as with numbers, so that it can be traced."""
 
 from __future__ import annotations
 

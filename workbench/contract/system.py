@@ -6,7 +6,7 @@ System
   2. `states`, `inputs`, `outputs`, `monitors` are tuples of Signal; every vector below has their length and order.
   3. `rhs(t, x, u)` is the flow ẋ. `out(t, x)` is measured and does not depend on inputs; `monitor(t, x, u)` may.
      `guards(t, x, u)` change their sign where the flow, still continuous, has a kink (an edge of a valve): integrators step onto
-     it. `stiff` names states whose own block of the Jacobian may be fast, or shall be followed exactly.
+     it. `stiff` names the states whose block ∂ẋ_s/∂x_s of the Jacobian may be fast; the integrator treats that block exactly.
   4. `period` is None (no samples) or the sample time; then `update(t, x, u)` is the jump x⁺ at t = k·period, before the
      flow goes on, and `release(t, x, u)` a second jump at k·period + lag, `lag` in [0, period).
   5. `powers(t, x, u)` names power flows in W, integrated along the run; `stored(t, x, u)` is the energy they change.
@@ -22,8 +22,7 @@ Controller (its memory z is state of the loop, its number `references` come from
 
 ClosedLoop (`workbench.contract.closed_loop`) is again a System. A user's own controller (an object with `step` or `command`, or a
 function f(t, y, r) → u) is `Plain` (`workbench.contract.plain`): it may do anything Python can, so it is called from Python around
-the
-compiled plant (`workbench.run.hosted`).
+the compiled plant (`workbench.run.hosted`).
 """
 
 from __future__ import annotations
@@ -42,7 +41,10 @@ from workbench.contract.signals import names as names
 
 
 class System(PlantData, ABC):
-    """A hybrid dynamic system; see the numbered contract above."""
+    """A hybrid dynamic system, ẋ = f(t, x, u) between samples and x⁺ = g(t, x, u) at them: a plant, or a loop.
+
+    What a subclass has to give is numbered in the docstring of `workbench.contract.system`.
+    """
 
     outputs: tuple[Signal, ...] = ()
     monitors: tuple[Signal, ...] = ()
@@ -145,7 +147,10 @@ class System(PlantData, ABC):
 
 
 class Controller(LawData, ABC):
-    """A control law; see the numbered contract above. Give `command` (continuous) or `step` (sampled), or both."""
+    """A control law u = c(t, z, y, r) with memory z. Give `command` (continuous) or `step` (sampled), or both.
+
+    What a subclass has to give is numbered in the docstring of `workbench.contract.system`.
+    """
 
     states: tuple[Signal, ...] = ()
     monitors: tuple[Signal, ...] = ()

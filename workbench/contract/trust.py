@@ -17,7 +17,10 @@ VARIABLE = "FLUIDPROOF_TRUST"
 
 @contextmanager
 def trusting(given: bool = True) -> Iterator[None]:
-    """Inside, case files may name code that runs: an exported law, an FMU. given: False changes nothing."""
+    """Inside this `with` block, code that case files name may run: an exported law, an FMU.
+
+    given: False leaves everything as it is outside, so that an option can be passed on.
+    """
     before = os.environ.get(VARIABLE)
     if given:
         os.environ[VARIABLE] = "1"

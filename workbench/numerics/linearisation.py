@@ -62,12 +62,13 @@ def linearize(
     t: float = 0.0,
     inputs: Sequence[str] | None = None,
 ) -> Linearisation:
-    """Exact Jacobians of the flow and the measured outputs at (x, u).
+    """Exact Jacobians A = ∂ẋ/∂x, B = ∂ẋ/∂u, C = ∂y/∂x, D = ∂y/∂u of flow and measured outputs at (t, x, u), SI units.
 
-    inputs: which inputs to differentiate by (all by default). Raises InputError for a system without a derivative
-    (quantiser, noise, sampling) and where a switch on its edge leaves the flow or the outputs without a derivative (a valve
-    exactly between its sides, a saturation at its limit): move the point off the edge. A plant that is no text of ours
-    (`LinearisesItself`) is asked for its own derivatives.
+    inputs: which inputs to differentiate by (all by default). A plant without an expression graph, such as an FMU, gives
+    derivatives of its own (`workbench.contract.capabilities.LinearisesItself`).
+
+    Raises InputError for a system without a derivative (quantiser, noise, sampling), and where flow or outputs have a kink at
+    the point itself (a valve exactly between its sides, a saturation at its limit): move the point off the kink.
     """
     if not isinstance(system, LinearisesItself):
         _check_flow(system)

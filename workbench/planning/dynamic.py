@@ -40,12 +40,12 @@ class Grid(NamedTuple):
 @final
 @dataclass(frozen=True)
 class Search:
-    """How finely to look.
+    """Resolution of the search.
 
-    nodes     of the grid over the stroke
-    finest    m, spacing at which refinement ends
-    tube      nodes of the grid around the path found, odd
-    shrink    by how much the spacing falls from one refinement to the next
+    nodes     number of nodes of the first grid, over the stroke
+    finest    spacing at which refinement ends, m
+    tube      number of nodes of a refined grid, around the path found before; odd
+    shrink    factor on the spacing from one refinement to the next
     """
 
     nodes: Annotated[int, Unit("1"), "nodes of the grid", up_to(50_000, 3)] = 417
@@ -165,7 +165,7 @@ def parts(task: Task, q_3: np.ndarray) -> tuple:
 
 
 def motion(task: Task, q_3: np.ndarray) -> dict[str, np.ndarray]:
-    """v, F (N, 3), Q, p, P, E (N,) in every step of a path of extensions, x (N+1, 3), q (N+1, 3)."""
+    """Along a path of extensions: v [m/s], F [N] (N, 3), Q [m³/s], p [Pa], P [W], E [J] (N,) of each step; x [m], q (N+1, 3)."""
     from workbench.planning.pressures import flows
 
     told = task if task.supply.needs_forces else replace(task, supply=_weighed(task.supply))

@@ -13,7 +13,10 @@ from workbench.planning.task import Task
 
 
 def explain(task: Task, known: Shortest | None = None) -> InputError:
-    """The error to raise for a task without a feasible motion (on the grid that was searched); known: its shortest time."""
+    """The InputError for a task without a feasible motion on the grid that was searched: where, which limit, by how much.
+
+    known: the shortest time of the path, where it is known already.
+    """
     if (error := unfit(task)) is not None:
         return error
     if task.order == 1 and feasible(task, NODES):
@@ -39,7 +42,7 @@ def explain(task: Task, known: Shortest | None = None) -> InputError:
 
 
 def unfit(task: Task) -> InputError | None:
-    """What no time would mend: a path out of reach, a start or an end that does not fit; None where all is in reach."""
+    """The InputError for a path that no duration makes feasible: out of reach, or with unfit ends; None where all is in reach."""
     q3 = np.linspace(*task.ranges[2], NODES)
     nodes = np.broadcast_to(q3, (task.steps + 1, NODES))
     allowed = task.pistons(nodes)[1]

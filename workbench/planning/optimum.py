@@ -19,12 +19,12 @@ SEARCH = Search()
 def optimise(
     task: Task, search: Search = SEARCH, tell: Callable = lambda fraction, what="": None
 ) -> Plan:
-    """The optimal motion. Raises InputError saying where, which limit and by how much when there is none.
+    """The plan of least energy. Raises InputError saying where, which limit and by how much when there is none.
 
-    The estimate is twice the larger of two: what refinement won since its grid was three times as coarse (the error falls with
-    the spacing, so half of that may be left), and by how much the paths found from two first grids, refined differently, differ.
-    Twice, and where costs jump not below FLOOR, because two ways down may miss the same: benchmarks/planning_estimate.py sets
-    it beside much finer searches.
+    Its `estimate` of the distance to the optimum is twice the larger of two numbers: the energy gained since the grid was three
+    times as coarse (the error is proportional to the spacing, so half of that may be left), and the difference between the plans
+    from two first grids that are refined differently. The factor two, and the least value FLOOR where costs jump, allow for an
+    error common to both; benchmarks/planning_estimate.py compares the estimate with much finer searches.
     """
     found = attempts(task, search, tell)
     known = None

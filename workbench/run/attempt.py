@@ -1,9 +1,9 @@
-"""A run tried at one pace: whether that followed its modes, and whether a divergence is the loop's.
+"""An attempt at a run with one pace of steps: were its modes followed, and is a divergence that of the loop or of the steps?
 
-A run that diverges is done again with shorter steps. That its loop diverges is said only if it then diverges at the same time.
+A run that diverges is made again with shorter steps. The loop is said to diverge only if it then diverges at the same time.
 
-Beyond the ends of its strokes no plant describes a machine: volumes of oil vanish there, and modes grow beyond all bounds. What a
-run does there is followed no further than its steps happen to; only when it left its strokes has to be right.
+Beyond the ends of its strokes a plant's equations describe no machine: volumes of oil vanish there, and modes become arbitrarily
+fast. Steps need not follow them there; only the time at which the run left its strokes has to be right.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ def unlimited() -> float:
 
 @dataclass(frozen=True, eq=False)
 class Attempt:
-    """What one pace made of a run.
+    """A run made with one pace.
 
-    n, done    samples asked for, and done before a state stopped being finite
-    T          s from one to the next
-    look       eigenvalues at each of some shares (0 … 1) of what was done
-    result     whatever the caller makes of it
-    inside     samples before a drive left its stroke; what is never asked is not worked out
+    n, done    number of samples wanted, and of those made before a state was no longer finite
+    T          sample time, s
+    look       shares (0 … 1) of the samples made → eigenvalues of the flow at each of them, 1/s
+    result     whatever the caller stores with it
+    inside     function that returns the number of samples before a drive left its stroke
     """
 
     n: int
@@ -58,13 +58,13 @@ class Attempt:
 
     @property
     def strays(self) -> bool:
-        """Whether a drive left its stroke on the way; a run that begins outside is one like any other."""
+        """Whether a drive left its stroke during the run; False where it began outside."""
         return 0 < self.end < self.done
 
     def needs(self, most: float, implicit: bool, end: int | None = None) -> Pace:
-        """The strictest pace that its modes ask for before sample `end` (all that was done), EVENLY and again near by.
+        """The strictest pace that the modes at the shares EVENLY of the run need, up to sample `end` (by default all made).
 
-        A kink is passed, stiffness stays.
+        A mode counts only if it is as fast a little before or after: at a kink of the flow it is fast for an instant only.
         """
         length = self.n * self.T
         whole = 1.0 if end is None else end / max(self.done, 1)
@@ -92,7 +92,7 @@ class Attempt:
 def followed(
     attempt: Callable[[Pace], Attempt], pace: Pace, most: float
 ) -> tuple[Attempt, Pace, bool]:
-    """(run, its pace, whether the integrator followed it) of the pace that suits its modes; it begins with `pace`."""
+    """(run, its pace, whether the integrator followed it): made at `pace`, and again at a stricter one if its modes need it."""
     made = attempt(pace)
     asked = made.needs(most, pace.implicit)
     if not pace.follows(asked) and made.strays:
@@ -104,7 +104,7 @@ def followed(
 
 
 def _within_strokes(attempt, made: Attempt, pace: Pace, most: float, asked: Pace) -> Pace:
-    """What modes ask for before a run left its strokes; `asked`, as those of all of it do, where it leaves at no certain time."""
+    """The pace that modes within the strokes need; `asked`, that of all modes, where it is not certain when a stroke is left."""
     inside = made.needs(most, pace.implicit, made.end)
     if not pace.follows(inside):
         return inside
@@ -113,10 +113,10 @@ def _within_strokes(attempt, made: Attempt, pace: Pace, most: float, asked: Pace
 
 
 def confirmed(attempt, made: Attempt, pace: Pace, most: float) -> tuple[Attempt, Pace, bool]:
-    """A run that diverged, made again with steps a quarter as long until it ends, or diverges at the same time.
+    """A run that diverged, made again with steps a quarter as long until it reaches its end, or diverges at the same time.
 
-    A time of a few samples is no time to compare: the same one has to come out of all tries. Of a run that left its strokes
-    before it diverged the time at which it left them is compared.
+    Times of a few samples are too short to compare: then all TRIES must agree. Where the run left its strokes before it diverged,
+    the time at which it left them is compared.
     """
     same = False
     for _ in range(TRIES):

@@ -1,8 +1,8 @@
 """Where a run reaches states that its plant does not describe: zeros of signals that a plant declares, ends of strokes, vacuum.
 
-`System.dead_ends` names signals at whose zero the equations end: the run is stopped there, whatever they would go on to give.
-`System.change_points` names those at whose zero they leave open how the motion goes on: the run goes on, and its verdicts say so.
-These two look at every step: between two rows of a coarse log a signal may touch zero and be large again.
+`System.dead_ends` names signals at whose zero the equations are no longer valid: the run is stopped there. `System.change_points`
+names signals at whose zero the equations do not determine how the motion continues: the run goes on, and its verdicts say so. Both
+are checked at every step of the integrator, as a signal may touch zero between two rows of a coarse log.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from workbench.run.spline import Spline
 @final
 @dataclass(frozen=True)
 class Deviated:
-    """Another reference plus a quintic spline through given deviations, at rest at the first and at the last.
+    """A reference plus a deviation δ: a quintic spline through given values, at rest at the first and the last of them.
 
         r(t) = path(t) + δ(t),   δ(t_k) = values_k
 

@@ -5,8 +5,7 @@ is 2.785). To the damping ratio ζ = |Re λ|/|λ| of a mode that turns they add 
 where |λ| h ≤ 0.7 and what they add is at most a tenth of ζ, or of 0.1/(|λ| t) where ζ is smaller than that: then it changes the
 amplitude by 1 % within the length t of the run. Where a run has faster modes its steps become smaller, or, where those that
 decay without turning are fast, implicit (RODAS, L-stable, see `workbench.numerics.stiff`): such a mode is over within a step and
-need
-not be followed. What the exponential method takes exactly (`System.stiff`) counts as slow.
+need not be followed. States that the exponential method treats exactly (`System.stiff`) count as slow.
 
 Source: [Hairer96] sections IV.2 (stability of explicit methods) and VI.4 (RODAS).
 """

@@ -205,8 +205,8 @@ class Sine:
 
         r(t) = c + A s(t/ramp) sin(2πf t + φ),  s as for Waypoints, s = 1 after the ramp
 
-    With a ramp of 0 it moves at t = 0 as it always has: s = 1, for a run that starts in motion (`scenario.offset`). Else
-    the jerk jumps by 60 A sin φ/ramp³ at t = 0 and by −60 A sin(2πf ramp + φ)/ramp³ at t = ramp.
+    With ramp = 0 the amplitude is full from t = 0 on, s = 1: for a run that starts in motion (`scenario.offset`). With a
+    ramp the jerk jumps by 60 A sin φ/ramp³ at t = 0 and by −60 A sin(2πf ramp + φ)/ramp³ at t = ramp.
     """
 
     space: Space

@@ -40,13 +40,17 @@ def simulate(
 
     progress: called with the fraction done, about every 4000 samples. compiled=False forces CasADi's virtual machine.
     rows: "asked" logs as the scenario's `log_period` asks; "steps" logs every sample, and every step of the integrator where
-    a sample is longer than `max_step`. Equal steps are the same; adaptive ones end on these rows, too.
-    demand: what the scenario demands of the loop, where the caller has it already. watched: False where nobody will read what a law
-    called from Python only logs of itself, such as the residual of an optimum: these signals are then NaN, and cost nothing.
-    Returns the Log: states, power integrals ("E_…"), monitors at every logged sample, after the jump of that instant. A run
-    that diverges, or comes to a dead end of the plant, ends there and says so in `log.status`.
-    Raises InputError for references out of reach, signals that do not exist, and a system of the user's that is not what
-    `workbench.contract.system` asks for.
+    a sample is longer than `max_step`. An integrator of equal steps makes the same run either way; one that chooses its steps
+    also ends a step on every row.
+    demand: references, disturbances and noise of the scenario as arrays, where the caller has worked them out already.
+    watched: False leaves out what only the log would need of a law called from Python, such as the residual of an optimum;
+    these signals are then NaN.
+
+    Returns the Log: states, power integrals ("E_…") and monitors at every logged sample, after the jump of that instant. A run
+    that diverges, or reaches a place where the plant's equations end, stops there and says so in `log.status`.
+
+    Raises InputError for references out of reach, signals that do not exist, and a user's own system that breaks the contract
+    of `workbench.contract.system`.
     """
     plant = loop.plant
     if not plant.dead_ends:

@@ -31,8 +31,8 @@ class Spline:
     times    (N,) s, rising, N ≥ 2
     values   N tuples of n numbers
 
-    C⁴ between the ends; at the ends velocity and acceleration are zero and the jerk jumps to and from zero. Data that
-    does not begin and end at rest is met by an arc within the first or last few samples.
+    C⁴ between the ends; at the ends velocity and acceleration are zero and the jerk jumps to and from zero. Where the data
+    do not begin or end at rest, the spline bends within the first or last few samples to do so.
     """
 
     space: Space

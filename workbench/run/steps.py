@@ -22,8 +22,9 @@ class Steps:
     times    (N,) s, rising
     values   N tuples of n numbers, or N numbers
 
-    Its derivatives are zero: what it does at the jumps is no derivative, so for laws that follow a rate it is a request
-    to stand still elsewhere. Steps of the integrator end on the jumps of what drives a flow (`workbench.run.simulate`).
+    Its derivatives are zero at all times, also at the jumps. A law that follows the rate of its reference (VDC, PID with
+    feed-forward) is therefore asked to stand still between the jumps. Where a `Steps` drives the plant between samples, as a
+    disturbance does, a step of the integrator ends at each jump.
     """
 
     space: Space

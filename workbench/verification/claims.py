@@ -99,10 +99,10 @@ class Inequality(_Checked):
 class PracticalStability(_Checked):
     """From other starts the loop returns to its path; v, where the law states one, stays below a bound. Runs last twice as long.
 
-    bound: stated beforehand; left out, it is set on the nominal run (ten times its largest settled v) and then tested on the
-    others. runs: how many other starts, fixed beforehand, in opposite pairs. within: time by which the tool and every position
-    must be back; left out, it is what the scenario lasts (at least `settle`), and what is back later leaves the claim undecided.
-    longest: runs in which something is still on its way are made longer, up to this (never shorter than twice the scenario).
+    bound: the largest v allowed after settling, J; left out, ten times the largest settled v of the nominal run. runs: the number
+    of other starts, fixed beforehand, in opposite pairs. within: time by which the tool and every position must be back; left out,
+    the length of the scenario (at least `settle`), and a later return leaves the claim undecided. longest: runs in which
+    something is still on its way are made longer, up to this time (at least twice the scenario).
     """
 
     check: ClassVar[str] = "practical.claim.check_practical"
@@ -192,11 +192,11 @@ class DelayLimit(_Limit):
 @final
 @dataclass(frozen=True)
 class ParameterLimit(_Limit):
-    """How far a number of the true plant may move (the controller's model stays) until the scenario's run no longer settles.
+    """How far a number of the true plant may change, the controller's model as it is, until the scenario's run no longer settles.
 
-    parameter: dotted path of a plant's number, or its end ("valve.frequency", "friction.F_c", "payload.mass"): then every number
-    whose path ends so moves together. to: where the scan ends, as a factor of the nominal value ("factor") or, for a nominal
-    value of zero, the value itself in SI units.
+    parameter: dotted path of a number of the plant, or the end of a path ("valve.frequency", "friction.F_c", "payload.mass"); all
+    numbers whose path ends so change together. to: where the scan ends, as a factor on the nominal value; if that is zero, the
+    value itself in SI units.
     """
 
     check: ClassVar[str] = "practical.limits.claims.check_parameter"

@@ -57,7 +57,14 @@ def verify(
     claims: Sequence | None = None,
     progress: Callable[[float, str], None] | None = None,
 ) -> Verdicts:
-    """Verdicts on `claims` (those that suit the loop by default); see `examine` for the log and the report's arrays."""
+    """Run the loop through the scenario, check the claims, return a list of Verdicts that shows itself as a table.
+
+    scenario: by default the path that a case file gets which states none. claims: a sequence of `fp.claims`; by default those
+    that suit the loop. progress(fraction, what) is called along the way. `workbench.verification.examine` returns the log and
+    the arrays of a report as well.
+
+    Raises InputError for claims that cannot be asked of this loop, and as `simulate` does.
+    """
     return Verdicts(examine(loop, scenario, claims, progress).verdicts)
 
 

@@ -140,8 +140,9 @@ class Sector(Checked):
 class RegionOfAttraction(Checked):
     """Every start in an ellipsoid goes to rest although commands saturate (proof, for the stored matrices).
 
-    contains: start states that must be inside, each state name → value; what is not named is at rest. along: without such states,
-    the direction in which the ellipsoid is made large and measured, state name → any length; the first state measured by default.
+    contains: start states that must be inside, each as state → value; states that are not named are at rest. along: where
+    `contains` is empty, the direction in which the ellipsoid is made as large as possible and measured, as state → component; by
+    default the first state that is measured.
     """
 
     check: ClassVar[str] = "regions.claims.check_region"
@@ -163,7 +164,8 @@ class RegionOfAttraction(Checked):
 class IncrementalPassivity(Checked):
     """The plant's quasistatic circuit is incrementally passive from v to −f under common openings (proof, from convexity).
 
-    samples: pairs of states that are solved and tried beside the proof. It says nothing of openings that are fed back.
+    samples: number of pairs of states for which the circuit is solved and tested as well. The claim is for given openings; it says
+    nothing about openings that depend on the motion, as under feedback.
     """
 
     check: ClassVar[str] = "observed.passivity.check_passivity"
@@ -183,7 +185,7 @@ class IncrementalPassivity(Checked):
 class UniqueVelocity(Checked):
     """The plant's quasistatic circuit moves at one velocity under any load and openings (proof, by strict convexity).
 
-    samples: states that are solved in two ways beside the proof.
+    samples: number of states for which the circuit is solved in two ways as well.
     """
 
     check: ClassVar[str] = "observed.passivity.check_unique"

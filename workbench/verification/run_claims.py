@@ -94,10 +94,10 @@ class Overshoot(_Checked):
 @final
 @dataclass(frozen=True)
 class MachineLimits(_Checked):
-    """The machine's own limits are kept on the run: pump flow, strokes, vacuum, what reliefs hold, forces, travel of valves.
+    """The machine's own limits are kept on the run: pump flow, strokes, vacuum, pressures of reliefs, forces, travel of valves.
 
-    A limit at which the machine stays and goes on (a spool at its stop) may be reached for a share of the time; the others, where
-    the model describes no machine any more, never. Ranges of commands are what `saturation` asks.
+    A limit that only cuts performance (a spool at its stop) may be reached for a share of the time. A limit beyond which the model
+    no longer describes the machine must never be passed. Ranges of commands belong to the claim `saturation`.
     """
 
     check: ClassVar[str] = "observed.machine.check_machine_limits"

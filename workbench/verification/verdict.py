@@ -38,8 +38,8 @@ class Verdict:
     key          short identifier, e.g. "practical-stability"
     claim        the sentence that is true or false
     holds        True (holds), False (violated) or None (undecided)
-    strength     "proof" | "numerical" | "sampled" | "estimated" (runs, by a law that holds in the limit of many of them);
-                 None only when undecided
+    strength     "proof" | "numerical" | "sampled" | "estimated" (from runs, by statistics that are exact only in the limit of
+                 many runs); None only when undecided
     margin       distance to the edge in `unit`, positive on the safe side; None when there is no such number
     limit        the number the margin is measured against, where there is one (same unit)
     worst        where it is worst, or why it is undecided
@@ -47,8 +47,8 @@ class Verdict:
     source       equation, theorem or method
     counted      whether it counts for the exit code
     data         numbers behind the verdict (JSON-able), for reports
-    instant      time at which the run that was asked about is worst, s; None where there is no such instant, or it is of
-                 another run (from another start, held at its end)
+    instant      time at which the scenario's own run is worst, s; None where there is no such instant, or where it
+                 belongs to another run (from another start, or held at its end)
     """
 
     key: str

@@ -13,9 +13,9 @@ An open circuit has no such law. There the side that the pump does not feed is o
     E ≤ −E_d − w   u_f = −g_B |Q| − g_A c A_0 √(P_A − P_T)  ≤  −g_A c A_0 √(P_A − P_T)
 
 While A carries a load, P_A > P_T, no place of the ring beyond the edges of the distributor gives a u_f between
-−g_A c A_0 √(P_A − P_T) and that of the pump at E = 0. A force can be raised by degrees, and it can be lost, within
-2 V_A √(P_A − P_T)/(β c A_0) (`lost_within`); it cannot be lowered by degrees. At rest under a load the feedback of (90) asks
-for both signs. On the edge itself, of width w, u_f is steeper by c A_0 √P/(w ∂Q/∂E), some thousand times, than the pump that
+−g_A c A_0 √(P_A − P_T) and that of the pump at E = 0. A force can be raised gradually, and it can be lost, within
+2 V_A √(P_A − P_T)/(β c A_0) (`lost_within`); it cannot be lowered gradually. At rest under a load the feedback of (90) needs
+both signs. On the edge itself, of width w, u_f is steeper by c A_0 √P/(w ∂Q/∂E), some thousand times, than the pump that
 the carriage is made to place.
 
 Source: [Petrovic22] (90)–(93) on the actuator of [Alfayad16].
@@ -64,7 +64,7 @@ class IEHAPart(OilPart):
         P = drive.P_T + drive.sizes(None).pressure
         most = drive.pump.mean_flow(drive.stop_E.limit)
         return InputError(
-            f"VDC: the drive of actuator {self.label} is an open circuit, which can raise a force by degrees but not lower it: at "
+            f"VDC: the drive of actuator {self.label} is an open circuit, which can raise a force gradually but not lower it: at "
             f"{P / 1e5:.3g} bar its tank takes {6e4 * drained(drive, P):.3g} l/min, where the pump gives up to "
             f"{6e4 * most:.3g}, and the force is lost within {1e3 * lost_within(drive, P):.2g} ms",
             mend="write 'circuit: closed', or choose PID",

@@ -2,8 +2,9 @@
 
     v̇_p = −D_p − Δẋ (f_cr − f_c) + Σ d
 
-Perturbations d: "friction" and "model" as behind a servo valve; (Δf/k_m + B Δẋ) times the parts of ṙ_r − ṙ, from what the
-certificate requires to what the valves do; and −Δẋ times what f_Kr + τ ḟ_Kr is off f_pr by, in "hold" and "parameters".
+Perturbations d: "friction" and "model" as behind a servo valve; (Δf/k_m + B Δẋ) times the differences of successive speeds on
+the way from ṙ_r, which the certificate requires, to the true ṙ (`Rod.ladder`); and −Δẋ (f_Kr + τ ḟ_Kr − f_pr), which is not zero
+where the law is held or has other parameters: part of "hold" and "parameters".
 """
 
 from __future__ import annotations
@@ -25,7 +26,10 @@ from workbench.verification.verdict import Assumption
 
 
 def of_rod(part, drive: Metering, given: Given) -> Given:
-    """Forces and speeds of the rod, of those along the drive's line: what the law tells by the gear that it knows."""
+    """`given` with forces and speeds of the rod in place of those along the drive's line, by the gear i = rod per line.
+
+    What the law computed is converted by the gear of the law's own model.
+    """
     i = drive.i
     known = part.drive.i
     return given._replace(
@@ -40,7 +44,11 @@ def of_rod(part, drive: Metering, given: Given) -> Given:
 
 
 class Rod(NamedTuple):
-    """One section at one state, true values: K, B of the oil, f_K, Δf, Δẋ; law's k_f; ladder of speeds with names."""
+    """One section at one state, true values: K, B of the oil, f_K, Δf, Δẋ; the law's k_f.
+
+    required: ṙ_r as the law computes it. ladder: (name, speed ṙ) from the speed that the certificate requires to the true one;
+    `name` is the perturbation by which the next speed differs from this one.
+    """
 
     K: Any
     B: Any
@@ -48,55 +56,43 @@ class Rod(NamedTuple):
     Δf: Any
     Δx: Any
     k_f: Any
+    required: Any
     ladder: list
 
 
 def rod(part, drive: Metering, given: Given) -> Rod:
-    """See `Rod`; given: `of_rod`."""
+    """See `Rod`; given: as `of_rod` returns it."""
     K = drive.stiffness
     B = drive.damping
     known = part.drive.stiffness
     f_K = drive.spring(given.x, given.s)
     f_Kr = given.ẑ[-1]
-    wanted = [
-        part.wanted(given.v, given.v_r, f_K, f_Kr, flow, stiffness)
-        for flow, stiffness in (
-            (given.ẑ_flow[-1], K),
-            (given.ẑ_own[-1], K),
-            (given.ẑ_law[-1], K),
-            (given.ẑ_law[-1], known),
-        )
-    ]
-    own = part.opened(drive, wanted[-1], given.v, f_K, given.asked)
+    wanted = lambda rate, K: part.wanted(given.v, given.v_r, f_K, f_Kr, rate[-1], K)
+    required = wanted(given.ẑ_law, known)
+    own = part.opened(drive, required, given.v, f_K, given.asked)
     P = given.asked.p_s - given.asked.p_r
     held = f_K - B * given.v
     section = whole(drive)
     moved = lambda u: velocity(section, u, NO_PUMP, B, held, P)
-    speeds = [
-        *wanted,
-        moved(own.u),
-        *(moved(u) for u in given.steps.values()),
-        moved(np.clip(given.u, -1.0, 1.0)),
-        drive.at_work(given.x, given.s, given.v / drive.i, [given.u], given.line).speed,
-    ]
-    names = [
-        "hold",
-        "parameters",
-        "parameters",
-        "valve inverse",
-        *given.steps,
-        "saturation",
-        "pump",
-        "",
-    ]
+    commands = [own.u, *given.steps.values(), np.clip(given.u, -1.0, 1.0)]
+    names = [*given.steps, "saturation", "pump"]
+    true = drive.at_work(given.x, given.s, given.v / drive.i, [given.u], given.line).speed
     return Rod(
-        K,
-        B,
-        f_K,
-        f_Kr - f_K,
-        given.v_r - given.v,
-        part.Kk_f / known,
-        list(zip(names, speeds)),
+        K=K,
+        B=B,
+        f_K=f_K,
+        Δf=f_Kr - f_K,
+        Δx=given.v_r - given.v,
+        k_f=part.Kk_f / known,
+        required=required,
+        ladder=[
+            ("hold", wanted(given.ẑ_flow, K)),
+            ("parameters", wanted(given.ẑ_own, K)),
+            ("parameters", wanted(given.ẑ_law, K)),
+            ("valve inverse", required),
+            *zip(names, map(moved, commands)),
+            ("", true),
+        ],
     )
 
 
@@ -116,9 +112,9 @@ def entry(part, drive: Metering, given: Given) -> Entry:
     d: dict = {}
     for (name, a), (_, b) in zip(own.ladder[:-1], own.ladder[1:]):
         d[name] = d.get(name, 0.0) + weight * (a - b)
-    told = given.ẑ_own[-1]
-    d["hold"] = d["hold"] - Δx * B / K * (flow - told)
-    d["parameters"] = d["parameters"] - Δx * B / K * (told - rate)
+    by_model = given.ẑ_own[-1]
+    d["hold"] = d["hold"] - Δx * B / K * (flow - by_model)
+    d["parameters"] = d["parameters"] - Δx * B / K * (by_model - rate)
     d["parameters"] = d["parameters"] - Δx * (B / K - settling(part.drive)) * rate
     d["model"] = Δx * given.erring
     storage, friction = rubs(drive, given, Δx)
@@ -180,7 +176,7 @@ def shown(part, drive: Metering, given: Given) -> dict:
     """Quantities that hypotheses look at."""
     given = of_rod(part, drive, given)
     own = rod(part, drive, given)
-    o = part.opened(drive, own.ladder[3][1], given.v, own.f_K, given.asked)
+    o = part.opened(drive, own.required, given.v, own.f_K, given.asked)
     inside = np.minimum(np.minimum(o.fed, o.P_iM - o.fed), o.P_oM - o.drained)
     low, high = drive.range
     values = {

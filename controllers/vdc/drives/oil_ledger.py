@@ -3,9 +3,9 @@
     v_p  = Δf²/(2β k_x) + friction's storage,   Δf = f_pr − f_p,   Δẋ = ẋ_r − ẋ           (97), (98)
     v̇_p  = −(k_f/k_x) Δf² − Δẋ (f_cr − f_c) + Σ d                                        (C.10), (C.11), completed
 
-Perturbations d: those of friction (`observed_friction`); "model" Δẋ (f_cr + f_fr of the true machine − those of
-the law's own); and Δf/k_x times the parts of u_fr − u_f, on the way from what the certificate requires to the flow that the oil
-gets.
+Perturbations d: those of friction (`observed_friction`); "model", Δẋ times the difference of f_cr + f_fr between the true machine
+and the law's model; and Δf/k_x times the differences of successive flows on the way from the required u_fr to the true u_f
+(`Side.ladder`).
 
 Source: [Petrovic22].
 """
@@ -24,11 +24,12 @@ from workbench.verification.ledger.balance import Entry
 class Side(NamedTuple):
     """One drive at one state, true values.
 
-    f_p, f_f, bristles   force of the oil, friction [N], states of the friction law
-    u_fr, inverse        required flow; the command that gives it
-    ladder               (what the step to the next brings in, u_f) from u_fr to the flow that the oil gets
-    moving               magnitude of the terms of u_fr that no valve makes, besides ḟ_pr/β [m²/s]
-    more                 further quantities that hypotheses look at, by name
+    f_p, f_f, bristles   force of the oil [N], friction [N], states of the friction law
+    u_fr, inverse        required flow u_fr [m²/s], and the command that gives it
+    ladder               (name, u_f [m²/s]) from the required flow to the true one; `name` is the perturbation by which the next
+                         flow differs from this one
+    moving               magnitude [m²/s] of the terms of u_fr, besides ḟ_pr/β, that the valve does not make
+    more                 name → further quantity that hypotheses need
     """
 
     f_p: Any

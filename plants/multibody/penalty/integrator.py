@@ -35,7 +35,7 @@ from workbench.numerics.compiler import library
 @final
 @dataclass(frozen=True)
 class Penalty:
-    """Settings; the defaults are the paper's."""
+    """Settings of the augmented Lagrangian; the defaults are those of the paper that the module cites."""
 
     α: Annotated[float, Unit("1"), "penalty factor", positive] = 1e11
     tolerance: Annotated[float, Unit("1"), "of a correction, rad, m, V, …", positive] = 1e-7

@@ -18,10 +18,16 @@ _JUMP = 0.1
 
 
 class ValveAccount(NamedTuple):
-    """At times t [s], powers in W: the pump's, what valves take by their laws, work on the rods, d(energy of oil)/dt; `given`: what
-    the model says that valves take, at the instants `at`. `drawn`: chamber → oil its suction check lets in, m³/s; `ranges`: chamber
-    → least and greatest pressure that balance, Pa. `suspects`: elements that do not do what their characteristics say;
-    `counted`: those whose energy the run counted otherwise."""
+    """Where the pump's power goes in a run, at times t [s]; powers in W.
+
+    pump      what the pump gives
+    law       valve → what it takes by its own law;   work: rod → work done on it;   stored: d(energy of the oil)/dt
+    given     valve → what it takes by the model's `powers`, at the samples `at` of t
+    drawn     chamber → flow that its suction check lets in, m³/s
+    ranges    chamber → least and greatest pressure that balance, Pa
+    suspects  elements that do not follow their own characteristic
+    counted   those whose energy over the run differs from the integral that the run made of it
+    """
 
     t: np.ndarray
     pump: np.ndarray
@@ -37,7 +43,7 @@ class ValveAccount(NamedTuple):
 
     @property
     def gap(self) -> np.ndarray:
-        """What the pump gives and nothing takes, W."""
+        """Power of the pump that no valve, rod or oil accounts for, W; 0 for an exact run."""
         return self.pump - sum(self.law.values()) - sum(self.work.values()) - self.stored
 
 
@@ -48,9 +54,10 @@ def columns(log, signals) -> list[np.ndarray]:
 
 
 def counted(log, powers: dict, given: tuple[str, ...] = ("pump",)) -> list[Suspect]:
-    """Energies that the run counted step by step, against the plant's powers at the rows of its log, over the pump's energy.
+    """Causes whose energy, as the run integrated it step by step, differs from the integral of their power over the log's rows.
 
-    given: causes of the energy that the pump gives. What rows may be off by is taken off, see `_uncertain`.
+    powers: cause → power [W] at the rows. given: the causes by which the pump gives energy. The size of each Suspect is the
+    difference, less the error of an integral over rows (`_uncertain`) and a share `_COUNTED`, over the pump's energy.
     """
     t = log.time
     if len(t) < 5:
@@ -75,8 +82,11 @@ def _change(energy: np.ndarray) -> float:
 
 
 def _uncertain(power: np.ndarray, t: np.ndarray) -> float:
-    """What the integral of a power at rows may be off by, J: twice the difference to that at every other row, and where the
-    power jumps by more than `_JUMP` of its range between two rows, half of what that makes, since the instant is not known."""
+    """Error bound of the trapezoidal integral of a power over rows, J.
+
+    Twice the difference to the integral over every other row; and half of |jump| × (time between the rows) wherever the power
+    changes by more than a share `_JUMP` of its range from one row to the next, as the instant of such a jump is not known.
+    """
     last = len(t) - 1 - (len(t) - 1) % 2
     every_other = np.trapezoid(power[: last + 1 : 2], t[: last + 1 : 2])
     coarse = every_other + np.trapezoid(power[last:], t[last:])
@@ -126,14 +136,14 @@ def line_pressure(supply, log) -> np.ndarray:
 
 
 def by_model(supply, drives: dict, powers: dict) -> dict[str, np.ndarray]:
-    """What the model says that the supply's own valves take, and those of the drives."""
+    """Valve → power [W] that it takes by the model's `powers`: valves of the supply, then of the drives."""
     pump = [name for name in supply.power_names() if name not in ("pump", "delivered")]
     valves = [f"{valve}_{k}" for k, drive in drives.items() for valve in drive.valves]
     return {name: -powers[name] for name in (*pump, *valves)}
 
 
 def fed(machine, powers: dict) -> tuple[str, ...]:
-    """Causes of the energy that the pump gives: its own, or what drives take at a pressure that is held for them."""
+    """Causes by which the pump gives energy: "pump"; without such a cause, one for each drive on a supply of given pressure."""
     if "pump" in powers:
         return ("pump",)
     return tuple(f"supply_{a.name}" for a in machine.actuators if a.drive.needs_supply)

@@ -1,6 +1,6 @@
-"""Where the pump's power goes in a run of a machine whose drives behind metering valves hold oil that can be compressed.
+"""The account of a run's power for drives behind metering valves whose oil is compressible.
 
-Pressures of the chambers are states. What a suction check lets in follows from how far its chamber is below the tank's pressure.
+The pressures of their chambers are states; the flow that a suction check lets in follows from how far one is below the tank's.
 """
 
 from __future__ import annotations
@@ -23,10 +23,11 @@ from workbench.contract.system import names
 
 
 class _Filled(NamedTuple):
-    """What one drive does along a run.
+    """One drive along a run.
 
-    law: valve → W it takes. work: on the rod, W. stored: d(energy of its oil)/dt, W. flow: what it takes of the line, m³/s.
-    pressures: of its chambers by logged name, Pa. G: slope of its suction checks, m³/(s Pa).
+    law        valve → power that it takes, W;   work: power on the rod, W;   stored: d(energy of its oil)/dt, W
+    flow       what the drive takes from the pump's line, m³/s
+    pressures  logged name → pressure of a chamber, Pa;   G: slope of its suction checks, m³/(s Pa)
     """
 
     law: dict[str, np.ndarray]
@@ -38,10 +39,7 @@ class _Filled(NamedTuple):
 
 
 def of_filled(plant, log) -> ValveAccount:
-    """Of a run of a plant with a mechanism, whose drives that name `valves` all have their chambers' pressures as states.
-
-    The model's account is `powers`, the oil's energy changes by `rhs`.
-    """
+    """The account of a run of a plant with a mechanism; every drive with `valves` has its chambers' pressures as states."""
     check_logged(log, names(plant.states))
     machine = plant.mechanism
     supply = machine.supply
@@ -82,7 +80,7 @@ def _by_name(plant, x, u) -> tuple[dict, dict]:
 
 
 def _filled(k: str, drive, P, called: dict, log, rates: dict) -> _Filled:
-    """Of the drive called k. called: mechanism's name → logged name. rates: of the mechanism's states, by name."""
+    """The drive named k along a run. called: the mechanism's name of a signal → its name in the log. rates: state → its rate."""
     row = drive.row(columns(log, drive.inputs(k)))
     sides = drive.pressures(k)
     h, r = pressures = [log.array(called.get(name, name)) for name in sides]

@@ -32,12 +32,15 @@ class Compiled(LawData):
     """An exported law, compiled and called at every sample.
 
     path: the folder that `workbench export --c` wrote, whose code is compiled here; or a library that was built from it, beside
-    its `law.json` or one folder below. digest: of the numbers that are expected; "" takes those of the folder. The code is **run
-    in this process**: give only what you trust.
+    its `law.json` or one folder below. digest: the digest of the law's numbers that is expected; "" accepts that of the folder.
+    The code is **run in this process**: give only what you trust.
 
-    Raises InputError for a path that holds no law, for files that are not those that were written, for numbers in the library that
-    the verdicts are not of, for commands that are not those of the run that goes with it, for memory that outlives a start, for
-    another digest, for a law that is applied between samples, and where no compiler is found.
+    Raises InputError where
+
+      1. `path` holds no exported law, or no C compiler is found;
+      2. a file was changed after the export, or the library has other numbers than its `law.json` or `digest`;
+      3. the code commands something else than the law did in the recorded run, or remembers something after a new start;
+      4. the command is applied some time after its sample: `Delayed` has to do that here.
     """
 
     path: str | os.PathLike

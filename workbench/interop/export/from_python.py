@@ -13,11 +13,13 @@ from workbench.run.scenario import Scenario
 
 
 def export(loop: ClosedLoop, scenario: Scenario, folder: str | os.PathLike, **options: Any) -> Path:
-    """Write the loop's law as C to `folder`, with the run through `scenario` that the code is held against; returns the folder.
+    """Write the loop's law as C to `folder`, which must not exist yet, and return the folder.
 
-    options: name, single, about, verdicts and case of `export_law`. `Compiled(folder)` builds the code and compares it.
+    The loop is run through `scenario`. What the law measured and commanded in that run is written beside the code, so that the
+    code can be tested: `Compiled(folder)` compiles it and compares its commands with those of the run.
+    options: name, single, about, verdicts and case of `export_law`.
 
-    Raises InputError for a law that cannot be exported, a run that does not come to its end, and a folder that is there.
+    Raises InputError for a law that cannot be exported, a run that does not reach its end, and a folder that exists.
     """
     graph = graph_of(loop.controller)
     return export_law(folder, graph, run_of(loop, scenario, graph), **options)

@@ -115,12 +115,14 @@ def export_law(
     verdicts: Any = None,
     case: str = "",
 ) -> Path:
-    """Write the law to `folder`, which must not be there yet; all of it or nothing.
+    """Write the law as C to `folder`, which must not exist yet; all of it or nothing.
 
-    run: what the law saw and commanded; its first samples go with the code. about: lines of the header's comment. verdicts: plain
-    data on the verdicts of the loop that the law is from. case: the text of its case file.
+    graph: the law's expressions. run: what the law measured and commanded in a run; its first samples are written beside the code.
+    name: prefix of all C names. single: True for `float` in place of `double`. about: lines of the header's comment. verdicts: the
+    verdicts on the loop, as plain data. case: the text of its case file.
 
-    Raises InputError for a folder that is there, for a law with an operation that C has no word for, and where the disk refuses.
+    Raises InputError for a folder that exists, for a law with an operation that has no counterpart in C, and where the files
+    cannot be written.
     """
     name = identifier(name)
     digest = law_digest(graph, single)

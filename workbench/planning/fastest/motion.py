@@ -44,10 +44,10 @@ SHORTEST = 0.02  # s, a step of the plan
 @final
 @dataclass(frozen=True, eq=False)
 class Fastest:
-    """What was found; see the module.
+    """The motion of least time that was found.
 
-    history   (intervals an edge, s) of every level, each of a motion
-    starts    s that each further start ended at, inf where it found no motion
+    history   (intervals an edge, time of the motion [s]) of every level of refinement
+    starts    time [s] found from each further start, inf where it found no motion
     """
 
     task: Task

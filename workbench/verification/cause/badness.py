@@ -1,4 +1,4 @@
-"""How badly a run went, as one number: what removals of faults are compared by (`cause.removal`)."""
+"""Badness: how badly a run went as one number, by which trials are compared (`cause.removal`)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""One fault at a time is taken away from a run that does not come to rest: what lets it come to rest is the cause.
+"""The cause of an oscillation: which single possible fault, once removed, lets the loop come to rest?
 
-Chatter and hunting weigh little beside the error of a law that follows its path badly, so that `cause.removal`, which adds up all
-that goes badly, does not see what they come from. Here is asked only whether an oscillation or chatter lasts, on the run itself or
-from one of the starts of practical stability.
+`cause.removal` adds up everything that goes badly; there chatter and hunting weigh little beside a large tracking error. This
+search asks only whether an oscillation or chatter lasts, in the run itself or from one of the starts of practical stability.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ TOLD = 3  # causes that are told, at most
 
 
 def calmed(run: Run) -> Cause | None:
-    """What lets the run come to rest, the most unusual number first; None where it rests as it is, or nothing alone calms it."""
+    """The removals that let the loop come to rest, the most unusual first; None where it rests already, or none does."""
     scenario = None if run.loop.hosted else _restless(run)
     if scenario is None:
         return None
@@ -47,12 +46,12 @@ def _restless(run: Run) -> Scenario | None:
 
 
 def _alone(trial: Trial) -> bool:
-    """Whether one unusual thing is taken away: not the path, which disturbs a loop less where it is slower."""
+    """Whether a trial removes a single unusual fault. A slower path does not count, as it disturbs any loop less."""
     return trial.kind != "reference" and trial.oddness >= ODD
 
 
 def _unrest(jobs) -> list[str]:
-    """What goes on in every run, in words; that it cannot be made is unrest, too."""
+    """In words, the oscillation or chatter of each run, "" for none; a run that cannot be made counts as one."""
     try:
         return run_many(jobs, restless)
     except Exception:  # noqa: BLE001 - one of them cannot be run

@@ -1,4 +1,4 @@
-"""A supply that does not fill a cylinder as fast as its load empties it, as the cause: a chamber then falls below vacuum."""
+"""A supply that is too weak as the cause: the load moves a cylinder faster than the supply fills it, and a chamber cavitates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The number on one wire that explains most of what a law did not command: a factor, or what is added."""
+"""A factor or an offset on one signal between machine and law, fitted so that it explains the commands that were applied."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a predictive law holds itself to, loosened one at a time: how fast and how far it commands, limits of outputs, its horizon.
+"""Trials of a predictive law: one of its own limits is removed, or its horizon lengthened.
 
     slew          none
     u_min, u_max  those of the machine, none where it states none

@@ -1,4 +1,4 @@
-"""A joint that nothing drives, as the cause: from other starts it is the joint that stays away or grows, more than all else."""
+"""A joint that no drive holds as the cause: of all signals, it is this joint that does not come back from other starts."""
 
 from __future__ import annotations
 

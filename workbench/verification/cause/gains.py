@@ -1,4 +1,4 @@
-"""Gains put right, one at a time: to what is usual for the machine, or a tenth and tenfold where nobody knows; feed-forward."""
+"""Trials of gains: one gain at its usual value for the machine, or at a tenth and tenfold where none is known; feed-forward."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A gain that is nothing, as the cause: what has no proportional gain is not brought to its reference, or swings about it.
+"""A proportional gain of zero as the cause: the output does not reach its reference, or oscillates about it.
 
-Told where no change of a number was seen to help enough. Feed-forward hides it while the path moves, and integral action alone
-turns about the reference: u̇ = K_i e of a plant that integrates has no damping.
+It is named where no change of another number helped enough. Feed-forward hides the fault while the path moves; integral action
+alone on a plant that integrates, u̇ = K_i e, has no damping.
 """
 
 from __future__ import annotations

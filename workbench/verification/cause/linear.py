@@ -1,12 +1,13 @@
-"""Why a linearised loop lets go: the smallest single change with which it does not.
+"""Why a linearised loop is unstable: the smallest single change that makes it stable.
 
-The plant is linearised where it starts, the law near rest (a user's law without memory by differences). Where the loop grows,
+The plant is linearised where it starts, the law near rest (a user's law without memory by differences). The loop counts as unstable
+where it grows within the run:
 
-    x_{k+1} = M x_k,   growth = log(max |λ(M)|) / T > EDGE / length of the run        (ẋ = M x:  growth = max Re λ),
+    x_{k+1} = M x_k,   growth = log(max |λ(M)|) / T > EDGE / length of the run        (ẋ = M x:  growth = max Re λ)
 
-every gain, the delay, the sample time, the sign and the place of every wire, and every number that the controller believes is
-changed alone; the smallest change that stops the growth is the cause. A mode that no law moves is named before all of them, one
-that hardly decays where nothing else was found.
+One at a time, every gain, the delay, the sample time, the sign and the place of every signal, and every number of the law's model
+is changed; the smallest change that stops the growth is the cause. An uncontrollable mode that grows is named before all of them; a
+mode that hardly decays is named where nothing else was found.
 """
 
 from __future__ import annotations
@@ -30,21 +31,23 @@ from workbench.verification.linear.loop import is_linear
 from workbench.verification.linear.modes import Mode, modes_of
 from workbench.verification.run import Run
 
-EDGE = 1e-2  # growth over the run below which a loop does not grow
-SLOW = 1.0  # lengths of the run: a mode that takes longer to decay is not waited for
+EDGE = 1e-2  # growth over the run below which a loop counts as not growing
+SLOW = 1.0  # time constant, in lengths of the run, beyond which a mode hardly decays
 LESS = (0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.35, 0.2, 0.1, 0.03, 0.01, 1e-3)  # times a number
 MORE = (1.05, 1.1, 1.4, 2.0, 5.0, 10.0, 100.0)
 # What other changes count, in decades of a number: a wire that is turned or crossed, derivative action where there is none, and a
 # number of the model that is not the machine's, or a horizon.
 TURNED, LEAD, BELIEVED = 0.3, 0.6, 0.1
-NEARLY = 0.15  # decades: changes as small as the smallest are told, too
-WITHIN = 1.0  # decades: a loop that only a larger change holds has another fault
+NEARLY = (
+    0.15  # decades: changes that are larger than the smallest by less than this are named with it
+)
+WITHIN = 1.0  # decades: a loop that only a larger change makes stable has another fault
 ALL = "all gains of the law"
 
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """One change of the loop: its size in decades, what is changed, to what, and how the loop with it is made."""
+    """One change of the loop: its size in decades, what is changed and to what (in words), and the function that makes it."""
 
     size: float
     of: str
@@ -54,9 +57,9 @@ class Change:
 
 # ---- what stops the growth --------------------------------------------------------------------------------------------
 def lets_go(run: Run, wires: bool = True) -> tuple[str, float]:
-    """(what makes the linearised loop grow, in words; decades of the change that stops it).
+    """(in words, what makes the linearised loop grow; size of the change that stops it, in decades).
 
-    Words are empty where the loop does not grow, or where nothing alone stops it. wires: signs and crossings are tried, too.
+    "" where the loop does not grow, or no single change stops it. wires: whether signs and exchanged signals are tried as well.
     """
     own = around(run, run.loop)
     if own is None:
@@ -77,9 +80,10 @@ def lets_go(run: Run, wires: bool = True) -> tuple[str, float]:
 
 
 def _smallest(tried: Iterable[Change], edge: float) -> list[Change]:
-    """The smallest change that stops the growth, and what is nearly as small, each quantity once.
+    """The smallest change that stops the growth, and those NEARLY as small, each quantity once.
 
-    A loop that is late enough holds with a turned wire, too: a number that stops the growth is told beside wires.
+    Where it is a signal with the wrong sign, a number that stops the growth is named as well: in a loop with enough delay, a turned
+    sign can be stable.
     """
     healed: dict[str, Change] = {}
     for change in sorted(tried, key=lambda c: c.size):
@@ -197,7 +201,7 @@ def _made(loop: Around) -> Around:
 
 
 def _wires(run: Run, own: Around) -> Iterator[Change]:
-    """Signs turned and wires crossed, of commands and of measurements."""
+    """Signs of commands and measurements turned, and two of them exchanged."""
     commands = names(run.loop.controller.commands)
     measured = names(run.loop.controller.measured)
     law = own.law

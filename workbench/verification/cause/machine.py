@@ -1,4 +1,4 @@
-"""What makes a machine worse than it need be, where no shipped machine says what is usual: what a better one has in its place.
+"""Trials of a machine that is no shipped one: a number that limits its performance is set to that of a better machine.
 
 c_i, c_e        leakage of a cylinder or a motor       0
 dead_band       overlap of a valve                     0

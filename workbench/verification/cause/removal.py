@@ -1,6 +1,7 @@
-"""One fault at a time is taken away and the scenario run again: the removal after which the run is least bad is the cause.
+"""Search for a cause by trials: each trial removes one possible fault from the loop, and the scenario is run again, shorter.
 
-How much better a run goes is weighed with how odd the number was (`cause.trials` says which faults are tried).
+How much better a run goes (`cause.badness`) is weighed with how unusual the number was (`cause.trials` lists the trials); the trial
+with the largest weight is the cause.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,17 +34,18 @@ SOUND = 0.35  # badness below which a run shows no fault
 FAINT = 0.02
 CLEARLY = 0.9  # share of the badness
 HELPS = 0.25  # least share of the badness that a removal must take away
-PARTLY = 0.15  # least share of it where nothing else is found; the removal is told then as a part of the cause
-# Share of the best removal's share: others among numbers tried in turn are told with it.
+PARTLY = 0.15  # least share where nothing else is found; the cause then says "in part"
+# Share of the best removal's effect: other removals with as much are named with it, where many numbers were tried in turn.
 ALIKE = 0.95
 KICKS = 4  # other starts that are tried where the run itself shows nothing
 MOST_ROWS = 200  # rows of a run at which the ledger of a corrected model is worked out
 
 
 def removal(run: Run, faint: bool = True) -> Cause | None:
-    """The removal after which the run is least bad, its share weighed with how odd the number was.
+    """The trial with the largest weight, share of badness removed × (0.2 + oddness); None where none helps enough.
 
-    faint: whether what a run hardly shows is looked into as well. It speaks for nothing where no claim on the run is violated.
+    faint: True also looks for the cause of a fault that the run hardly shows (badness between FAINT and SOUND), which makes sense
+    only where a claim on the run itself is violated.
     """
     hosted = run.loop.hosted
     tried = _ranked(run, trials(run))[: HOSTED if hosted else MOST]
@@ -52,33 +55,48 @@ def removal(run: Run, faint: bool = True) -> Cause | None:
     large = large_error(run, scenario)
     jobs = [(trial.on(run.loop), replace(scenario, **trial.scenario)) for trial in tried]
     after = _judged(jobs, partial(badness, large=large))
-    shares = [max(0.0, (before - left - trial.free) / before) for trial, left in zip(tried, after)]
-    well = [left < SOUND or share >= CLEARLY for left, share in zip(after, shares)]
-    weights = [share * (0.2 + trial.oddness) for share, trial in zip(shares, tried)]
-    if before < SOUND:
-        clear = [_heals(trial, share) for trial, share in zip(tried, shares)]
-        weights = [weight if heals else 0.0 for weight, heals in zip(weights, clear)]
-        if not any(clear):
-            return None
-    best = int(np.argmax(weights))
-    if shares[best] < HELPS:
-        return _in_part(tried[best], shares[best])
-    told = dict.fromkeys([tried[best].told(True, well[best])])
+    found = [_removed(trial, before, left) for trial, left in zip(tried, after)]
+    if before < SOUND and not any(_heals(one.trial, one.share) for one in found):
+        return None
+    best = max(found, key=lambda one: one.weight)
+    if best.share < HELPS:
+        return _in_part(best.trial, best.share)
+    named = [best]
     # One of many numbers that were tried in turn; or a slower path, which heals what a stronger machine would heal, too.
-    if " " in tried[best].kind or tried[best].kind == "reference":
-        alike = [k for k, share in enumerate(shares) if share >= ALIKE * shares[best]]
-        alike.sort(key=lambda k: -weights[k])
-        told |= dict.fromkeys(tried[k].told(True, well[k]) for k in alike)
-    return Cause(tried[best].kind, "; or ".join(list(told)[:3]), shares[best])
+    if " " in best.trial.kind or best.trial.kind == "reference":
+        alike = [one for one in found if one.share >= ALIKE * best.share]
+        named += sorted(alike, key=lambda one: -one.weight)
+    words = dict.fromkeys(one.trial.told(True, one.well) for one in named)
+    return Cause(best.trial.kind, "; or ".join(list(words)[:3]), best.share)
+
+
+class _Removed(NamedTuple):
+    """A trial that was run: the share of badness that it removes, whether the run then shows no fault, its weight.
+
+    Where the run shows hardly a fault (below SOUND), only trials that heal have a weight.
+    """
+
+    trial: Trial
+    share: float
+    well: bool
+    weight: float
+
+
+def _removed(trial: Trial, before: float, left: float) -> _Removed:
+    """before, left: badness with the fault, and without."""
+    share = max(0.0, (before - left - trial.free) / before)
+    counts = before >= SOUND or _heals(trial, share)
+    weight = share * (0.2 + trial.oddness) if counts else 0.0
+    return _Removed(trial, share, left < SOUND or share >= CLEARLY, weight)
 
 
 def _heals(trial: Trial, share: float) -> bool:
-    """Whether a removal takes next to everything away; any loop follows a slower path better."""
+    """Whether a removal takes nearly all badness away. A slower path never counts: any loop follows it better."""
     return share >= CLEARLY and trial.kind != "reference"
 
 
 def _in_part(trial: Trial, share: float) -> Cause | None:
-    """The cause of a part of what went wrong; any loop follows a slower path better."""
+    """The trial as a part of the cause, where it removes a share of PARTLY; None for a slower path."""
     if share < PARTLY or trial.kind == "reference":
         return None
     return Cause(trial.kind, trial.told(False), share)
@@ -102,10 +120,7 @@ def _alone(job, judge: Callable[[Run], float]) -> float:
 
 
 def shown(run: Run, hosted: bool) -> tuple[float, Scenario]:
-    """(badness, scenario) of the run, shortened.
-
-    Where the run as it is shows no fault, the loop is started off its path.
-    """
+    """(badness, scenario) of a shortened run that shows the fault: from the scenario's start, else from one off the path."""
     longest = HOSTED_SAMPLES * float(run.loop.period or 1e-3) if hosted else LONGEST
     brief = replace(run.scenario, duration=min(run.scenario.length(), longest), log_period=None)
     found: list[tuple[float, Scenario]] = []
@@ -118,7 +133,7 @@ def shown(run: Run, hosted: bool) -> tuple[float, Scenario]:
 
 
 def large_error(run: Run, scenario: Scenario) -> float:
-    """What a large error is: the largest of the loop as it is, where the machine states none; 0 where it does."""
+    """The error that `badness` takes as large, in its unit: the loop's own largest error; 0 where the machine states a scale."""
     if scales(run.loop.plant).of_unit(run.error_unit) is not None:
         return 0.0
     found = _alone((run.loop, scenario), largest_error)
@@ -132,7 +147,7 @@ def kicked(run: Run, scenario: Scenario) -> list[Scenario]:
 
 
 def _ranked(run: Run, tried: list[Trial]) -> list[Trial]:
-    """The trials, those first whose correction of the model takes most off the ledger's terms along the run."""
+    """The trials, first those of the model that reduce its perturbations in the ledger most, then by oddness."""
     path, model = believed(run.loop)
     own = [t for t in tried if t.kind == "model" and all(p.startswith(path) for p in t.numbers)]
     if model is None or len(own) < 2 or not has_ledger(run.loop):
@@ -143,7 +158,7 @@ def _ranked(run: Run, tried: list[Trial]) -> list[Trial]:
 
 
 def mismatch(run: Run, loop: System) -> float:
-    """What wrong numbers of the model cost along the run, W: the sizes of their terms with the numbers of `loop`, summed."""
+    """Sum over rows of the run of |power| [W] of the ledger's perturbations "model", "parameters" and "friction" in `loop`."""
     t, x, w = run.instants
     rows = np.unique(np.linspace(0, len(t) - 1, min(len(t), MOST_ROWS)).astype(int))
     x_seen = np.ascontiguousarray(x[rows])

@@ -25,7 +25,7 @@ NEAR = 0.02  # relative distance at which a ratio is called a slip of units
 
 @dataclass(frozen=True)
 class Cause:
-    """What most likely went wrong: its kind, a sentence, and the share of the badness that goes with it (None: not tried)."""
+    """What most likely went wrong: its kind, a sentence, and the share of badness that is gone without it (None: not tried)."""
 
     kind: str
     words: str
@@ -33,18 +33,21 @@ class Cause:
 
     @property
     def in_turn(self) -> bool:
-        """Whether it is one of many numbers that were tried in turn, a tenth and ten times of it, and odd in no way."""
+        """Whether it is one of many numbers that were all tried at a tenth and ten times their value, as none was unusual."""
         *kind, factor = self.kind.split()
         return bool(kind) and factor.replace(".", "").isdigit()
 
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """One fault removed: numbers by the loop's path, changes of the scenario, what it is called, how odd it is (0 … 1.2).
+    """A trial: one possible fault, removed from the loop or its scenario.
 
-    better: with what it goes well, where the words do not say it ("ten times that").
-    law: another one in place of the loop's, where numbers alone do not say the change.
-    free: badness that goes with it in any loop, such as the error of a path that is walked more slowly.
+    kind      family of the fault, see `cause.trials`;  words: the fault, in words
+    numbers   path in the loop → value without the fault;  scenario: fields of the scenario without it
+    oddness   how unusual the present value is, 0 … 1.2 (`odd`)
+    law       a law in place of the loop's, where numbers cannot express the change
+    free      badness that this change removes from any loop, such as the error on a slower path
+    better    the value with which it goes better, where `words` do not say it ("ten times that")
     """
 
     kind: str
@@ -57,7 +60,7 @@ class Trial:
     better: str = ""
 
     def told(self, heals: bool, well: bool = True) -> str:
-        """What is wrong, and with what it goes well, or at least better; well: whether a run without the fault shows none."""
+        """The sentence on this fault. heals: its removal takes enough away to be the cause; well: the run then shows no fault."""
         if not self.better:
             return self.words if heals else f"in part, {self.words}"
         return f"{self.words}: it goes {'well' if heals and well else 'better'} with {self.better}"
@@ -70,7 +73,10 @@ class Trial:
 
 
 def against(value: float, usual: float, of: str, unit: str = "1") -> str:
-    """How a value stands to another, `of` saying whose, with the slip of units it may be: "9 × what …, 20 kg (180 kg)"."""
+    """A value compared with the usual one, in words: "9 × what …, 20 kg (180 kg)"; of: whose value the usual one is.
+
+    Where the ratio is that of two units, such as 1000 or 57.3, that slip is named.
+    """
     own = say(value, unit)
     other = say(usual, unit)
     if value * usual <= 0:
@@ -80,7 +86,7 @@ def against(value: float, usual: float, of: str, unit: str = "1") -> str:
 
 
 def slip(value: float, usual: float) -> str:
-    """What a ratio that is one between units suggests; empty for any other. Both are of one sign."""
+    """The slip of units that the ratio value/usual suggests, in words; "" for any other ratio. Both have the same sign."""
     ratio = value / usual
     return next(
         (
@@ -94,7 +100,7 @@ def slip(value: float, usual: float) -> str:
 
 
 def odd(value: float, usual: float) -> float:
-    """0 for the usual value, growing with the decades between: 0.5 at once, 1.2 for a factor of five and more."""
+    """How unusual a value is: 0 if equal, else 0.5 + |log₁₀(value/usual)|, at most 1.2; 1 for the wrong sign."""
     if value == usual:
         return 0.0
     if value * usual <= 0:

@@ -1,7 +1,7 @@
 """Wires crossed, flipped or in another unit between machine and law, found by undoing them.
 
-The law inside its wrappers is asked what it would command at logged samples; so is the controller as it is. Where the two differ by
-more than the wrappers known here explain, each edit of the wires is tried, and the one that makes the difference vanish is named:
+At logged samples, the commands of the law inside its wrappers are compared with those of the whole controller. Where they differ
+by more than this library's wrappers explain, each edit of the wires is tried; the one that makes the difference vanish is named:
 
     residual = |u_controller(y) − u_law(edited y), edited| / |u|          over the samples
 """

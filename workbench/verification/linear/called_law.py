@@ -49,12 +49,12 @@ KEPT = "keep what the law remembers in floats, of a number that stays, in its me
 
 
 class Unread(InputError):
-    """The law remembers something that has no derivative here, so what grows in it is not known."""
+    """The law's memory has no derivative here, so it is not known whether something grows in it."""
 
 
 @dataclass(frozen=True, eq=False)
 class Memory:
-    """What a loop's law remembers at one instant: its wrappers' states, the law itself, and the memory it is handed."""
+    """The memory of a loop's law at one instant: states of its wrappers, the law object itself, and the z that it is given."""
 
     wrapped: list[float]
     own: tuple[Any, Any]
@@ -80,7 +80,7 @@ class Memory:
 
 
 class Asked:
-    """The law of a run, asked sample by sample, without noise and rounding; `loop` as `smooth` makes it."""
+    """The law of a run, evaluated again sample by sample, without noise and rounding (`loop` is that of `smooth`)."""
 
     def __init__(self, loop, run: Run):
         self.loop = loop
@@ -105,7 +105,10 @@ class Asked:
     def step(
         self, memory: Memory, y: Sequence[float], row: int, t: float | None = None
     ) -> tuple[Memory, np.ndarray]:
-        """(memory after the sample, command), at this row's time where none is given; `memory` is used up."""
+        """(memory after the sample, command) for the measurement y, with the references of `row`, at its time unless t is given.
+
+        `memory` must not be used again: the law has changed it.
+        """
         if memory.own[0] is not self.inside.law:
             self.inside.take(*memory.own)
         self.inside.z = memory.own[1]
@@ -116,7 +119,7 @@ class Asked:
         return Memory(list(z), (self.inside.law, self.inside.z)), np.array(u, float)
 
     def until(self, row: int) -> Memory:
-        """What the law remembers before the sample of this row."""
+        """The law's memory before the sample of this row, as a copy."""
         if row not in self.seen:
             begin = max(k for k in self.seen if k <= row)
             memory = self.seen[begin].copied()
@@ -126,9 +129,9 @@ class Asked:
         return self.seen[row].copied()
 
     def closed(self, where: Point, row: int, again: bool = False) -> list[np.ndarray]:
-        """The loop on (x, past commands, memory) from sample to sample near this row: by differences, and by half as large ones.
+        """[M, M']: the loop on (x, past commands, memory) from sample to sample near this row, by differences of two sizes.
 
-        again: as in `near`.
+        again: as for `near`.
         """
         A, B, C = flat(self.loop, where)
         T = float(self.loop.period)
@@ -142,9 +145,9 @@ class Asked:
         return found
 
     def near(self, row: int, again: bool = False) -> list[np.ndarray]:
-        """∂(memory after the sample, command)/∂(memory, measurement) by differences, and by half as large ones.
+        """[J, J']: ∂(memory after the sample, command)/∂(memory, measurement) near this row, by differences of size h and h/2.
 
-        again: the law remembers what it was seen to remember at the row before this one that was asked, which is not sought anew.
+        again: True takes for granted that the same numbers of the memory move as at the row that was examined before.
         """
         memory = self.until(row)
         y = self.y[row]

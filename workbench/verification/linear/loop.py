@@ -44,13 +44,13 @@ class LinearLaw:
 
 
 class Curved(InputError):
-    """The law is a curve: its slopes are those of no linear law."""
+    """The law is nonlinear: its Jacobian depends on where it is taken."""
 
 
 def linear_law(loop, tangent: bool = False) -> LinearLaw:
-    """The loop's law near rest, inside its limits. Raises InputError, with the reason, where it is none.
+    """The loop's law near rest, inside its limits, as a linear law from sample to sample.
 
-    tangent: its derivative will do, although it is curved.
+    tangent: False refuses a nonlinear law; True linearises it at rest. Raises InputError, with the reason, where there is none.
     """
     controller = loop.controller
     delay = 0.0
@@ -84,7 +84,10 @@ def linear_law(loop, tangent: bool = False) -> LinearLaw:
 
 
 def law_slopes(controller, flows: bool = False, curved: bool = False):
-    """Jacobians of jump (flow) and command of a law that is an expression; InputError where they say nothing about it."""
+    """Jacobians (A, B, C, D) of a law that is an expression: of its jump (flows: of its flow) and its command, at zero.
+
+    Raises InputError where they do not describe the law: it has a kink there, depends on time, or is nonlinear (unless `curved`).
+    """
     n, p, q = (len(s) for s in (controller.states, controller.measured, controller.references))
     (z, zs), (y, ys) = symbols("z", n), symbols("y", p)
     r = [0.0] * q
@@ -149,7 +152,7 @@ def flat(loop, where: Point):
 
 
 def no_tangent(loop) -> str:
-    """Why the loop has no derivative near a point; "" where it has one: a plant may say by itself what it is there."""
+    """Why the loop has no derivative at a point; "" where it has one, also where the plant gives its own derivatives."""
     own = isinstance(loop.plant, LinearisesItself)
     return loop.controller.no_derivative if own else loop.no_derivative
 
@@ -276,7 +279,7 @@ def is_linear(plant) -> bool:
 
 
 def in_names(text: str, loop: Any) -> str:
-    """State names for x[0], x[1] …; what is not the plant's is the law's."""
+    """A text with x[0], x[1] … replaced by names of the plant's states; entries beyond these are "the law's memory"."""
     own = names(loop.plant.states)
     return re.sub(
         r"x\[(\d+)\]",

@@ -227,11 +227,11 @@ def modes_of(
 
 
 def _parted(s: np.ndarray, rounding: np.ndarray) -> np.ndarray:
-    """Bounds of rounding that hold modes together which it may have parted, 1/s.
+    """Bounds of rounding [1/s] for eigenvalues s, widened where rounding may have split a double eigenvalue.
 
-    A double mode without two vectors, as two rates that a constraint leaves free, comes apart by the square root of what the
-    matrix is off: into one that grows and one that decays. Modes that are as ill-conditioned as they are near each other are
-    one mode, at their mean, which is not moved like that.
+    A defective double eigenvalue, such as of two rates that a constraint leaves free, is split by the square root of the error of
+    the matrix: into one that grows and one that decays. Eigenvalues that are closer to each other than their conditioning resolves
+    count as one at their mean, which is not sensitive in this way; the bound is then the distance to the mean at least.
     """
     apart = np.abs(s[:, None] - s[None, :])
     alike = apart <= UNSURE * np.minimum.outer(rounding, rounding)
@@ -241,7 +241,7 @@ def _parted(s: np.ndarray, rounding: np.ndarray) -> np.ndarray:
 
 
 def connected(alike: np.ndarray) -> np.ndarray:
-    """Of each, the first that it is alike to directly or through others, (n,); alike (n, n) is symmetric."""
+    """(n,): of each item the first one in its connected group; alike (n, n): symmetric, whether two are neighbours."""
     reached = alike | np.eye(len(alike), dtype=bool)
     while True:
         further = reached @ reached

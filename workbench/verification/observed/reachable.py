@@ -1,6 +1,6 @@
-"""Bounds that a machine cannot exceed: a claim that holds because of one says nothing, for a law that does nothing would meet it.
+"""Vacuous claims: a bound that the machine cannot exceed at all would also be met by a law that does nothing.
 
-What the tool, or the outputs that follow a reference, can be off by is compared with what a claim allows:
+The largest possible error of the tool, or of the outputs that follow a reference, is compared with what a claim allows:
 
     D       max_t |wanted(t) − where the machine began|, on a scenario whose reference goes somewhere: the error of one that stays
     size    of the machine: its stroke or angle, and how far its tool was from its base; of a plant that states no scale FAR times
@@ -39,7 +39,7 @@ MEND = "state a bound that the machine could exceed"
 
 
 def put_in_reach(claim: Any, verdict: Verdict, run: Run) -> Verdict:
-    """The verdict; one that holds by a bound that this machine cannot exceed is undecided, with how far the machine goes."""
+    """The verdict, made undecided where it holds only because its bound is one that this machine cannot exceed."""
     if not verdict.holds or not claim.reach or not run.log.status.completed:
         return verdict
     why = REACHES[claim.reach](claim, run, verdict)

@@ -1,8 +1,8 @@
-"""What swings because time itself drives the loop: a plant that shakes on its own, a disturbance that goes on and is no sine.
+"""Oscillations that are the response to something that acts in time: a plant that shakes by itself, a disturbance that is no sine.
 
-Of a motion whose period is known what repeats can be taken off (`oscillation.uncommanded`). Of any other the run is made once more,
-from another start and with the same scenario. What time drives comes at the same instants in both, so that it cancels in their
-difference; a limit cycle has no instant of its own, begins with another phase and stays in the difference, as what grows does.
+A response with a known period can be subtracted (`commanded.uncommanded`). For any other, the run is repeated from another start
+under the same scenario. The response to time is the same in both runs and cancels in their difference. A limit cycle has another
+phase in the second run, so it stays in the difference, and so does a mode that grows.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ ALIKE = 1e-12  # share of the largest rate: what rounding may change
 
 @dataclass(frozen=True, eq=False)
 class Swings:
-    """What swings in the settled half of a run by the loop's own doing.
+    """Oscillations of the loop itself in the settled half of a run.
 
-    seen     without what time drives, where that is known
-    driver   what drives by time itself what moves, in words; "" where nothing does, or nothing moves
-    open     whether the two cannot be told apart, because no other start can be had
+    seen     the oscillations, without the response to time where that is known
+    driver   in words, what drives the motion in time; "" where nothing does, or nothing moves
+    open     True where the two cannot be separated, because there is no other start
     """
 
     seen: Oscillations

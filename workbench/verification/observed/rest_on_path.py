@@ -1,13 +1,12 @@
-"""Rest on a path that never rests: what a loop under an endless reference, or on a swell, does where it is held.
+"""A loop with an endless path (or on a swell), held at rest: does it hunt there?
 
-Play, a dead zone or dry friction under integral action hunt at rest, and what moves on and on hides it. So the loop is held
-where its path begins, from other starts, and its errors are looked at as at the end of a path that ends (`settled`). What hunts
-there leaves the claim undecided: the scenario does not ask for rest. Dry friction lets a small swing die and leaves a larger one:
-the loop is held from a start FURTHER times as far off, too. What hunts at one pose need not do so at another: from such starts
-it is held where its path turns as well.
+Play, a dead zone, or dry friction under integral action lead to hunting at rest, which a moving path hides. So the loop is held
+at the beginning of its path, with other starts, and its errors are judged as at the end of a path that ends (`settled`). Since dry
+friction damps small swings only, there are also starts FURTHER times as far off; with these the loop is held at the turns of the
+path as well, since hunting depends on the pose. If it hunts, the claim is undecided: the scenario itself never asks for rest.
 
-Near the end of a stroke such a start runs into it at once, and shows nothing: it is tried anew with SHARES of what it was off by.
-A swing that grows until it leaves the stroke is one that does not die.
+Near the end of a stroke a far start runs into the stop and shows nothing; it is repeated with SHARES of its size. A swing that
+grows until it leaves the stroke counts as one that lasts.
 """
 
 from __future__ import annotations
@@ -108,14 +107,14 @@ def hunting_from(
     length: float | None = None,
     further: float = 1.0,
 ) -> Rest | None:
-    """The error that moves most of a run's loop, held `there` from some starts, and from pairs at which positions alone, and at
-    which everything, is off by all of its amount: the first begin at rest, the others are pushed, with no pressure at balance.
+    """The most restless error of a loop held `there`, over several starts; None where it cannot be held, or no start fits.
 
-    None where nothing is seen: it cannot be held, or no start stays inside the strokes. length: s until it is looked at, and of
-    rest that are looked at first; that of the scenario by default, SHORTEST at least. further: how many times as far off as other
-    starts.
-
-    Runs in which something still decays or creeps are made longer, up to `longest` (s) of rest.
+    Starts: `runs` at random; unless the law is called from Python, also a pair with all positions off by their whole amount, at
+    rest, and a pair with all states off, so that the machine is pushed and no pressure is in balance.
+    floor    largest motion that counts as standing still, in the unit of the error
+    length   s before the error is judged, and of rest that is judged first; by default that of the scenario, at least SHORTEST
+    longest  s of rest, up to which runs are made longer while an error still decays or creeps
+    further  factor on the size of other starts
     """
     length = max(run.scenario.length() if length is None else length, SHORTEST)
     try:
@@ -136,7 +135,7 @@ def hunting_from(
 
 
 def _amounts(there: Run, spread: float, further: float) -> dict[str, float]:
-    """By how much states are off, name → amount; a pressure by no more than HALF of what it is, or by what other starts have."""
+    """State → its displacement; of a pressure at most HALF of its value, or that of other starts where this is more."""
     found = {}
     for name, size in sizes(there, spread).items():
         amount = further * size

@@ -1,8 +1,8 @@
-"""Numbers that run on: at the end of a run they still move one way, no slower than before, so that no run has seen where they lead.
+"""Numbers that "run on": at the end of a run they still move in one direction, hardly slower than before.
 
-A motor that heats up, a gain that wears or adapts itself, a watchdog that adds up errors. Of equally spaced values in the second
-half of a run, each is to one side of the one before, and the last third covers at least SLOWER of what the first third does. What
-swings, settles, or stands does not run on.
+Examples are a motor that heats up, a gain that wears or adapts itself, a watchdog that adds up errors; where they lead, the run
+does not show. The criterion: of equally spaced values in the second half of the run, all steps have the same sign, and the last
+third of the steps covers at least SLOWER times what the first third does. A number that swings, settles, or stays does not run on.
 """
 
 from __future__ import annotations
@@ -11,17 +11,18 @@ import numpy as np
 
 RUNS_ON = "a number that the law remembers has run on, and the law"
 ASKED = 60  # instants within the run at which a law is asked, and after it
-LEAST = 0.05  # share of a gain: by how much less it may change where a number runs on that depends on measurements
-OFF = 1e-3  # share of what a measurement covered, or of its size: what it is off by, to see a gain
-LOOKS = 24  # values of a number that are looked at, equally spaced over the run
+LEAST = 0.05  # share of a gain by which it may change while a number that depends on measurements is extrapolated
+OFF = 1e-3  # share of a measurement's range, or of its size: the change of it by which gains are taken
+LOOKS = 24  # values of a number that are examined, equally spaced over the run
 SLOWER = 0.5
-ROUNDING = 1e-9  # share of its largest value: a number that moves by less stands
+ROUNDING = 1e-9  # share of its largest value: a number that moves by less stays
 
 
 def within(time: np.ndarray, values: np.ndarray) -> float:
-    """What a number covered, from its values at equally spaced instants; 0 of one that runs on, which time leads (`timed`).
+    """The range of a number over a run, from its values at equally spaced instants; 0 where it runs on.
 
-    Whether it does is looked at as often as there: what ran on for one of the two and stood for the other would be led by neither.
+    Numbers that run on are extrapolated in time instead (`practical.later`). Both use the same LOOKS values, so that every number
+    is treated in one of the two ways.
     """
     looks = np.linspace(0, len(values) - 1, LOOKS).astype(int)
     runs_on = running_on(time[looks], values[looks]) is not None

@@ -5,10 +5,10 @@ compared from quarter to quarter:
 
     still      not wider than the floor in the last quarter
     decaying   narrower from quarter to quarter, in all by DECAY
-    creeping   moving one way, or fewer than three periods of what swings
-    restless   anything else: a limit cycle, a hunt
+    creeping   moving one way, or fewer than three periods of an oscillation
+    restless   anything else: a limit cycle, hunting
 
-A loop with noise or quantisation is never still to a floor: of that, only periodic motion counts.
+With noise or quantisation no error is still to within a floor; there only periodic motion counts as restless.
 """
 
 from __future__ import annotations

@@ -1,10 +1,11 @@
-"""What the linearised loop knows, held against what runs show: a mode that grows, and whether the nonlinearity contains it.
+"""Whether the nonlinear loop contains a mode that grows in the linearised loop, as friction contains a drift: seen in runs.
 
-A mode that grows where the loop rests is contained if the loop, from another start and held at its end for GROWTHS time constants
-of that mode, at least LEAST, stands still there to within the floor; of a mode in the law's memory alone, which no error need show,
-that memory must not grow on. Swinging on is a limit cycle, of that size. Where the mode is so slow that the hold would be longer
-than the stated limit, nothing was seen: undecided. A mode that grows at a point on the way, as if time stood still there, is
-contained where every other start came back, and its run passed that point.
+Where the loop rests: it is run from another start and held at its end for GROWTHS time constants of the mode, LEAST s or more. The
+mode is contained if the errors stand still to within the floor; if they swing on, that is a limit cycle of the size seen. A mode
+in the law's memory alone need not show in any error; there the memory itself must not grow. The answer is undecided where the hold
+would be longer than the stated limit.
+Where the path passes: the mode of the loop linearised at such a point is contained if the run from every other start passed
+that point and came back.
 """
 
 from __future__ import annotations
@@ -32,13 +33,13 @@ SOURCE = "eigenvalues of the linearised loop, held against runs"
 
 @dataclass(frozen=True)
 class Contained:
-    """Whether what grows in the linearised loop is contained: True, False (with the limit cycle) or None, and why in words."""
+    """Whether the growing modes are contained: True, False (a limit cycle, growth) or None (not known), and why in words."""
 
     holds: bool | None
     words: str
 
     def assumption(self) -> Assumption:
-        """As an assumption of a verdict that holds; what is contained is not met, but does no harm: None."""
+        """The assumption "no mode grows" of a verdict that holds: not met, but harmless, so its status is None."""
         return Assumption(
             "no mode of the linearised loop grows", None, None, "", self.words, SOURCE
         )
@@ -47,9 +48,10 @@ class Contained:
 def containment(
     run: Run, modes: Modes, start: Start, floor: float, longest: float, lasted: float
 ) -> Contained | None:
-    """None where no mode grows.
+    """Whether the growing modes among `modes` are contained; None where no mode grows.
 
-    floor: what the loop may still move by at rest, in the unit of its errors. lasted: s, of the runs from other starts.
+    start: where the held run starts. floor: largest motion at rest that counts as standing still, in the unit of the errors.
+    longest: limit on the time of the hold, s. lasted: duration of the runs from other starts, s.
     """
     growing = [m for m in modes.unstable if not m.aside]
     if not growing:
@@ -73,7 +75,7 @@ def _rests(modes: Modes, mode: Mode) -> bool:
 
 
 def _held(run: Run, mode: Mode, start: Start, floor: float, longest: float) -> Contained:
-    """What the loop does, held at its end long enough for the mode to show."""
+    """The loop held at its end, long enough for the mode to show."""
     said = f"{mode.where}: a mode {mode.words}"
     wanted = max(GROWTHS * mode.time_constant, LEAST)
     length = run.scenario.length()
@@ -105,19 +107,19 @@ def _held(run: Run, mode: Mode, start: Start, floor: float, longest: float) -> C
 
 
 def _held_scenario(run: Run) -> Scenario | None:
-    """The scenario that comes to rest where the path ends; where the path never does, it is held there from the start on."""
+    """The scenario whose reference rests at its end; for an endless path, held at its start; None where neither is possible."""
     if comes_to_rest(run):
         return replace(run.scenario, reference=run.demand.reference or run.scenario.reference)
     return held_from_its_start(run)
 
 
 def _in_memory(run: Run, mode: Mode) -> tuple[str, ...]:
-    """States that take part most in the mode where none of them is the plant's: no error need show it."""
+    """The states of the mode where all of them are memory of the law; () where the plant takes part."""
     return () if set(mode.states) & set(names(run.loop.plant.states)) else mode.states
 
 
 def _unseen(seen: Run, said: str, begin: float, memory: tuple[str, ...]) -> Contained:
-    """Whether what the law remembers moves on while the loop is held; a called law's memory is in no log."""
+    """Whether the law's memory grows while the loop is held; not known where it is not logged, as of a law called from Python."""
     moved = {}
     for name in memory:
         if name not in seen.log:

@@ -1,7 +1,7 @@
-"""Other starts where a run ends: a law that brings a machine back where its path begins need not do so where it stays.
+"""Other starts around the place where a run ends: a loop that is stable where its path begins need not be so where it ends.
 
-Where a machine comes to rest further from its start than other starts are, the loop is started anew at that place, with the
-reference held where it is then, beside PAIR other starts around it. What they show counts where the loop is not stable there.
+If the machine comes to rest further from its start than the other starts are, the loop is run again at that place, with the
+reference held there, and with PAIR other starts around it. What these runs show replaces the verdict unless the loop comes back.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def at_its_end(
     allowed: float | None,
     modes: Modes,
 ) -> Verdict | None:
-    """The verdict on starts around the place where the path of this run ends; None where they come back, or for no such place."""
+    """The verdict on starts around the end of the path; None where the loop comes back, or the path ends near its start."""
     amounts = sizes(run, claim.spread)
     there = where_it_ends(run, amounts)
     if there is None:
@@ -51,7 +51,7 @@ def at_its_end(
 
 
 def where_it_ends(run: Run, amounts: Mapping[str, float]) -> Run | None:
-    """The loop held at rest where this run ends; None where a reference moves, or nothing is further off than `amounts`."""
+    """A run of the loop held where this run ends; None where the reference moves on, or no state is further off than `amounts`."""
     reference = run.demand.reference
     if not isinstance(reference, Varies) or not ends(reference) <= run.scenario.length():
         return None
@@ -61,7 +61,10 @@ def where_it_ends(run: Run, amounts: Mapping[str, float]) -> Run | None:
 
 
 def held_at(run: Run, row: int) -> Run | None:
-    """The loop held at rest where a run is at this row (its end: −1); None where it cannot stand there, or follows nothing."""
+    """A run of the loop held at rest at the place of this row (−1: the end of the run).
+
+    None where the machine cannot stand there, and for a loop without a reference.
+    """
     reference = run.demand.reference
     if not isinstance(reference, Varies):
         return None
@@ -89,13 +92,13 @@ def _places(run: Run) -> list[str]:
 
 
 def _way(run: Run, name: str) -> float:
-    """How far a state is, at the end of the run, from where it was at its begin."""
+    """Distance of a state between the beginning and the end of the run."""
     first, last = run.log.array(name)[[0, -1]]
     return abs(float(last - first))
 
 
 def _last(run: Run, push):
-    """What a disturbance is at the end of the run, where it comes to rest; what repeats goes on."""
+    """A disturbance that comes to rest as its final value; one that goes on, as it is."""
     if not isinstance(push, Varies) or not ends(push) <= run.scenario.length():
         return push
     return float(push.sample(run.log.time[-1:], 0)[0, 0, 0])

@@ -1,12 +1,11 @@
-"""Swings that decay slowly: small ones die, and larger ones may last.
+"""Hardly damped modes: a small swing decays, a larger one may last.
 
-    −Re s < DAMPED · |s|        of a mode s that swings, at an operating point of the run or set in motion
+    −Re s < DAMPED · |s|        a mode s that swings, at an operating point of the run, or with its joints set in motion
 
-Where a joint stands, dry friction is steep and damps whatever is small; where it moves, or swings on further, its force no longer
-grows, and what damps is what is left of the loop. Behind a long delay valves that reach their limits bring a large swing too late,
-and rest and a limit cycle lie side by side. So a loop with such a mode is also held where its path ends, from starts FURTHER times
-as far off. Where it then swings for ever, the starts near its path have shown nothing that a bump could not end: undecided.
-`observed.rest_on_path` asks that of an endless path where it begins.
+Dry friction damps small swings about rest strongly; for larger ones its force no longer grows with the speed, and the loop itself
+has to damp them. With a long delay, valves at their limits correct a large swing too late. Rest and a limit cycle can then exist
+side by side. So a loop with such a mode is also held where its path ends, with starts FURTHER times as far off. If it then swings
+for ever, a bump could do the same, and the verdict is undecided. For an endless path see `observed.rest_on_path`.
 """
 
 from __future__ import annotations
@@ -22,20 +21,20 @@ from workbench.verification.run import Run
 
 DAMPED = 0.1  # least share of critical damping
 RUNS = 2
-WATCHED = 20.0  # time constants, or periods where these are longer, of the slowest of them until it has died or lasts
+WATCHED = 20.0  # time constants (or periods, where longer) of the slowest such mode for which the loop is watched
 
 
 def more_damping(run: Run) -> str:
-    """What a law should be given whose loop hardly decays; with the setting that does it where the law has one."""
+    """Advice for a hardly damped loop; it names the law's setting for damping, where there is one."""
     law = innermost(run.loop.controller)
     named = f" ({law.damped_by})" if isinstance(law, LawData) and law.damped_by else ""
     return f"more damping{named}, or less gain"
 
 
 def swings_on(run: Run, modes: Modes, spread: float, floor: float) -> str:
-    """That the loop, held where its path ends, swings for ever from a start further off, in words; "" where it does not.
+    """In words, that the loop held where its path ends swings for ever from a start further off; "" where it does not.
 
-    floor: what its errors may still move by.
+    floor: largest motion that counts as standing still, in the unit of the errors.
     """
     mode, where = least_damped(modes)
     there = None if mode is None else held_at(run, -1)
@@ -52,10 +51,10 @@ def swings_on(run: Run, modes: Modes, spread: float, floor: float) -> str:
 def lasting_swing(
     run: Run, there: Run, spread: float, floor: float, length: float | None = None
 ) -> str | None:
-    """The swing that lasts where a run's loop is held `there`, from starts FURTHER times as far off, in words; "" for none, None
-    where nothing is seen there.
+    """In words, the swing that lasts while the loop is held `there`, from starts FURTHER times as far off.
 
-    What pushes for ever is left out: its own response swings, too. floor, length: as `hunting_from` takes them.
+    "" where none lasts, None where nothing is seen. Periodic disturbances are left out, as the response to them swings as well.
+    floor, length: as for `hunting_from`.
     """
     found = hunting_from(run, calmed(there), spread, RUNS, floor, length=length, further=FURTHER)
     if found is None or not found.lasts:
@@ -64,10 +63,7 @@ def lasting_swing(
 
 
 def hardly_damped(modes: Iterable[Mode]) -> list[Mode]:
-    """Modes that swing with less damping than DAMPED, the one with the least first.
-
-    What swings in a queue of commands alone is no swing of the machine.
-    """
+    """Modes that swing with less damping than DAMPED, the least damped first, without those of a queue of commands alone."""
     return sorted((m for m in modes if _of_states(m) and _damping(m) < DAMPED), key=_damping)
 
 
@@ -78,7 +74,7 @@ def least_damped(modes: Modes) -> tuple[Mode | None, str]:
 
 
 def watched(modes: Iterable[Mode]) -> float:
-    """For how long, s, the hardly damped ones of some modes are watched; 0 where there are none."""
+    """Time [s] for which a loop with these modes is watched; 0 where none of them is hardly damped."""
     slowest = (max(m.time_constant, m.period) for m in hardly_damped(modes))
     return WATCHED * max(slowest, default=0.0)
 
@@ -89,5 +85,5 @@ def _of_states(mode: Mode) -> bool:
 
 
 def _damping(mode: Mode) -> float:
-    """As a share of critical damping; negative where the mode grows."""
+    """Damping ratio of a mode, 1 for critical damping, negative where it grows."""
     return -mode.s.real / abs(mode.s)

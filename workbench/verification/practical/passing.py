@@ -1,14 +1,18 @@
-"""Held where its path passes: a loop that is stable at both ends of its path need not be so on the way.
+"""Whether the loop would come back if it stopped on its path: stable at both ends of a path, it may be unstable on the way.
 
-A gain that is too high at one place alone (one part of a curve, one lever arm, one end of the stroke) shows nothing in a run that
-passes there: what other starts were off by has died before, and time is too short for it to grow anew. So the loop is held at
-rest where a mode grows most on the way, beside PAIR other starts around that place. Where it does not come back it is undecided:
-nothing says that it will never be stopped there. What grows in motion alone comes to rest. Dry friction holds small swings, and
-what grows in motion is asked from further off, too (`hardly_damped`). So is what hardly decays, where the path turns: the pose
-decides how large a push has to be that never dies. A loop without a derivative (a predictive law that linearises anew at every
-sample) says nothing of any place, and is held where its path turns whatever its modes are.
+A run does not show a gain that is too high at one place only (a part of a curve, a lever arm, an end of the stroke): the deviation
+of the start has decayed before, and a new one has no time to grow. So the loop is linearised at many rows of the run and held at
+rest:
 
-Machines and laws of this library change little from one of ROWS rows to the next; what is the user's own may have a narrow curve.
+  1. where a mode grows most, with PAIR other starts around that place. If the mode swings, also with starts FURTHER times as far
+     off (`hardly_damped`), since dry friction damps small swings;
+  2. where a mode is hardly damped anywhere, at the turns of the path, with a push: how large a push must be to swing for ever
+     depends on the pose;
+  3. at the turns of the path, where no mode is known: the loop has no derivative, as under a predictive law that linearises anew at
+     every sample.
+
+If the loop does not come back, the verdict is undecided, as nothing says that the machine will never be stopped there. Machines and
+laws of this library change little from one of ROWS rows to the next; a user's own may change faster, and gets more rows.
 """
 
 from __future__ import annotations
@@ -35,17 +39,17 @@ from workbench.verification.practical.starts import PAIR, drawn, sizes
 from workbench.verification.practical.turning import at_turns, nearest_wanted
 from workbench.verification.run import Run
 
-ROWS = 60  # of a run that are linearised
-OWN = 400  # of a run in which the plant, or a law that is an expression, is the user's own
-CALLED = 100  # of a law that is called from Python, whose slopes are differences
-FEW = 4  # places of what is the user's own, between those
+ROWS = 60  # rows of a run that are linearised
+OWN = 400  # the same for a user's own plant, or a user's own law that is an expression
+CALLED = 100  # the same for a law called from Python, whose slopes are differences
+FEW = 4  # further places at which a user's own loop is held, between those where a mode grows most
 
 
 def held_on_the_way(run: Run, spread: float, floor: float, tried: Callable[..., Outcome]) -> str:
-    """That the loop, held at some places of its path, does not come back there, in words; "" where it does.
+    """In words, that the loop, held on its path, does not come back; "" where it does.
 
-    Held it is where one of its modes grows most, and, where a mode hardly decays anywhere or none is known, where its path turns.
-    floor: what its errors may still move by. tried(start, there): what the loop of the run `there` showed from it.
+    spread: size of other starts. floor: largest motion that counts as standing still, in the unit of the errors. tried(start,
+    there): the Outcome of a run from `start` of the loop of the run `there`.
     """
     count, places = _looks(run)
     modes = dict(seen(run, count))
@@ -64,7 +68,7 @@ def held_on_the_way(run: Run, spread: float, floor: float, tried: Callable[..., 
 def _held(
     run: Run, row: int, mode: Mode, spread: float, floor: float, tried: Callable[..., Outcome]
 ) -> str:
-    """That the loop does not come back where it is held at the place of this row, in words; "" where it does, or cannot be held."""
+    """In words, that the loop held at this row's place, where `mode` grows, does not come back; "" where it does or cannot be."""
     there = held_at(run, nearest_wanted(run, row))
     if there is None:
         return ""
@@ -75,9 +79,11 @@ def _held(
 
 
 def _unknown(run: Run, row: int, spread: float, tried: Callable[..., Outcome]) -> str | None:
-    """That the loop, of which no mode is known, does not come back where it is held at the place of this row, in words; "" where
-    it does: from starts as far off as those of a loop that is hardly damped, which a swing that grows near rest does not pass.
-    None where it cannot be held."""
+    """In words, that the loop held at this row's place does not come back; "" where it does, None where it cannot be held there.
+
+    No mode is known here, so the starts are as far off as those of a hardly damped loop; a swing that grows near rest does not
+    escape them.
+    """
     there = held_at(run, nearest_wanted(run, row))
     if there is None:
         return None
@@ -89,7 +95,7 @@ def _unknown(run: Run, row: int, spread: float, tried: Callable[..., Outcome]) -
 def _lost_around(
     run: Run, there: Run, spread: float, count: int, tried: Callable[..., Outcome]
 ) -> str | None:
-    """Why the loop held `there` does not come back from some starts around it, in words; "" where it does, None where none fits."""
+    """In words, why the loop held `there` does not come back from starts around it; "" where it does, None where no start fits."""
     try:
         starts = drawn(there, count, spread, sizes(run, spread))
     except InputError:  # none fits inside the strokes
@@ -98,8 +104,7 @@ def _lost_around(
 
 
 def _pushed(run: Run, row: int, modes: tuple[Mode, ...], spread: float, floor: float) -> str | None:
-    """That the loop, held at the place of this row and pushed, swings for ever, in words; "" where it does not, None where nothing
-    is seen."""
+    """In words, that the loop held at this row's place swings for ever after a push; "" where not, None where nothing is seen."""
     there = held_at(run, nearest_wanted(run, row))
     if there is None:
         return None
@@ -109,7 +114,7 @@ def _pushed(run: Run, row: int, modes: tuple[Mode, ...], spread: float, floor: f
 
 
 def _told(run: Run, row: int, why: str, mode: Mode | None, mend: str, where: str = "there") -> str:
-    """In words, what the loop does where it is held, a mode there or elsewhere, and what to do about it."""
+    """The sentence: when the path passes the place, what the loop does there (`why`), a mode of it, what to do about it."""
     t = say(float(run.log.time[row]), "s", 4)
     linearised = f"linearised {where}, a mode {mode.words}; " if mode else ""
     return (
@@ -119,13 +124,13 @@ def _told(run: Run, row: int, why: str, mode: Mode | None, mend: str, where: str
 
 
 def _away(outcome: Outcome) -> str:
-    """Why the loop does not come back, in words; "" where it does. Pressures that creep to their balance move nothing."""
+    """In words, why the loop does not come back; "" where it does. Pressures are left out: creeping to balance moves nothing."""
     places = tuple(one for one in outcome.found if not one.signal.pressure)
     return lost(replace(outcome, found=places))
 
 
 def _looks(run: Run) -> tuple[int, int]:
-    """(how many rows are linearised, at how many places the loop is held beside those at which it grows most)."""
+    """(number of rows to linearise, number of further places to hold the loop at), by whose machine and law these are."""
     if run.loop.hosted:
         return CALLED, FEW
     if strange(run.loop.plant) or foreign(run.loop.controller):

@@ -1,15 +1,14 @@
-"""How far off the starts of practical stability were on what is the user's own, and whether its loop comes back from there.
+"""Two further starts, FURTHER times as far off as the others, for loops with a part that this library does not know.
 
-A plant that gives way smoothly further off (a spring that softens, a gain that fades) has no edge that could be looked for, and a
-loop that holds near its path may not come back from there: a pole on a cart falls, whatever the law. So two starts that are FURTHER
-times as far off as the others are tried, too: every state by all that it covered on its path, both ways. A loop that does not come
-back from there is undecided. The verdict says from how far the loop came back, and claims nothing beyond. Machines of this library
-are known beyond it, as far as their limits go; an FMU keeps its equations to itself and is asked as a plant of the user's own is.
+A user's own plant may change smoothly further off its path (a spring softens, a gain fades), without an edge that `branches` could
+find; a pole on a cart falls from far enough off, under any law. So every state of such a plant is moved by FURTHER times its size,
+both ways. If the loop does not come back, the verdict is undecided; if it does, the verdict says from how far. An FMU counts as a
+user's own plant, as its equations are not known. Machines of this library need no such starts: their equations hold up to their
+limits.
 
-So is a loop of such a machine whose law, or something between the two, is the user's own and an expression: it may turn or fade at
-the edge of the reach, and nowhere near the path. Its joints alone are that far off, or as far as their path goes, where they fit
-inside the strokes. From where the machine does not come back without what is the user's own, either, it is started half as far off.
-A law that is called from Python is asked itself, outwards (`turns`).
+A machine of this library under a user's own law, or wrapper, that is an expression is treated alike, with its joints only: FURTHER
+times their size, or as far as their path goes, within the strokes. If the machine does not come back even without the user's part,
+the start is taken CLOSER to the path. A law called from Python is examined by `branches.turns` instead.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ CLOSER = 0.5
 
 
 def strange(plant: System) -> bool:
-    """Whether nobody but its maker knows how a plant goes on: one of the user's own, or one that cannot be read."""
+    """Whether a plant's equations are unknown to this library: a user's own, or one that is stepped from outside (an FMU)."""
     return plant.on_floats or not own(type(plant))
 
 
@@ -53,9 +52,9 @@ def foreign(controller: System) -> bool:
 
 
 def further_off(run: Run, spread: float, tried: Callable[..., Outcome]) -> str:
-    """That the loop does not come back from starts FURTHER off, in words; "" where it does, and of what this library knows.
+    """In words, that the loop does not come back from the further starts; "" where it does, or needs none.
 
-    tried(start, there): what the loop of the run `there` showed from it, which is that of `run` where it is left out.
+    tried(start, there): the Outcome of a run from `start` of the loop of the run `there` (by default of `run`).
     """
     most = _furthest(run, spread)
     if not most:
@@ -72,7 +71,7 @@ def further_off(run: Run, spread: float, tried: Callable[..., Outcome]) -> str:
 
 
 def _bare(run: Run) -> Run | None:
-    """The run of a machine of this library without what is the user's own around its law; None where the law itself is."""
+    """The run without the user's own wrappers; None where the plant or the law itself is the user's own."""
     if strange(run.loop.plant) or not own(type(innermost(run.loop.controller))):
         return None
     return simulated(ClosedLoop(run.loop.plant, _known(run.loop.controller)), run.scenario)
@@ -87,7 +86,7 @@ def _known(controller: Any) -> Any:
 
 
 def lost(outcome: Outcome) -> str:
-    """Why the loop does not come back, in words; "" where it does, or is on its way."""
+    """In words, why the loop does not come back; "" where it does, or is on its way."""
     worst = outcome.worst
     if outcome.gone or outcome.unrest or worst is None:
         return outcome.gone or outcome.unrest
@@ -96,7 +95,7 @@ def lost(outcome: Outcome) -> str:
 
 
 def reach(run: Run, spread: float) -> tuple[Assumption, ...]:
-    """As an assumption of a verdict that holds, how far states were off where that is not known to be enough."""
+    """The assumption "starts are no further off than …" of a verdict that holds; () for a loop that this library knows."""
     units = {s.name: s.unit for s in run.loop.plant.states}
     most = _furthest(run, spread)
     told = ", ".join(f"{name} {say(size, units[name], 3)}" for name, size in most.items())
@@ -104,7 +103,7 @@ def reach(run: Run, spread: float) -> tuple[Assumption, ...]:
 
 
 def _furthest(run: Run, spread: float) -> dict[str, float]:
-    """By how much each state is off at most, name → amount in its unit; none of what this library knows."""
+    """State → its displacement in the further starts, in its unit; {} for a loop that this library knows."""
     plant = run.loop.plant
     whole = strange(plant)
     if not whole and not foreign(run.loop.controller):

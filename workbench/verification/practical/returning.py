@@ -1,8 +1,8 @@
 """Whether a disturbed run comes back to the undisturbed one under the same reference, signal by signal, and how fast.
 
-Both runs have the same reference and the same noise, so what is commanded cancels in their distance, and what is left is
-the loop's own: it dies out, stays (a neutral direction, a limit cycle of another phase) or grows. The largest distance in the first
-half of the run is compared with that in the last three sixths:
+Both runs have the same reference and the same noise, so their difference is the loop's response to the disturbance alone: it
+decays, stays (a neutral direction, a limit cycle of another phase) or grows. The largest distance in the first half of the run is
+compared with that in each of the last three sixths:
 
     back        at most BACK of the first half's largest, or within the tolerance and at most HALF of it
     returning   not back, and smaller from sixth to sixth, in all by FALLING

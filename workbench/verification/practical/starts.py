@@ -1,7 +1,7 @@
 """Other starts of a run, with the reference where it was: positions off, a push (rates off), pressures off balance.
 
-Stability is asked of a loop that was disturbed. Every start moves all states that can move at once, each by its own size and with
-a random sign and share; starts come in pairs that are opposite, so every state is moved both ways.
+An other start displaces all states that can move, each by its own size times a random share, with a random sign. Starts come in
+opposite pairs, so that every state is displaced both ways.
 
     size of a position    `spread` on a machine with joints (rad, m for what slides), else a tenth of what it covered on the
                           nominal run, at least a thousandth of the plant's own scale
@@ -9,7 +9,7 @@ a random sign and share; starts come in pairs that are opposite, so every state 
     size of a pressure    2 % of the plant's pressure scale, else of the largest pressure seen
     others                a tenth of what they covered; those that never moved stay where they are
 
-States that a law keeps (filters, integrators, held commands) start as the law lets them.
+The memory of a law (filters, integrators, held commands) starts as the law itself starts it.
 """
 
 from __future__ import annotations

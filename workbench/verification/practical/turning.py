@@ -1,9 +1,9 @@
-"""Where a path turns: the places of a run at which a loop is held to see what it does there.
+"""The turns of a path: places of a run, far from each other, at which a loop is held at rest to see what it does there.
 
-The first is the one furthest from where the path ends (an endless one: begins), the next the one furthest from there, and then
-those that are far from all of these: a path of several joints rests at more than two places, and oil is softest in the middle of a
-stroke. At a place that shows nothing (the loop cannot stand there, or every start around it leaves a stroke) it is not held, and
-what is furthest beyond is taken instead.
+The first is the place furthest from the end of the path (of an endless one: from its beginning), the second the one furthest from
+the first. Then come places far from all of these, since a path of several joints turns at more than two places, and oil is softest
+in the middle of a stroke. A place that shows nothing, because the loop cannot stand there or every start around it leaves a stroke,
+is replaced by the next furthest one.
 """
 
 from __future__ import annotations

@@ -49,13 +49,13 @@ class Probability(_Checked):
     """Sentences are violated in at most a share of the runs over plants drawn at random, with a stated confidence.
 
     of: a sentence in signal temporal logic, or several, which share the confidence. over: path of a number of the true plant, or
-    its end, how it is drawn; the law keeps what it believes. Runs that crash, diverge or leave a sentence undecided count as
-    violations. The draws are those of `seed`.
+    the end of a path → how it is drawn; the law's model stays as it is. Runs that crash, diverge or leave a sentence undecided
+    count as violations. The draws are those of `seed`.
 
-    runs: how many, fixed beforehand; left out, the fewest that can show it. sequential: stop as soon as the runs decide, by bounds
-    that are valid at whatever run one stops; `runs` is then the most. method "splitting": for rare violations, runs are led
-    towards them level by level, `runs` at most; that gives an estimate, which can violate
-    the claim and never confirm it: a way to fail that no margin leads to is not seen.
+    runs: their number, fixed beforehand; left out, the fewest that can show the claim. sequential: stop as soon as the runs decide,
+    by bounds that hold whenever one stops; `runs` is then the largest number. method "splitting": for rare violations; runs are
+    split level by level towards smaller margins, `runs` at most. That gives an estimate, which can violate the claim but never
+    confirm it, since a violation that no decreasing margin leads to is not seen.
     """
 
     check: ClassVar[str] = "probability.judge.check_probability"

@@ -19,13 +19,13 @@ MOST_KNOTS = 20
 class Falsify(_Checked):
     """A search for a counter-example among loads, starts, paths, delays, seeds: a run that violates a requirement of the case.
 
-    over: what may vary and between which values. payload.mass: numbers of the true plant by their path (the controller keeps its
-    model); scale.valve.frequency: a factor on all of them; friction: a factor on its forces; start, offset.q_1: how far positions
-    and states begin from the scenario's start; path: how far the reference strays at `knots` instants, no component faster than
-    `speed`; reference.leg: a number of the reference; disturbance.f_Dy; delay; noise; seed. The search is over when a run
-    violates a requirement, which is then shrunk to the fewest and smallest deviations, or after `budget` runs: that is no proof,
-    and the row says "not refuted" and does not count. It counts, undecided, where the search has not looked: fewer than 8 runs, or
-    than two a direction, or ranges in which no signal moves by more than a millionth of its size.
+    over: what may vary and between which values. payload.mass: numbers of the true plant by their path (the law's model stays as it
+    is); scale.valve.frequency: a factor on all of them; friction: a factor on its forces; start, offset.q_1: displacement of
+    positions and states from the scenario's start; path: deviation of the reference at `knots` instants, with no component faster
+    than `speed`; reference.leg: a number of the reference; disturbance.f_Dy; delay; noise; seed. The search ends when a run
+    violates a requirement, and shrinks it to the fewest and smallest deviations; or after `budget` runs. That is no proof: the
+    row says "not refuted" and does not count. It counts as undecided where the search hardly looked: fewer than 8 runs, or than
+    two a direction, or ranges in which no signal moves by more than a millionth of its size.
     """
 
     check: ClassVar[str] = "search.falsify.check_falsify"

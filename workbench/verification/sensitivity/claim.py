@@ -18,9 +18,9 @@ from workbench.verification.search.claim import MOST_RUNS
 class Sensitivity(_Checked):
     """Which numbers of the true plant move the margins of the case's requirements most; for information, it claims nothing.
 
-    of: paths of numbers or their ends; all of the plant where left out. The law keeps what it believes. over: how numbers are
-    drawn; then also which share of the spread of each margin is theirs (Sobol's indices), in about `runs` runs, by the draws of
-    `seed`.
+    of: paths of numbers of the plant, or the ends of paths; by default all numbers. The law's model stays as it is. over: path →
+    how the number is drawn; if given, the share of the spread of each margin that each number causes is estimated as well (Sobol's
+    indices), from about `runs` runs, with the draws of `seed`.
     """
 
     check: ClassVar[str] = "sensitivity.check.check_sensitivity"

@@ -1,10 +1,10 @@
-"""Where a switch of a law, of which runs took one side alone, has its other side, and what the law does at that edge.
+"""Search for the edges of those switches of a law that had one side only in all runs (`ways` says what an edge is).
 
-Edges are looked for outwards from a run: along every state of the plant, both ways, as far as the machine goes
-(`reachable.size`), within its limits; along the other starts; and along every number that the law remembers, FAR times as far as
-it went. A law of the user's own is looked at where its reference is at its largest and its smallest, too, and where most of a
-condition of several comparisons is met (`met_in_part`). A sampled one then is held at such places: a window of past samples changes
-its side after a while only. `ways` says what an edge is.
+Moves begin at a few rows of a run. They change one state of the plant, both ways, as far as the machine goes (`reachable.size`) and
+within its limits; or all states together, in the direction of an other start; or one number of the law's memory, by FAR times its
+range in the run. A user's own law is also examined at the rows where a reference is largest or smallest, and where most parts of a
+condition made of several comparisons are met (`met_in_part`). A user's own sampled law is finally held at the first and the last
+row for many samples, as a window of past samples changes its side only after a while.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ def outwards(run: Run, spread: float, law: Switching, seen: Extent) -> Iterator[
 
 
 def _rows(run: Run, law: Switching) -> list[int]:
-    """Where edges are looked for from: a law of the user's own may do something else where its reference is at its largest."""
+    """Rows from which edges are searched; for a user's own law also those of largest and smallest references."""
     found = [round(share * (len(run.log.time) - 1)) for share in ROWS]
     return list(dict.fromkeys(found + _wishes(run) if law.users else found))
 
 
 def _wishes(run: Run) -> list[int]:
-    """Rows at which a reference is at its largest, or its smallest."""
+    """Rows at which some reference is largest or smallest, at most MOST_WISHES."""
     rows = np.unique(np.linspace(0, len(run.log.time) - 1, MOST).astype(int))
     kinds = [run.demand.kinds[name] for name in run.demand.live]
     wanted = run.demand.at(run.log.time[rows])[:, [kind == "reference" for kind in kinds]]
@@ -62,14 +62,14 @@ def _wishes(run: Run) -> list[int]:
 
 
 def _rows_held(run: Run, law: Switching) -> list[int]:
-    """The first row and the last, of a sampled law of the user's own: what others remember is known."""
+    """Rows at which a user's own sampled law is held: the first and the last; none for other laws."""
     if not law.users or run.loop.period is None:
         return []
     return [0, len(run.log.time) - 1]
 
 
 def along_memory(run: Run, law: Switching, seen: Extent) -> Iterator[Edge]:
-    """Edges to which what the law remembers leads from where it was nearest to them in this run."""
+    """Edges along the law's memory, searched from the row at which the margin of each switch was least."""
     moves = _of_memory(run, law)
     if not run.log.status.completed or not len(moves):
         return
@@ -82,9 +82,9 @@ def along_memory(run: Run, law: Switching, seen: Extent) -> Iterator[Edge]:
 
 
 def _moves(run: Run, spread: float, law: Switching, row: int, manner: Manner) -> np.ndarray:
-    """Moves (D, n + p) of the plant and, where it has the length that it has at this row, of what the law remembers.
+    """Moves (D, n + p) of the plant and of the law's memory.
 
-    What a law remembers follows by itself where it is held.
+    The memory is not moved where the law is held, as it then changes by itself, nor where its length at this row is another one.
     """
     width = len(np.concatenate(law.at(run, row)))
     own = of_plant(run, spread, width)
@@ -95,7 +95,7 @@ def _moves(run: Run, spread: float, law: Switching, row: int, manner: Manner) ->
 
 
 def of_plant(run: Run, spread: float, width: int) -> np.ndarray:
-    """Moves (D, width): every state of the plant as far as the machine goes, and all as other starts have them."""
+    """Moves (D, width) of the plant: each state as far as the machine goes, both ways, and all states as PAIR other starts."""
     amounts = sizes(run, spread)
     states = [s.name for s in run.loop.plant.states]
     units = {s.name: s.unit for s in run.loop.plant.states}
@@ -109,7 +109,7 @@ def of_plant(run: Run, spread: float, width: int) -> np.ndarray:
 
 
 def _of_memory(run: Run, law: Switching) -> np.ndarray:
-    """Moves (D, n + p): every number that the law remembers, both ways."""
+    """Moves (D, n + p) of the law's memory: each number by FAR times its range in the run, both ways."""
     covered = FAR * law.covered(run)
     each = np.diag(covered)[covered > 0]
     rows = np.concatenate([each, -each])
@@ -117,7 +117,7 @@ def _of_memory(run: Run, law: Switching) -> np.ndarray:
 
 
 def _bounds(run: Run) -> np.ndarray:
-    """Between which values the plant's states may be, (2, n): its own limits, the supply's pressure, and where they were."""
+    """(lowest, highest) values of the plant's states, (2, n): its limits and the supply's pressure, widened to what the run had."""
     plant = run.loop.plant
     top = np.inf if plant.p_top is None else float(plant.p_top)
     known = {name: [-np.inf, top] for name in plant.pressure_names}
@@ -131,7 +131,7 @@ def _bounds(run: Run) -> np.ndarray:
 
 
 def _from_start(run: Run, x: np.ndarray, move: np.ndarray) -> np.ndarray:
-    """The same place as `move` from x, as a move from where the run starts, of the states that it moves."""
+    """The place x + move as a move from the start of the run, of those states that `move` changes."""
     start = np.array([run.log.array(s.name)[0] for s in run.loop.plant.states])
     return np.where(move != 0.0, x - start + move, 0.0)
 

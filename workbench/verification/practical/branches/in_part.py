@@ -1,9 +1,8 @@
-"""Where on a run most of a condition was met that never was met as a whole: `0.2 < r < 0.3 and |e| > 0.1` on the part of the
-path with such r, however short.
+"""The row of a run at which most parts of a condition were met that was never met as a whole.
 
-Of every part of the condition that took both sides in the run, the rarer side counts; so does that a part was come to at all:
-Python leaves `and` where it is decided, and comes to what stands below an `if` only where that is met. The row is in the middle of
-the longest stretch with the largest count: where the path rests there, that rest.
+An example is `0.2 < r < 0.3 and |e| > 0.1`, at the part of the path with such r, however short. At each row these are counted:
+parts that Python evaluated (it stops an `and` at the first part that is false, and skips what is below an `if` that is not met),
+and parts on the side that they had less often in the run. The row is the middle of the longest stretch with the largest count.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ MOST = 8  # switches that are looked at
 
 
 def met_in_part(run: Run, law: Switching, seen: Extent) -> list[int]:
-    """Rows of the run, one for each switch of a law of the user's own of which one side alone was taken."""
+    """Rows of the run, one for each switch of a user's own law that had one side only."""
     asked = [law.parts(k) or [k] for k in seen.one_sided().tolist()[:MOST]] if law.users else []
     if not asked:
         return []
@@ -28,7 +27,7 @@ def met_in_part(run: Run, law: Switching, seen: Extent) -> list[int]:
 
 
 def _count(margins: np.ndarray) -> np.ndarray:
-    """How many of these parts (k, N) were come to, and how many were on their rarer side, at each row."""
+    """For each row: how many of these parts (k, N) were evaluated, plus how many were on their rarer side."""
     sides = np.sign(margins)
     rarer = -np.sign(np.nansum(sides, axis=1, keepdims=True))
     return np.isfinite(margins).sum(axis=0) + (sides == rarer).sum(axis=0)

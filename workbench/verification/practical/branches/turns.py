@@ -1,14 +1,13 @@
-"""Where a user's own law commands less, the other way, or much more as its plant is further off; or fails.
+"""Places where a user's own law changes without a comparison in its text: by a table, a remainder, a library, an exception.
 
-A table, a remainder, a function of a library, an exception: none of them is a comparison in the law's text. So the law is asked
-outwards from where its run begins, along the same moves as its switches (`edges`):
+The law is evaluated along the same moves δ as its switches (`edges`), from the start x of the run, at rising shares s:
 
     U(s) = u(x + s δ) − u(x)
-    falls back     U is less than KEPT of the largest that it was nearer by
-    grows          U/s is more than GROWN times what it was at first
-    fails          there is no command
+    falls back     U(s) is less than KEPT of the largest U at a smaller s
+    grows          U/s is more than GROWN times its value at small s
+    fails          the law raises, or commands no number
 
-What limits a command keeps U where it is, and is none of these.
+A limit on the command keeps U constant, and is none of these.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ PARTS = 15
 
 
 def turns(run: Run, spread: float, law: Switching) -> list[Edge]:
-    """The nearest turns of every command, one a move."""
+    """The nearest such places, one a move, MOST at most."""
     x, z = law.at(run, 0)
     origin = np.concatenate([x, z])
     moves = of_plant(run, spread, len(origin))
@@ -55,7 +54,7 @@ def turns(run: Run, spread: float, law: Switching) -> list[Edge]:
 
 
 class _Turn:
-    """U (N,) along a move at these shares of it, the first of which is 0."""
+    """U (N,) of one command along a move; least: |U| below which the command does not count as changed."""
 
     def __init__(self, U: np.ndarray, shares: np.ndarray, least: float):
         self.U, self.shares = U, shares
@@ -67,13 +66,13 @@ class _Turn:
         self.gain = float(np.nanmax(gains, initial=0.0))
 
     def odd(self, k: int, U: float, share: float) -> bool:
-        """Whether this value, behind that of place k − 1, falls back, grows or is missing."""
+        """Whether the value U at `share`, the next after place k − 1, falls back, grows or fails."""
         before = float(np.nanmax(self.side * self.U[self.begin : k], initial=0.0))
         value = self.side * U
         return bool(np.isnan(U) or value < KEPT * before or value > GROWN * self.gain * share)
 
     def first(self, free: np.ndarray) -> int:
-        """The first place that is odd and where the plant may be; 0 for none."""
+        """The first place at which the law falls back, grows or fails and the plant may be (`free`); 0 for none."""
         for k in range(1, len(self.U)):
             fails = np.isnan(self.U[k])
             late = k >= self.begin + FIRST

@@ -1,11 +1,12 @@
-"""Branches that no run took: a latch, a relay with hysteresis, gains of another zone, just beyond what other starts reach.
+"""Branches of a law, or of a user's plant, that no run took: a latch, a relay with hysteresis, the gains of another zone.
 
-A switch of the law, or of a plant of the user's own, of which runs took one side alone is followed until its other side begins, if
-that is in reach (`edges`). What the law commands and remembers, and how such a plant moves, may go on there as it came: limits of a
-command, of an integral or of a rate are of this kind, and nothing is to be seen there. Any other branch is gone to: the loop is
-started beyond it, and comes back as from other starts, or the verdict is undecided; where it does not come back from just before
-the edge either, the edge is not what keeps it away. No start shows a branch to which only what the law remembers may lead; it is
-undecided.
+1. For each switch that had one side only in all runs, `edges` searches the place where its other side begins, within reach.
+2. Where commands, memory and rates go on there without a jump or a steeper slope, the branch makes no difference: a limit on a
+   command, an integral or a rate is such a branch.
+3. Else the loop is started beyond the edge. If it comes back as from other starts, the branch does no harm. If not, it is started
+   just before the edge; if it does not come back from there either, the edge is not the reason.
+4. The verdict is undecided where the edge is the reason, and where only the law's memory leads to the branch, which no start can
+   show.
 """
 
 from __future__ import annotations
@@ -30,14 +31,18 @@ from workbench.verification.practical.switches.of_run import extent_of
 from workbench.verification.run import Run
 from workbench.verification.run import run as simulated
 
-# Times the way to an edge: where the loop comes back, if it is the edge that keeps it away.
+# Starts before an edge, as shares of the distance to it: the loop comes back from them if the edge is what keeps it away.
 BEFORE = (0.9, 0.5)
-# Times the way to an edge at which runs begin, one after the other, until one has seen what is beyond; what is kept may add up.
+# Starts beyond an edge, as multiples of the distance to it, tried until a run has taken the other side.
 BEYOND = (1.1, 1.7, 3.0)
-JUST = 1.01  # times the way, where the machine cannot be any further: at the end of a stroke
-WAY = tuple(k / 12 for k in range(1, 13))  # shares of a move at which the machine has to stand, too
-SAME = 0.01  # share of a move: places that are no further apart are one
-SHOWN = (COMMANDS, AFTER_A_WHILE)  # changes of which a run that took the other side shows all
+JUST = 1.01  # the only such multiple where the machine cannot go further, at the end of a stroke
+# Shares of a move at which the machine must be able to stand as well.
+WAY = tuple(k / 12 for k in range(1, 13))
+SAME = 0.01  # share of a move: places closer together than this count as one
+SHOWN = (
+    COMMANDS,
+    AFTER_A_WHILE,
+)  # changes that a run has shown in full once it took the other side
 LEADS = "what the law remembers may lead there"
 STAYS = "a push that keeps the machine there may lead there"
 PASSES = "the machine may be pushed there on its way"
@@ -51,9 +56,9 @@ def untaken(
     outcomes: Sequence[Outcome],
     tried: Callable[..., Outcome],
 ) -> str:
-    """The branch that no run took and that changes the loop, in words; "" for none.
+    """In words, a branch that no run took and that may keep the loop away; "" for none.
 
-    tried: what the loop does from a start, of this run or of another one.
+    tried(start, there): the Outcome of a run from `start`, of the loop of the run `there` (by default of `run`).
     """
     base = longest(run)
     seen = _seen([extent_of(base), *(o.compared for o in outcomes)])
@@ -72,7 +77,7 @@ def _seen(extents: Sequence[Extent | None]) -> Extent:
 
 @dataclass(eq=False)
 class _Search:
-    """What runs have seen of the law's switches so far, and the starts that were tried for more. base: the longest of the runs."""
+    """The search: which sides of the law's switches runs have taken so far, and the starts tried. base: the longest of the runs."""
 
     run: Run
     base: Run
@@ -88,7 +93,7 @@ class _Search:
         self.tried_of: set[int | None] = set()
 
     def gone_to(self, edge: Edge) -> str:
-        """What the loop does beyond this edge, in words; "" where it comes back, or the machine cannot be there."""
+        """In words, what the loop does from beyond this edge; "" where it comes back, or the machine cannot be there."""
         if self._was_seen(edge):
             return ""
         if edge.by_memory:
@@ -108,7 +113,7 @@ class _Search:
         return self._not_taken(edge) if self.law.users else ""
 
     def _not_taken(self, edge: Edge) -> str:
-        """In words, an edge whose other side no start showed; "" where the loop shows it, held at that row, and comes back."""
+        """In words, that no start took the other side of this edge; "" where the loop held at that row takes it and comes back."""
         if edge.change == AFTER_A_WHILE:
             return self._told(edge, STAYS)
         if edge.change != COMMANDS or not edge.row:
@@ -123,7 +128,7 @@ class _Search:
         return self._told(edge, PASSES)
 
     def _kept_away(self, edge: Edge, start: Start, outcome: Outcome) -> str:
-        """In words, that the loop does not come back from beyond this edge; "" where it does not from before it either."""
+        """In words, that the loop does not come back from beyond this edge; "" where it does not from before the edge either."""
         for factor in BEFORE:
             before = self._start(factor * edge.move)
             if not self._can_be(before):
@@ -141,7 +146,7 @@ class _Search:
         return bool(now.low[k] < 0 if self.at_first.side(k) > 0 else now.high[k] > 0)
 
     def _is_back(self, outcome: Outcome) -> bool:
-        """Whether every signal comes back as near as it does from other starts, from however far."""
+        """Whether every signal comes back as near as it does from other starts, however far off it was."""
         if outcome.gone or outcome.unrest:
             return False
         return all(
@@ -151,12 +156,12 @@ class _Search:
         )
 
     def _needed(self, seen: Return) -> float:
-        """How near a signal has to come: BACK of how far it was off from other starts."""
+        """Distance within which a signal counts as back: a share BACK of its largest distance in the runs from other starts."""
         before = [r for o in self.outcomes for r in o.found if r.signal.name == seen.signal.name]
         return BACK * max((r.largest for r in before), default=seen.largest)
 
     def _was_seen(self, edge: Edge) -> bool:
-        """Whether a run from beyond another edge took this switch, or began where this edge is."""
+        """Whether a run tried for another edge took the other side of this switch, or began at this place."""
         known = edge.switch in self.tried_of
         self.tried_of.add(edge.switch)
         if edge.switch is not None and not known and edge.switch not in self.seen.one_sided():
@@ -167,9 +172,9 @@ class _Search:
         return again and not edge.by_memory
 
     def _can_be(self, start: Start) -> bool:
-        """Whether the machine can go there: inside its strokes all the way, each state by as much off as is asked in the end.
+        """Whether the machine can get to this start: within its strokes all the way, and with the states that the start asks for.
 
-        Beyond a dead point a cylinder has a length inside its stroke again, and no machine comes there.
+        The way matters, because beyond a dead point a cylinder's length is within its stroke again, and no machine gets there.
         """
         if not all(stands(self.run, _share(start, part)) for part in WAY):
             return False
@@ -181,7 +186,7 @@ class _Search:
         return True
 
     def led_to(self) -> Iterator[str]:
-        """Edges to which the law's memory leads from where it was in the runs that were tried, in words."""
+        """In words, edges along the law's memory, searched from the runs that were tried."""
         if not self.law.remembers(self.run):
             return
         for start in self.starts:

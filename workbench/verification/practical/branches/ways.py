@@ -1,11 +1,15 @@
-"""What a switch does at its edge, on the way from a row of a run along a move, and in which manner a law is asked there.
+"""The edge of a switch: where it lies along a move, and whether the law changes there.
 
-    f = (commands, what the law remembers after a sample, rates of a plant of the user's own),   f⁻ just before, f⁺ just behind it
-    a jump          f⁺ ≠ f⁻: beyond rounding, and no small part of what f changes by near the edge
-    other gains     the slope of a command, or of what a law of the user's own remembers, turns by more than STEEPER of what it was
+A switch is a comparison in the law (or in a user's plant), its sign one of two sides. A move is a displacement of the states
+(and of the law's memory) from where a row of the run has them. The edge is the share of the move at which the switch changes
+its side. Evaluated just before the edge and just behind it are
 
-A law that goes on without a jump, and whose commands become no steeper, as where a limit begins, changes nothing there. One that is
-held at a place, and asked sample after sample, changes there where its command falls or rises by LARGE at the edge.
+    f = (commands, the law's memory after a sample, rates of a user's plant)        f⁻ before, f⁺ behind
+    a jump          f⁺ ≠ f⁻: more than rounding, and more than SMALL of the change of f near the edge
+    other gains     the slope of a command along the move (or of the memory of a user's law) changes by more than STEEPER of itself
+
+Without either, the switch makes no difference there, as where a limit begins. Where the law is held at a point for many samples,
+the criterion is that a command changes by LARGE at the edge.
 """
 
 from __future__ import annotations
@@ -19,28 +23,30 @@ from workbench.verification.practical.switches.margins import Beside, Switching
 from workbench.verification.run import Run
 
 STEPS = 25  # sizes of a move that are tried
-ROUNDS = 7  # rounds of looking between the last point on one side and the first on the other, at PARTS points each
+ROUNDS = 7  # times that the edge is bracketed, by PARTS points each time
 PARTS = 15
-ASIDE = 1e-3  # share of the way to an edge: over which slopes are taken
+ASIDE = 1e-3  # share of the distance to an edge over which slopes are taken
 STEEPER = 1.05
-ROUNDING = 1e-6  # share of what a command, or a number remembered, is near an edge: no jump
+ROUNDING = 1e-6  # share of the size of a value near an edge: a smaller change is no jump
 COMMANDS = "the law commands another value at once"
 MEMORY = "the law remembers another value"
 FLOW = "the plant moves otherwise at once"
 GAINS = "the law has other gains"
 AFTER_A_WHILE = "the law, held there, commands another value"
 FASTER = "the law remembers more"  # of a user's own law: what those of this library remember beyond a limit is known
-SMALL = 0.1  # share of what f changes by near the edge: no jump, but a steep slope
-LARGE = 0.2  # share of the largest command near the edge of a law that is held: what it remembers makes steps of its own
-FAR = 100.0  # times what the law's memory covered: how far it may run on
+SMALL = 0.1  # share of the change of f near the edge: a smaller jump is a steep slope
+LARGE = 0.2  # share of the largest command: a smaller change of a law that is held may come from its memory
+FAR = 100.0  # times the range of the law's memory in the run: how far it is moved
 
 
 @dataclass(frozen=True, eq=False)
 class Edge:
-    """By how much the plant's states are off where the other side begins (n,), and in words what changes there.
+    """The edge of a switch, or a place where a law changes without one.
 
-    switch: its number; None where the law turns without one (`turns`). row: of the run, from which it was found. aside: by how much
-    states are off there from where the run is at that row (n,).
+    switch  number of the switch; None for a change without one (`turns`)
+    move    displacement of the plant's states from the start of the run (n,)
+    change  in words, what changes there
+    row     row of the run from which it was found;  aside: displacement from the states of that row (n,)
     """
 
     switch: int | None
@@ -51,15 +57,16 @@ class Edge:
 
     @property
     def by_memory(self) -> bool:
-        """Whether what the law remembers alone leads there."""
+        """Whether only the law's memory leads there, no displacement of the plant."""
         return not self.move.any()
 
 
 @dataclass(frozen=True)
 class Manner:
-    """How a law is asked along a move: at so many sizes of it (`steps`), and `rounds` times at `parts` points in between.
+    """How a law is evaluated along a move.
 
-    held: the plant stays at a point for many samples; a law that is asked at once remembers what it did in the run.
+    held    True: the plant stays at each point for many samples. False: one evaluation, with the memory of the run
+    steps   number of shares of the move;  rounds, parts: the edge is bracketed `rounds` times by `parts` points in between
     """
 
     held: bool
@@ -68,11 +75,11 @@ class Manner:
     parts: int
 
     def shares(self) -> np.ndarray:
-        """Sizes of a move, each so many times the one before."""
+        """Shares of a move, from 1/FAR to 1, by equal factors."""
         return np.geomspace(1.0 / FAR, 1.0, self.steps)
 
     def asked(self, law: Switching, run: Run, row: int, points: np.ndarray) -> Beside:
-        """The law at these points (n + p, N)."""
+        """The law evaluated at these points (n + p, N): states of the plant and memory of the law."""
         return law.held(run, row, points) if self.held else law.ask(run, row, points)
 
 
@@ -82,7 +89,7 @@ HELD_THERE = Manner(True, 5, 2, 7)
 
 @dataclass(frozen=True, eq=False)
 class Way:
-    """The way from a row of a run along a move (n + p,), over the edge of switch `k`, whose margin has this sign so far."""
+    """A move (n + p,) from `origin`, row `row` of the run, across the edge of switch `k`; side: sign of its margin at first."""
 
     manner: Manner
     law: Switching
@@ -94,12 +101,12 @@ class Way:
     side: float
 
     def asked(self, shares: Sequence[float]) -> Beside:
-        """The law at these shares of the move."""
+        """The law evaluated at these shares of the move."""
         points = self.origin[:, None] + self.move[:, None] * np.asarray(shares)
         return self.manner.asked(self.law, self.run, self.row, points)
 
     def edge(self, inside: float, outside: float) -> tuple[float, float]:
-        """The last share of the move on this side and the first on the other, between these two."""
+        """The edge, bracketed between `inside` and `outside`: the last share on this side, the first on the other."""
         for _ in range(self.manner.rounds):
             shares = np.linspace(inside, outside, self.manner.parts + 2)
             margins = self.asked(shares[1:-1]).margins(self.side)[self.k]
@@ -109,7 +116,7 @@ class Way:
         return inside, outside
 
     def change(self, inside: float, outside: float) -> str:
-        """What changes between these shares, in words; "" where all goes on."""
+        """In words, what changes at the edge between these shares; "" where nothing does."""
         before = inside * (1 - ASIDE)
         behind = outside * (1 + ASIDE)
         there = self.asked([before, inside, outside, behind])
@@ -127,7 +134,7 @@ class Way:
 
 
 def _turns(f: np.ndarray, before: float, behind: float) -> bool:
-    """Whether the slope of one of these (k, 4) turns between its second and its third value; the others are so far off (shares)."""
+    """Whether the slope of one of f (k, 4) changes between its second and third value; before, behind: distances to the others."""
     room = ROUNDING * np.abs(f).max(axis=1, initial=0.0)
     slope = (f[:, 1] - f[:, 0]) / before
     after = (f[:, 3] - f[:, 2]) / behind
@@ -135,7 +142,7 @@ def _turns(f: np.ndarray, before: float, behind: float) -> bool:
 
 
 def _jumps(f: np.ndarray) -> bool:
-    """Whether one of these (k, 4) jumps from its second to its third value: beyond rounding, and what it changes by near by."""
+    """Whether one of f (k, 4) jumps from its second to its third value: by more than rounding and SMALL of its whole change."""
     room = ROUNDING * np.abs(f).max(axis=1, initial=0.0)
     jump = np.abs(f[:, 2] - f[:, 1])
     return bool(((jump > room) & (jump > SMALL * np.abs(f[:, 3] - f[:, 0]))).any())

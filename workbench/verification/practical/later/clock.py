@@ -1,11 +1,13 @@
-"""Whether time itself changes what a law called from Python answers after its run: time it is given, samples it counts, a clock.
+"""Whether a law called from Python behaves otherwise after its run: by the time it is given, a counter of samples, a clock.
 
-The law is asked once more as `called_law` does, behind every instant at which one of its comparisons changes its side, too
-(`crossings`). What it remembers is held, but for numbers that it counts up by the same amount every sample, whatever it measures:
-these go on with time. So do others that run on at its end (`running_on`); of those, gains are compared. Whole numbers count, too.
-What it keeps outside of its memory and its attributes (what a function closes over, module and class variables), or in no number at
-all (`called.kept`), cannot be set on, and a wall clock cannot be asked for another time: where the law uses one, what it will do is
-not known.
+The law is evaluated at later times, with the measurements and the memory of a row of the run (as `called_law` does), also just
+after the instants at which one of its comparisons changes its side (`crossings`). Two kinds of numbers in its memory are advanced
+with time, whole numbers included: those that grow by the same amount every sample, whatever is measured (counters), and those that
+still run on at the end of the run (`running_on`); of the latter only the law's gains are compared.
+
+What the law will do is not known, and said to be so, where it uses a clock, chance or a file, and where it remembers something that
+cannot be advanced: outside of its memory and attributes (closures, variables of modules and classes), or not as a number
+(`called.kept`).
 """
 
 from __future__ import annotations
@@ -55,7 +57,7 @@ READS = ("read_text", "read_bytes", "loadtxt", "genfromtxt", "fromfile", "read_c
 
 
 def of_called(run: Run) -> str:
-    """When the law does what it did at no time of the run, or why that is not known, in words; "" where nothing was found."""
+    """In words, when the law first does what it never did in the run, or why that is not known; "" where nothing was found."""
     law = innermost(run.loop.controller)
     if not isinstance(law, Plain) or isinstance(law.law, LinearNearRest):
         return ""
@@ -104,13 +106,16 @@ def _of_law(run: Run, functions: list[FunctionType]) -> str:
 
 
 def _kept(memory: Memory) -> Tokens:
-    """What stands in the law and its memory beside its numbers."""
+    """Tokens of everything in the law and its memory that is no number."""
     law, handed = memory.own
     return tokens({"law": law, "memory": handed}, numbers=False)
 
 
 class _Answer:
-    """What the law commands, and by how much otherwise where the measurement is off, at any time; its clocks go with it."""
+    """The law at any time t: its commands, and how they change with a small change of each measurement; counters advance with t.
+
+    ticks: place of a number in the memory → its increase a sample.
+    """
 
     def __init__(self, asked: Asked, memory: Memory, row: int, ticks: dict[int, float]):
         self.asked, self.memory, self.row, self.ticks = asked, memory, row, ticks
@@ -122,11 +127,11 @@ class _Answer:
         return np.concatenate([self.command(t, self.y), self.gains(t)])
 
     def gains(self, t: float) -> np.ndarray:
-        """By how much its commands change at this time where the measurement is off."""
+        """Change of the commands at time t for a small change of the measurements."""
         return self.command(t, self.y + self.off) - self.command(t, self.y)
 
     def margins(self, law: Called, times: np.ndarray) -> np.ndarray:
-        """What the law compares at these times, (k, N)."""
+        """Margins of the law's comparisons at these times, (k, N)."""
         found = []
         with law.noting():
             for t in times.tolist() if law.codes else ():
@@ -135,7 +140,7 @@ class _Answer:
         return np.array(found).T
 
     def command(self, t: float, y: np.ndarray) -> np.ndarray:
-        """Its commands at this time for this measurement."""
+        """The commands at time t for the measurement y."""
         samples = round((t - float(self.asked.time[self.row])) / float(self.asked.loop.period))
         values = list(self.values)
         for i, tick in self.ticks.items():
@@ -148,7 +153,7 @@ def _off(asked: Asked, row: int) -> np.ndarray:
 
 
 def _ticks(asked: Asked, seen: dict[int, Memory]) -> dict[int, float]:
-    """Numbers of the law's memory that run on by the same amount every sample, whatever it measures: place → amount."""
+    """Counters in the law's memory: place → increase a sample, which is constant and does not depend on the measurement."""
     rows = np.array(list(seen), float)
     values = [counted(memory) for memory in seen.values()]
     if len({len(v) for v in values}) > 1 or len(rows) < 3:
@@ -169,7 +174,7 @@ def _ticks(asked: Asked, seen: dict[int, Memory]) -> dict[int, float]:
 
 
 def _drifts(asked: Asked, seen: dict[int, Memory], ticks: dict[int, float]) -> dict[int, float]:
-    """Other numbers of the law's memory that run on (`running_on`): place → amount a sample."""
+    """Other numbers of the memory that run on at the end (`running_on`): place → increase a sample."""
     rows = list(seen)
     values = [counted(memory) for memory in seen.values()]
     if len({len(v) for v in values}) > 1:
@@ -206,12 +211,12 @@ def _read_file(function: FunctionType) -> str:
 
 
 def _operands(function: FunctionType, operation: str) -> list[str]:
-    """Names that a function's instructions of this kind are about."""
+    """Arguments of a function's bytecode instructions of this kind."""
     return [str(one.argval) for one in dis.get_instructions(function) if one.opname == operation]
 
 
 def _outside(law: Any, functions: list[FunctionType]) -> Tokens:
-    """What stands in all that these functions reach and in the law's class."""
+    """Tokens of all values that these functions reach outside the law: globals, closures, default values, class variables."""
     things: dict[str, Any] = {}
     for function in functions:
         things |= dict(named_by(function))

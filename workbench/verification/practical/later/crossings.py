@@ -1,8 +1,8 @@
 """Instants after a run at which a comparison with time changes its side.
 
-A law or a plant that turns for some seconds after an hour does so between most instants that are drawn at random. Its
-comparisons say when. The margin m(t) of one, everything else held, is looked at along a grid; between instants of it that lie on
-two sides, and beside those at which |m| is least, it is looked for the place where the other side begins.
+Instants drawn at random would miss a law or plant that changes for some seconds after an hour; its comparisons tell when. The
+margin m(t) of each, with everything else held, is evaluated on a grid of times. Where its sign changes between neighbours, and
+where |m| has a minimum, the first instant on the other side is bracketed.
 """
 
 from __future__ import annotations
@@ -14,9 +14,11 @@ import numpy as np
 from workbench.verification.practical.later.stray import until
 
 GRID = 400  # instants
-FIRST = 16  # every so many of them are looked at first: margins that know no time do not change
-FEW = 4  # changes of one margin, the first ones
-ROUNDS = 7  # rounds of looking between two instants, at PARTS points each
+FIRST = (
+    16  # every 16th of them is evaluated first: margins that do not depend on time are equal there
+)
+FEW = 4  # changes of one margin that are returned, the first ones
+ROUNDS = 7  # times that a change is bracketed, by PARTS points each time
 PARTS = 16
 
 # Instants (N,) → margins (k, N); NaN where a comparison is not come to.
@@ -24,7 +26,7 @@ Margins = Callable[[np.ndarray], np.ndarray]
 
 
 def crossings(margins: Margins, length: float) -> list[float]:
-    """Instants (s) just behind the first changes of side of every margin, after a run of this length."""
+    """Instants [s] just after the first changes of sign of every margin, later than a run of this length [s]."""
     times = np.geomspace(length, until(length), GRID)
     coarse = _seen(margins, times[::FIRST])
     if not coarse.size or (coarse == coarse[:, :1]).all():
@@ -38,12 +40,12 @@ def crossings(margins: Margins, length: float) -> list[float]:
 
 
 def _seen(margins: Margins, times: np.ndarray) -> np.ndarray:
-    """The margins; one that is not come to is as far off as can be."""
+    """The margins; ∞ for a comparison that is not reached."""
     return np.nan_to_num(margins(times), nan=np.inf)
 
 
 def _places(values: np.ndarray) -> list[int]:
-    """Inner places beside which a margin changes its side, or is nearest to its edge."""
+    """Inner places of the grid next to which a margin changes its sign, or has a minimum of its size."""
     sides = np.sign(values)
     size = np.abs(values)
     changes = (sides[1:-1] != sides[:-2]) | (sides[1:-1] != sides[2:])
@@ -52,7 +54,7 @@ def _places(values: np.ndarray) -> list[int]:
 
 
 def _behind(margin: Callable[[np.ndarray], np.ndarray], begin: float, end: float) -> float | None:
-    """The first instant between these that lies on the other side than `begin`; None for none."""
+    """The first instant between begin and end on the other side than `begin`; None where there is none."""
     crossed = False
     first, last = margin(np.array([begin, end]))
     side = np.sign(first) or -np.sign(last)

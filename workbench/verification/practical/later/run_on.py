@@ -1,18 +1,18 @@
-"""What a plant that keeps its state to itself does after the run: it is run on, and looked at.
+"""A longer run of a loop whose plant is stepped from outside, such as an FMU: does it change with time?
 
-A plant that is stepped from outside has no flow that could be asked at another time (`timed`): all it shows of later are runs. So
-the loop is run on, undisturbed and under the same reference,
+The flow of such a plant cannot be evaluated at later times (`timed`), so a longer run has to show it: undisturbed, under the same
+reference,
 
-    to LENGTHS times its length, at least LEAST, at most MOST samples
+    to LENGTHS times its length, at least LEAST s, at most MOST samples
 
-and nothing that the run showed is said of then where
+The verdict is undecided where later than the first run
 
-    its error is MORE times the largest that the run had;
-    a state, an output or a command is further outside of the range that it had in the run than BEYOND of that range;
-    the largest or the smallest value of one of these, window by window, runs on (`running_on`), by TREND of its range or more in
-    the second half: a sensor drifts, a leak grows, something wears.
+    the error is more than MORE times the largest one before;
+    a state, an output or a command leaves its range by more than the share BEYOND of that range;
+    the largest or smallest value of one of these, window by window, runs on (`running_on`) by TREND of its range or more in the
+    second half: a sensor drifts, a leak grows, something wears.
 
-What comes later still is not seen, and is said (`seen_until`).
+The verdict states until when the plant was seen (`seen_until`); what comes later is not known.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ MEND = "it keeps its equations to itself, and what it does later is not known: m
 
 
 def of_run_on(run: Run) -> str:
-    """When the loop does what it did at no time of the run, in words; "" where it does not."""
+    """In words, when the loop first does what it never did in the run; "" where it does not."""
     wanted = _wanted(run)
     long = wanted <= 2 * run.scenario.length()
     seen = run if long else undisturbed(run, wanted)
@@ -52,7 +52,7 @@ def of_run_on(run: Run) -> str:
 
 
 def seen_until(run: Run) -> tuple[Assumption, ...]:
-    """As an assumption of a verdict, not known to be enough, until when a plant was run on; nothing where it was not."""
+    """The assumption "the plant is seen until t = …", which is not known to be enough; () where there was no longer run."""
     if KEPT not in run.kept:
         return ()
     until = say(float(run.kept[KEPT].log.time[-1]), "s", 3)
@@ -66,7 +66,7 @@ def _wanted(run: Run) -> float:
 
 
 def off_later(run: Run, seen: Run) -> str:
-    """When the loop is further off than it ever was in the run."""
+    """In words, when the error is first larger than MORE times its largest value in the run; "" for never."""
     before, off = run.tool_error, seen.tool_error
     if before is None or off is None:
         return ""
@@ -82,7 +82,7 @@ def off_later(run: Run, seen: Run) -> str:
 
 
 def _elsewhere(run: Run, seen: Run) -> str:
-    """When a signal is far outside of the range that it had in the run."""
+    """In words, when a signal is first far outside the range that it had in the run; "" for never."""
     late = seen.log.time > run.scenario.length()
     for name, values in _signals(seen):
         had = values[~late]
@@ -98,7 +98,7 @@ def _elsewhere(run: Run, seen: Run) -> str:
 
 
 def _drifting(seen: Run) -> str:
-    """The signal whose largest or smallest values run on."""
+    """In words, a signal whose largest or smallest value, window by window, runs on; "" for none."""
     ends = np.linspace(0, len(seen.log.time), WINDOWS + 1).astype(int)
     if ends[1] < 2:
         return ""

@@ -1,4 +1,4 @@
-"""Values that leave, after a run, the range that they had within it; values that run on along a straight line, as a clock does."""
+"""Functions of time that leave, after a run, the range that they had during it; and values that grow along a straight line."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from workbench.verification.practical.starts import SPREAD, sizes
 from workbench.verification.run import Run
 
 DAY = 86400.0  # s
-LENGTHS = 1e3  # lengths of the run: as far as is looked, at least
+LENGTHS = 1e3  # times the length of the run: the horizon, at least
 INSIDE = 400  # instants within the run
 LATER = 150  # instants after it
-SLACK = 0.05  # share of the range within the run: by how much a value may leave it
-SAME = 1e-9  # share of the largest value: what counts as no change
-STEADY = 1e-9  # share by which a clock may stray from a straight line
+SLACK = 0.05  # share of the range during the run by which a value may leave it
+SAME = 1e-9  # share of the largest value: a smaller change counts as none
+STEADY = 1e-9  # share by which a clock may deviate from a straight line
 
 
 def stray(
@@ -28,10 +28,11 @@ def stray(
     least: float = SAME,
     also: Sequence[float] = (),
 ) -> str:
-    """In words, the first instant after a run of this length (s) at which a value of `answer` leaves its range; "" for none.
+    """In words, the first tried instant after a run of `length` s at which a value of answer(t) leaves its range; "" for none.
 
-    what: whose values these are, again and again where there are more of them. within, after: how many instants are tried.
-    least: share of its largest size by which a value may change in any case. also: instants after the run that are tried, too.
+    what       whose values they are, in the order of answer(t), repeated where there are more values than names
+    within     number of instants tried during the run;  after: after it, up to `until(length)`;  also: further instants after it
+    least      share of its largest size by which a value may change in any case
     """
     rng = np.random.default_rng(1)
     inside = np.array([answer(t) for t in (0.0, length, *length * rng.uniform(size=within))])
@@ -50,12 +51,12 @@ def stray(
 
 
 def until(length: float) -> float:
-    """How far is looked after a run of this length, s."""
+    """The horizon [s] after a run of this length [s]."""
     return max(DAY, LENGTHS * length)
 
 
 def straight(time: np.ndarray, values: np.ndarray) -> tuple[float, float] | None:
-    """(value at t = 0, rate) of a value that runs on along a straight line; None for any other, and for a constant."""
+    """(value at t = 0, rate) of values on a straight line over time; None for others, and for a constant."""
     rate = (values[-1] - values[0]) / (time[-1] - time[0])
     line = values[0] + rate * (time - time[0])
     apart = np.abs(values - line).max()
@@ -65,6 +66,6 @@ def straight(time: np.ndarray, values: np.ndarray) -> tuple[float, float] | None
 
 
 def moved(run: Run) -> np.ndarray:
-    """By how much every state is off in f(t, x + δ): as other starts have it; what the law keeps stays."""
+    """δ, the displacement of the loop's states in f(t, x + δ): that of other starts, 0 for the law's memory."""
     amounts = sizes(run, SPREAD)
     return np.array([amounts.get(s.name, 0.0) for s in run.loop.states])

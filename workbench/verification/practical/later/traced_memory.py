@@ -1,16 +1,18 @@
-"""Whether the memory of a law that is an expression leads, after its run, to other gains: as `clock` asks of called ones.
+"""Whether the memory of a law that is an expression leads to other gains after its run; `clock` does this for called laws.
 
-What such a law remembers is state of the loop. Numbers that run on at the end of the longest run that was made (`running_on`) are
-set on together with time, everything else held; what is compared is by how much otherwise the law commands where the plant is off:
+The memory z is part of the loop's state. Entries of z that still run on at the end of the longest run (`running_on`) are
+extrapolated in time, everything else is held, and the law's response to a displacement δ of the plant is compared with that during
+the run:
 
     g(t) = u(t, x + δ, z(t)) − u(t, x, z(t)),      z(t) = z(t_end) + ż (t − t_end)
 
-A number that leaks, a filter of what is measured, comes to rest when that is held: it runs on for its time constant at most,
+An entry that leaks, such as a filter of a measurement, comes to rest while the measurement is held. It is extrapolated by its time
+constant τ at most, unless it follows another entry that runs on:
 
-    1/τ = −∂ż/∂z,      of samples (1 − ∂z⁺/∂z)/T,      unless it follows another number that runs on.
+    1/τ = −∂ż/∂z,      of a sampled law (1 − ∂z⁺/∂z)/T
 
-States of wrappers (held and late commands, filters) are no memory of the law. A command that z(t) brings to its limit says nothing
-of the law's gains: what limits do is asked elsewhere, and its g goes on as it went until there.
+States of wrappers (held and delayed commands, filters) are no memory of the law. Where z(t) brings a command to its limit, its g is
+extrapolated from before: what limits do is the question of other claims.
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ HALVINGS = (
 
 
 def of_memory(run: Run) -> str:
-    """When the law has gains that it had at no time of the run, in words; "" where nothing was found."""
+    """In words, when the law first has gains that it never had in the run; "" where nothing was found."""
     seen = longest(run)
     rates = _rates(seen)
     if not rates:
@@ -90,7 +92,7 @@ class _Gains:
         return np.where(limited, last + change * (t - self.end), gains)
 
     def before_limits(self, t: float) -> float:
-        """The instant between the run's end and t from which on a command is at its limit, just before that."""
+        """The last instant between the run's end and t at which no command is at its limit yet."""
         inside, beyond = self.end, t
         for _ in range(HALVINGS):
             middle = 0.5 * (inside + beyond)
@@ -110,7 +112,7 @@ class _Gains:
         return both[0] - both[1], np.any([(u <= low) | (u >= high) for u in both], axis=0)
 
     def _reaches(self, period: float | None, traced: Traced) -> dict[int, float]:
-        """How long each number that runs on does so while everything else is held, s; inf of one that does not leak."""
+        """For how long [s] each entry is extrapolated: its time constant, or ∞ where it does not leak or follows another entry."""
         step = traced.flow if period is None else traced.jump
         rests_on = np.array(step.jac_sparsity(0, 1)) != 0
         follows = [i for i in self.rates if any(rests_on[i, j] for j in self.rates if j != i)]
