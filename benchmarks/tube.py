@@ -20,12 +20,12 @@ from workbench.contract.errors import InputError
 from workbench.contract.parameters import leaves
 from workbench.verification.claims import Tube
 from workbench.verification.run import run, run_many
-from workbench.verification.tube.asked import varied, widths
 from workbench.verification.tube.beside import other
 from workbench.verification.tube.checker.cover import together
 from workbench.verification.tube.checker.file import load
 from workbench.verification.tube.checker.judge import judge
 from workbench.verification.tube.claim import check_tube
+from workbench.verification.tube.claim_settings import varied, widths
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 FAULTS = {

@@ -30,9 +30,9 @@ from workbench.contract.system import names
 from workbench.verification.claims import Tube
 from workbench.verification.run import run
 from workbench.verification.tube import judged
-from workbench.verification.tube.asked import widths
 from workbench.verification.tube.beside import other
 from workbench.verification.tube.claim import check_tube
+from workbench.verification.tube.claim_settings import widths
 
 ROOT = Path(__file__).parents[1]
 FILES = {"valve": ROOT / "benchmarks/tube_valve.yaml"}  # others are shipped

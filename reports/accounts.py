@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from reports.behind import VALVES, behind, of, turns, words
 from reports.metering import course, states
+from reports.valve_words import VALVES, behind, of, turns, words
 from workbench.run.log import Log
 
 from .tables import percent, quantity

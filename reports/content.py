@@ -60,7 +60,7 @@ class Content:
     def of(cls, case, examination, date: str = "", command: str = "") -> Content:
         """What a report on a Case (`workbench.load`) and its Examination (`workbench.verification.examine`) shows."""
         from workbench.commands.terminal import title
-        from workbench.verification.told.arrays import previews
+        from workbench.verification.results.arrays import previews
 
         name = os.path.basename(case.path) or "this case"
         analysis = dict(examination.analysis)

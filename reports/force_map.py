@@ -10,7 +10,7 @@ import numpy as np
 from plants import valve_circuits
 from plants.valve_circuits import closed
 from plants.valve_circuits.circuit import Circuit, Openings, Pump
-from reports.behind import behind
+from reports.valve_words import behind
 
 from . import segments
 

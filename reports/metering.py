@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from plants import valve_circuits
-from reports.behind import VALVES, behind
 from reports.force_map import held_at, opened
+from reports.valve_words import VALVES, behind
 from workbench.run.log import Log, column
 
 from . import segments

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from itertools import groupby
 
-from reports.behind import behind
 from reports.tables import quantity, typeset, unit_words, wrapped
+from reports.valve_words import behind
 from workbench.contract.parameters import Leaf, field_infos, label, leaves
 from workbench.contract.units import display, pretty
 

@@ -6,8 +6,8 @@ import pytest
 
 from workbench import InputError
 from workbench.cases.file import loads
-from workbench.verification.asked import check_asked, function
 from workbench.verification.claims import Claim
+from workbench.verification.named_functions import check_asked, function
 
 SERVO = "plant: ieha-published-linear\n"
 CRANE = "plant: hiab-xs031\ncontroller: {law: PID}\n"

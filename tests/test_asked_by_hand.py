@@ -10,7 +10,7 @@ from small import IDLE
 
 from workbench import ClosedLoop, Delayed, Sampled, Scenario, Signal, Sine
 from workbench.verification import accuracy, too_long
-from workbench.verification.cause import asked as module
+from workbench.verification.cause import scenario_trials as module
 from workbench.verification.judge import _Progress
 from workbench.verification.observed import valve_claims
 from workbench.verification.run import error_unit

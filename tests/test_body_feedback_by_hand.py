@@ -5,7 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from controllers.vdc import bodies, forces, required_motion, told
+from controllers.vdc import bodies, forces, required_motion
+from controllers.vdc import computed as told
 from controllers.vdc.body_gain import BodyGain, symmetric
 from controllers.vdc.forces import Forces
 from controllers.vdc.law import VDC
@@ -248,7 +249,7 @@ def test_what_a_law_forms_at_a_true_state(monkeypatch, needs_rate):
     served = [(SimpleNamespace(acting=lambda *given, k=k: (k, *given)), f"drive {k}") for k in "ab"]
     need = SimpleNamespace(xd="ẋ", xd_r="ẋ_r")
     state = told.State(loop, 0.5, None, None, [0.1, 0.2, 0.3, 0.4, 0.5])
-    found = told.told_by(law, plant, served, state, told.Truth(need, pulls, "q̈", "τ"))
+    found = told.computed_by(law, plant, served, state, told.Truth(need, pulls, "q̈", "τ"))
     q, qd, ẑ, flow = "q of x_p at 0.5", "q̇ of x_p at 0.5", ("ẑ", [5.0, 6.0]), ("ẑ", [0.4, 0.5])
     assert asked["own f_c"] == (q, qd, "τ") and asked["own rate"] == ("own f_c", ẑ)
     assert asked["f_fr"] == (need, ẑ) and asked["by the law"] == ([3.0, 4.0], ẑ, "rubbed")

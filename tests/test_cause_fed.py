@@ -11,10 +11,10 @@ from tests.faults.entries import case_of
 from workbench import ClosedLoop, Delayed, Hold, Sine
 from workbench.cases.file import load, loads
 from workbench.contract.parameters import Leaf, leaves
-from workbench.verification.cause.asked import _in_degrees, slower
 from workbench.verification.cause.machine import starved
 from workbench.verification.cause.named import _of_range, likely_cause
 from workbench.verification.cause.removal import large_error
+from workbench.verification.cause.scenario_trials import _in_degrees, slower
 from workbench.verification.cause.trials import _machine, another_clock, another_delay, trials
 from workbench.verification.run import run
 from workbench.verification.verdict import Verdict

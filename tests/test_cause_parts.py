@@ -19,12 +19,12 @@ from workbench.run.log import Log, Status
 from workbench.run.reference import Hold, Sine, Waypoints
 from workbench.run.scenario import Scenario
 from workbench.run.steps import Steps
-from workbench.verification.cause import asked as cause_asked
 from workbench.verification.cause import badness
 from workbench.verification.cause import edits as cause_edits
 from workbench.verification.cause import fitted as cause_fitted
 from workbench.verification.cause import named as causes
 from workbench.verification.cause import removal as cause_removal
+from workbench.verification.cause import scenario_trials as cause_asked
 from workbench.verification.cause import trials as cause_trials
 from workbench.verification.cause import wiring as cause_wiring
 from workbench.verification.cause.around import Around

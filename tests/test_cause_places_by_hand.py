@@ -15,7 +15,7 @@ from workbench.contract.plain import Plain
 from workbench.run.reference import Sine
 from workbench.verification.cause import edits, fitted, foresight, gains
 from workbench.verification.cause.around import Around
-from workbench.verification.cause.asked import _in_degrees
+from workbench.verification.cause.scenario_trials import _in_degrees
 from workbench.verification.linear.loop import LinearLaw
 
 

@@ -8,7 +8,7 @@ import pytest
 from workbench.contract.system import Signal
 from workbench.verification.practical.later.timed import _Plant
 from workbench.verification.probability import fixed
-from workbench.verification.told import arrays
+from workbench.verification.results import arrays
 
 
 # ---- bounds of probabilities --------------------------------------------------------------------

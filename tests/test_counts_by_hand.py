@@ -12,8 +12,8 @@ from workbench.verification.cause import foresight
 from workbench.verification.observed import oscillation
 from workbench.verification.practical.switches import called as called_switches
 from workbench.verification.practical.switches.margins import HELD
+from workbench.verification.results.verdict_json import document
 from workbench.verification.sensitivity import morris
-from workbench.verification.told.verdict_json import document
 from workbench.verification.verdict import Verdict
 
 

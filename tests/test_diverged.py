@@ -14,9 +14,9 @@ from workbench.run import metrics
 from workbench.verification import default_claims
 from workbench.verification.cause import badness
 from workbench.verification.judge import examine
+from workbench.verification.results.analysis import statistics
+from workbench.verification.results.model import _point
 from workbench.verification.run import Run
-from workbench.verification.told.analysis import statistics
-from workbench.verification.told.model import _point
 
 RATE = 2000.0  # 1/s: e^(2000 t) leaves the floating-point numbers after 0.35 s
 

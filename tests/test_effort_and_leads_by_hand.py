@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from plants.components.chamber import CAVITY, Oil
-from plants.ieha.told import Told
+from plants.ieha.statements import Told
 from plants.multibody import effort, leading
 from plants.valve_circuits import solve
 from workbench.contract.errors import InputError

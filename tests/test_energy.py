@@ -25,8 +25,8 @@ from workbench.run.energy import energy_account
 from workbench.verification import run_claims
 from workbench.verification.judge import default_claims
 from workbench.verification.observed.energy_claims import check_energy
+from workbench.verification.results.analysis import statistics
 from workbench.verification.run import Run
-from workbench.verification.told.analysis import statistics
 
 ALL = [
     *variants(ODD),

@@ -15,7 +15,7 @@ from workbench.verification.linear import robust
 from workbench.verification.linear.limited import unlimited
 from workbench.verification.linear.systems import LinearSystem, balanced_matrix
 from workbench.verification.practical.later import timed
-from workbench.verification.told import arrays
+from workbench.verification.results import arrays
 
 
 # ---- the bar of an examination -----------------------------------------------------------------------------------------------

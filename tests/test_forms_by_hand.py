@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from workbench import InputError
-from workbench.verification.tube import asked
+from workbench.verification.tube import claim_settings as asked
 from workbench.verification.tube.checker import form as module
 from workbench.verification.tube.checker.form import Form, absolute, stepped
 from workbench.verification.tube.checker.interval import Interval

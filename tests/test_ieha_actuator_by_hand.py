@@ -17,7 +17,7 @@ from plants.drives.outer_force import OuterForce
 from plants.ieha import energy
 from plants.ieha.actuator import DETAILS, IEHA
 from plants.ieha.hydraulics import STEP_ERRORS, Hydraulics
-from plants.ieha.told import named
+from plants.ieha.statements import named
 from workbench.contract.errors import InputError
 from workbench.contract.system import names
 

@@ -10,10 +10,10 @@ from workbench.contract.units import quantity
 from workbench.verification.cause.wiring import instant
 from workbench.verification.practical import reach_seen, starts
 from workbench.verification.regions import search
+from workbench.verification.results import arrays
 from workbench.verification.rigorous.balls import Ball
 from workbench.verification.search.of_scenario import Disturbance
 from workbench.verification.temporal.ready import MOST_DIGITS, written
-from workbench.verification.told import arrays
 from workbench.verification.verdict import Verdict
 
 

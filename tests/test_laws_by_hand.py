@@ -9,7 +9,7 @@ import pytest
 from test_circuit import ODD
 
 from controllers.mpc import prepare
-from controllers.mpc.asked import AskedOfMPC
+from controllers.mpc.verifiable import VerifiableMPC
 from controllers.pid import first, hydraulic
 from controllers.pid_tuning import command, record
 from controllers.pid_tuning.record import Actuator
@@ -307,7 +307,7 @@ SOFT, HARD = SimpleNamespace(soft=True), SimpleNamespace(soft=False)
     ],
 )
 def test_hypotheses_of_the_textbook_that_a_law_has(change, missing):
-    found = AskedOfMPC.hypotheses(a_predictive_law(**change))
+    found = VerifiableMPC.hypotheses(a_predictive_law(**change))
     assert len(found) == 8 and [name for name, met in found.items() if not met] == (
         [missing] if missing else []
     )
@@ -320,9 +320,9 @@ def test_parameters_of_a_predictive_law():
         prepared=SimpleNamespace(problem=SimpleNamespace(model=model, track=(0, 1), p=2)),
         commands=("u", "v"),
     )
-    found = AskedOfMPC.parameter(law, [1, 2, 3], [4, 5], [6, 7], [8], [9, 10])
+    found = VerifiableMPC.parameter(law, [1, 2, 3], [4, 5], [6, 7], [8], [9, 10])
     assert found.tolist() == [1, 2, 3, 9, 10, 6, 7, *(4, 5) * 3, *(8,) * 3, 1]
-    assert AskedOfMPC.parameter(law, 2.0, 3.0).tolist() == [
+    assert VerifiableMPC.parameter(law, 2.0, 3.0).tolist() == [
         2,
         2,
         2,

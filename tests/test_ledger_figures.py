@@ -13,7 +13,7 @@ from workbench.verification.ledger import claims as ledger_claims
 from workbench.verification.ledger import measured
 from workbench.verification.ledger.balance import Balance
 from workbench.verification.ledger.rates import certified_rate, largest_rate
-from workbench.verification.told.analysis import energy_rows, statistics
+from workbench.verification.results.analysis import energy_rows, statistics
 from workbench.verification.verdict import Assumption, Verdict
 
 BODY, TIP = ("arm", "body"), ("arm", "tip")

@@ -7,13 +7,13 @@ import pytest
 from mpc_cases import m, n, n_d, n_v, p_y, small
 
 from controllers.mpc import cost, prepare, sequence, verification
-from controllers.mpc.asked import AskedOfMPC
 from controllers.mpc.law import MPC
 from controllers.mpc.loop import Memory, assembled
 from controllers.mpc.observer import Observer
 from controllers.mpc.prepare import EDGE, Filter, Prepared
 from controllers.mpc.problem import Model
 from controllers.mpc.unconstrained import Estimate, Unconstrained, times
+from controllers.mpc.verifiable import VerifiableMPC
 from workbench.contract.errors import InputError
 
 RNG = np.random.default_rng(51)
@@ -247,20 +247,20 @@ def test_weights_gains_and_the_lowest_cost():
     status = [1]
     solver = SimpleNamespace(solve=lambda θ: SimpleNamespace(status=status[0], z=0.5))
     own = SimpleNamespace(prepared=ready, commands="uv", solver=lambda prepared: solver)
-    own.parameter = lambda *given: AskedOfMPC.parameter(own, *given)
-    stage = AskedOfMPC.stage.fget(own)
+    own.parameter = lambda *given: VerifiableMPC.parameter(own, *given)
+    stage = VerifiableMPC.stage.fget(own)
     assert stage["C"].tolist() == PROBLEM.model.C[[2, 0]].tolist()
     assert all(stage[name] is getattr(PROBLEM, name) for name in "QRS")
-    found = AskedOfMPC.gain(own)
+    found = VerifiableMPC.gain(own)
     assert found["u"].tolist() == gain[:, 3:5].tolist() and found["one"].shape == (2, 1)
     for status[0], value in ((1, 1.0), (2, 1.0), (4, np.inf), (-1, np.inf), (0, np.inf)):
-        assert AskedOfMPC.value(own, X, 0.0) == value
+        assert VerifiableMPC.value(own, X, 0.0) == value
 
 
 def test_a_steady_state_and_the_cost_about_it(monkeypatch):
     """Of references that stay, without disturbances: what the last sample of the problem rests at."""
     own = SimpleNamespace(prepared=SimpleNamespace(problem=PROBLEM), commands="uv")
-    own.parameter = lambda *given: AskedOfMPC.parameter(own, *given)
+    own.parameter = lambda *given: VerifiableMPC.parameter(own, *given)
     x_s, u_s = verification.steady(own, [0.5, -0.25])
     model = PROBLEM.model
     assert model.A @ x_s + model.B @ u_s + model.g == pytest.approx(x_s)

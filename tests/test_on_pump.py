@@ -18,8 +18,8 @@ from workbench.planning import (
     TwoPressures,
 )
 from workbench.planning.driven import loop
+from workbench.planning.measured_supply import OnMeasuredSupply
 from workbench.planning.supplies import Work
-from workbench.planning.told import SupplyTold
 from workbench.verification import claims as C
 from workbench.verification.ledger import balance as ledger
 
@@ -72,7 +72,7 @@ def aims(plant, x, u):
 def told(plant, law, **options):
     """The law sampled on the machine and told its supply pressures."""
     return ClosedLoop(
-        plant, Sampled(SupplyTold(law(plant.machine), plant.supply_names, **options), 1e-3)
+        plant, Sampled(OnMeasuredSupply(law(plant.machine), plant.supply_names, **options), 1e-3)
     )
 
 
@@ -201,7 +201,7 @@ def test_pumps_that_cannot_be_are_refused():
 @pytest.mark.parametrize("law", [VDC, PID])
 def test_a_law_that_is_told_the_pressure_is_the_law_with_that_pressure(law):
     plant, rng = PUMPS["load sensing"], np.random.default_rng(7)
-    own = SupplyTold(law(CRANE))
+    own = OnMeasuredSupply(law(CRANE))
     x = state(rng, plant)
     at = dict(zip(names(plant.outputs), plant.out(0.0, x)))
     top = max(at[n] for n in CRANE.pressure_names)
@@ -221,7 +221,7 @@ def test_a_law_that_is_told_the_pressure_is_the_law_with_that_pressure(law):
 
 
 def test_it_waits_for_a_pump_that_is_late_but_only_where_that_would_let_oil_back():
-    own = SupplyTold(VDC(CRANE), floor=4e5, crack=0.2)
+    own = OnMeasuredSupply(VDC(CRANE), floor=4e5, crack=0.2)
     at = dict.fromkeys(names(own.measured), 0.0) | {
         "p_a1": 90e5,
         "p_b1": 20e5,
@@ -248,7 +248,7 @@ def test_it_waits_for_a_pump_that_is_late_but_only_where_that_would_let_oil_back
 
 def test_it_is_told_every_line():
     plant, rng = PUMPS["two lines"], np.random.default_rng(9)
-    own = SupplyTold(VDC(CRANE), plant.supply_names)
+    own = OnMeasuredSupply(VDC(CRANE), plant.supply_names)
     x = state(rng, plant)
     x[-3:] = [150e5, 172e5, 181e5]
     at = dict(zip(names(plant.outputs), plant.out(0.0, x))) | dict.fromkeys(
@@ -264,10 +264,10 @@ def test_it_is_told_every_line():
 
 def test_only_a_law_with_a_supply_is_told_it():
     for wrong in (Sampled(PID(CRANE), 1e-3), PID(IEHA(), **PID.suited(IEHA()))):
-        with pytest.raises(InputError, match="SupplyTold"):
-            SupplyTold(wrong)
+        with pytest.raises(InputError, match="OnMeasuredSupply"):
+            OnMeasuredSupply(wrong)
     with pytest.raises(InputError, match="supply_names"):
-        SupplyTold(VDC(CRANE), ("p_s1", "p_s2"))
+        OnMeasuredSupply(VDC(CRANE), ("p_s1", "p_s2"))
 
 
 # ---- the certificate ----------------------------------------------------------------------------------------------------

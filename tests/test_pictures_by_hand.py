@@ -8,11 +8,11 @@ import pytest
 
 from workbench import InputError, Scenario, Sine
 from workbench.verification.predictive import of_run, run_claims
+from workbench.verification.results import arrays
 from workbench.verification.search import pictures as module
 from workbench.verification.search.direction import Direction
 from workbench.verification.search.of_plant import Number
 from workbench.verification.search.score import Score
-from workbench.verification.told import arrays
 from workbench.verification.verdict import Verdict
 
 T = np.array([0.0, 1.0, 2.0])

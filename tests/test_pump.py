@@ -12,7 +12,7 @@ from plants.crane.load_sensing import LoadSensed
 from workbench import ClosedLoop, Sampled, Scenario
 from workbench.contract.parameters import bind
 from workbench.contract.system import names
-from workbench.planning.told import SupplyTold
+from workbench.planning.measured_supply import OnMeasuredSupply
 from workbench.verification import run_claims
 from workbench.verification.observed import pump
 from workbench.verification.observed.energy_claims import resting_on
@@ -36,7 +36,7 @@ def assumed(plant, controller, **rows):
 
 def test_a_law_that_is_not_told_is_found_out():
     plant = PUMPS["load sensing"]
-    assert assumed(plant, Sampled(SupplyTold(VDC(CRANE)), 1e-3))[0].holds
+    assert assumed(plant, Sampled(OnMeasuredSupply(VDC(CRANE)), 1e-3))[0].holds
     bare = assumed(plant, Sampled(VDC(CRANE), 1e-3))[0]
     assert bare.holds is False and "185 bar" in bare.worst
 
@@ -49,7 +49,7 @@ def test_the_supply_pressure_never_leaves_the_interval_of_its_aim():
             x = state(rng, plant)
             x[-1] = p_s
             assert sign * plant.rhs(0.0, x, inputs(plant, rng))[-1] >= 0
-    law = Sampled(SupplyTold(VDC(CRANE)), 1e-3)
+    law = Sampled(OnMeasuredSupply(VDC(CRANE)), 1e-3)
     assert (
         assumed(plant, law, p_s=[low, high])[1].holds
         and not assumed(plant, law, p_s=[low - 1e4, high])[1].holds
@@ -74,7 +74,7 @@ def test_steady_pressures_balance_both_notches():
 
 
 def test_a_load_that_runs_away_from_the_oil_is_named_with_the_pressure_that_would_hold_it():
-    plant, law = PUMPS["load sensing"], Sampled(SupplyTold(VDC(CRANE)), 1e-3)
+    plant, law = PUMPS["load sensing"], Sampled(OnMeasuredSupply(VDC(CRANE)), 1e-3)
     sinking = {"u_s_1": [0.0, -1.0], "dx_1": [0.0, -0.05], "f_p1": [6e4, 6e4]}
     low, enough = (assumed(plant, law, p_s=[p, p], **sinking)[2] for p in (38e5, 60e5))
     assert (

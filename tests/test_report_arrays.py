@@ -17,10 +17,10 @@ from workbench.verification import claims as C
 from workbench.verification import run_claims
 from workbench.verification.linear.margins import disk_margin
 from workbench.verification.linear.systems import LinearSystem
+from workbench.verification.results import arrays
+from workbench.verification.results import limits as report_limits
+from workbench.verification.results import model as report_model
 from workbench.verification.run import Run
-from workbench.verification.told import arrays
-from workbench.verification.told import limits as report_limits
-from workbench.verification.told import model as report_model
 
 K, λ, X_MAX = 87.0, (2.3e-3, 1.4e-3, 0.9e-3), 2e-4
 SINE = Sine(space="output", centre="start", amplitude=(1.5e-3,), frequency=4.0, ramp=0.05)

@@ -14,8 +14,8 @@ from reports.figures import mechanism as figures_mechanism
 from workbench import Log, Scenario, Signal, simulate
 from workbench.run.energy import energy_account, energy_gap
 from workbench.run.log import Status
+from workbench.verification.results.analysis import energy_rows
 from workbench.verification.run import run
-from workbench.verification.told.analysis import energy_rows
 
 PLANT = machine("four-bar").plant
 LOG = simulate(PLANT, Scenario(10.0, disturbances={"U_ref": WORK_CYCLE}))

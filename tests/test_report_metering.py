@@ -13,7 +13,8 @@ from plants import FourBar, MeteredTwin
 from plants.metered.arm import Arm, MotorArm
 from plants.metered.arms import MeteredArms
 from plants.valve_circuits import Γ, Openings, operating
-from reports import accounts, behind, document, force_map, metering, outline, style
+from reports import accounts, document, force_map, metering, outline, style
+from reports import valve_words as behind
 from reports.content import Content
 from reports.figures import circuit as figures_circuit
 from reports.figures import metering as figures_metering

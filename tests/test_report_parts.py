@@ -12,9 +12,9 @@ from plants.valve_circuits import Openings, accounts
 from workbench import InputError
 from workbench.verification.linear.systems import LinearSystem
 from workbench.verification.observed.expression import formula
+from workbench.verification.results.arrays import around, excluded, frequencies
 from workbench.verification.rigorous import pictures as certificate_pictures
 from workbench.verification.rigorous.pictures import certificate_arrays
-from workbench.verification.told.arrays import around, excluded, frequencies
 
 s = control.tf("s")
 

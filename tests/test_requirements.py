@@ -10,9 +10,9 @@ from workbench.contract.errors import InputError
 from workbench.contract.system import Signal
 from workbench.run.log import Log, Status
 from workbench.verification.observed import requirements, settled, shares, tail
+from workbench.verification.results import limits as report_limits
 from workbench.verification.run import Run
 from workbench.verification.run_claims import Pressures, Saturation, Settled, Tracking
-from workbench.verification.told import limits as report_limits
 
 TIME = np.linspace(0.0, 4.0, 9)
 ENDED = Status(True, "completed", 4.0)

@@ -11,9 +11,10 @@ from plants import machine_files
 from plants.components import sizes
 from plants.components.friction import Frictionless, LuGre
 from plants.drives.compressible_rod import CompressibleRod
-from plants.ieha.told import Told
+from plants.ieha.statements import Told
 from plants.metered.arms_names import MeteredArmsNames
-from plants.multibody import effort, leading, pins, told
+from plants.multibody import effort, leading, pins
+from plants.multibody import measured as told
 from plants.multibody.mechanism import Mechanism
 from plants.multibody.parts import Body, Pin
 from plants.supplies.constant import ConstantPressure

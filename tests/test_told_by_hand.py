@@ -11,8 +11,8 @@ from workbench.contract.errors import InputError
 from workbench.contract.system import Signal
 from workbench.run.log import Log, Status
 from workbench.verification.linear.systems import LinearSystem
-from workbench.verification.told import limits as module
-from workbench.verification.told import model
+from workbench.verification.results import limits as module
+from workbench.verification.results import model
 
 T = np.array([0.0, 0.1, 0.2, 0.3])
 

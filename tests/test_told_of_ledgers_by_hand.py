@@ -8,7 +8,7 @@ from test_told_by_hand import logged
 
 from workbench import Scenario, Sine
 from workbench.verification.ledger.balance import Balance
-from workbench.verification.told import analysis
+from workbench.verification.results import analysis
 from workbench.verification.verdict import Verdict
 
 

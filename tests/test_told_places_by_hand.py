@@ -10,8 +10,8 @@ from workbench.verification.practical.decision import of_storage
 from workbench.verification.practical.later import stray
 from workbench.verification.predictive.ingredients import TerminalIngredients
 from workbench.verification.predictive.terminal_claims import terminal_cost
+from workbench.verification.results.arrays import excluded
 from workbench.verification.rigorous import pictures
-from workbench.verification.told.arrays import excluded
 from workbench.verification.verdict import Verdict
 from workbench.verification.verdicts import COLOURS, _line
 

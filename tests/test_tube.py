@@ -149,7 +149,7 @@ def test_a_bound_that_the_tube_does_not_keep_is_undecided():
 def test_the_error_of_a_crane_is_that_of_its_tool(law):
     """Or of its pistons, where its law follows these: lengths are taken, angles refused."""
     from workbench.verification.observed.requirements import in_si
-    from workbench.verification.tube.asked import error_of
+    from workbench.verification.tube.claim_settings import error_of
 
     crane = fp.machine("hiab-xs031").plant
     whole = fp.ClosedLoop(crane, fp.Sampled(getattr(fp, law)(crane), 1e-3))
@@ -167,7 +167,7 @@ def test_starts_too_wide_name_the_instant_and_what_does_hold():
 
 
 def test_what_cannot_be_asked_is_refused_by_its_key():
-    from workbench.verification.asked import check_asked
+    from workbench.verification.named_functions import check_asked
 
     for claim, key in [
         (replace(ASKED, starts={"q": 1.0}), "starts.q"),

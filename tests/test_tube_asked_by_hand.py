@@ -9,7 +9,7 @@ import pytest
 from workbench.contract.errors import InputError
 from workbench.contract.signals import Signal
 from workbench.verification import claims as C
-from workbench.verification.tube import asked
+from workbench.verification.tube import claim_settings as asked
 from workbench.verification.tube.opened import Free, Noise, Varied
 
 MASS = Varied("load.m", "kg", 7.0, 6.5, 9.0)

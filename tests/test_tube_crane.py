@@ -15,13 +15,13 @@ from workbench.run.simulate import simulate
 from workbench.verification.claims import Tube
 from workbench.verification.run import run
 from workbench.verification.tube import search
-from workbench.verification.tube.asked import free, varied, widths
 from workbench.verification.tube.beside import other
 from workbench.verification.tube.blocks import filled
 from workbench.verification.tube.checker.file import load
 from workbench.verification.tube.checker.judge import followed, judge
 from workbench.verification.tube.checker.samples import walked
 from workbench.verification.tube.claim import check_tube
+from workbench.verification.tube.claim_settings import free, varied, widths
 from workbench.verification.tube.posed import posed
 from workbench.verification.tube.progress import Share
 from workbench.verification.tube.rate import rate

@@ -9,11 +9,11 @@ from tests.test_tube import ASKED, SINE, Integral, Throttled, asked, loop
 from workbench import ClosedLoop, Delayed, InputError, Sampled, simulate
 from workbench.numerics.calculus import trace
 from workbench.verification.run import run
-from workbench.verification.tube.asked import check_asked, free
 from workbench.verification.tube.checker import file as files
 from workbench.verification.tube.checker import words
 from workbench.verification.tube.checker.judge import judge
 from workbench.verification.tube.checker.section import Refused, constant
+from workbench.verification.tube.claim_settings import check_asked, free
 from workbench.verification.tube.opened import noisy
 
 LOUD = replace(ASKED, noise={"y": 2e-4})

@@ -13,7 +13,7 @@ from workbench.contract.errors import InputError
 from workbench.run.reference import Hold
 from workbench.verification import claims as C
 from workbench.verification.run import run
-from workbench.verification.tube.asked import check_asked, sentence, widths
+from workbench.verification.tube.claim_settings import check_asked, sentence, widths
 from workbench.verification.tube.judged import judged
 from workbench.verification.tube.posed import posed
 from workbench.verification.tube.progress import Share

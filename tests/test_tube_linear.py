@@ -11,8 +11,8 @@ from workbench.contract.errors import InputError
 from workbench.run.reference import Hold
 from workbench.verification import claims as C
 from workbench.verification.run import run
-from workbench.verification.tube.asked import widths
 from workbench.verification.tube.claim import check_tube
+from workbench.verification.tube.claim_settings import widths
 from workbench.verification.tube.end import narrowed
 from workbench.verification.tube.posed import repeats
 

@@ -12,10 +12,10 @@ from workbench.contract.errors import InputError
 from workbench.numerics.calculus import trace
 from workbench.run.simulate import simulate
 from workbench.verification.run import of_log, run
-from workbench.verification.tube.asked import bounds, errors_of, sentence, widths
 from workbench.verification.tube.beside import other
 from workbench.verification.tube.checker import judge
 from workbench.verification.tube.checker.judge import measured
+from workbench.verification.tube.claim_settings import bounds, errors_of, sentence, widths
 from workbench.verification.tube.measures import measures, named
 from workbench.verification.tube.posed import before, posed
 from workbench.verification.tube.search import tiny
@@ -115,7 +115,7 @@ def test_a_name_that_a_state_has_is_that_state_s(monkeypatch):
 
 
 def test_errors_in_several_units_are_bounded_one_by_one(monkeypatch):
-    from workbench.verification.tube import asked as module
+    from workbench.verification.tube import claim_settings as module
 
     monkeypatch.setattr(module, "named", lambda loop: {"e_q": "rad", "e_x": "m", "v": "J"})
     claim = replace(ASKED, error=1.0)

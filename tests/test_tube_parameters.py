@@ -9,7 +9,6 @@ from tests.test_tube import ASKED, NODES, SINE, Integral, asked, loop, taken
 from workbench import InputError, simulate
 from workbench.contract.parameters import bind
 from workbench.verification.run import run
-from workbench.verification.tube.asked import check_asked, varied, widths
 from workbench.verification.tube.beside import other
 from workbench.verification.tube.checker import file as files
 from workbench.verification.tube.checker import words
@@ -17,6 +16,7 @@ from workbench.verification.tube.checker.judge import Lap
 from workbench.verification.tube.checker.program import CODE
 from workbench.verification.tube.checker.section import constant
 from workbench.verification.tube.checker.zonotope import Deviations, enclosed, unchanged
+from workbench.verification.tube.claim_settings import check_asked, varied, widths
 from workbench.verification.tube.end import alike
 
 BOTH = replace(ASKED, parameters={"k": (3.975, 4.02), "b": (2.98, 3.015)})

@@ -10,11 +10,11 @@ from workbench import ClosedLoop, InputError, Sampled, simulate
 from workbench.contract.parameters import bind
 from workbench.verification.run import run
 from workbench.verification.tube import parts
-from workbench.verification.tube.asked import check_asked, varied
 from workbench.verification.tube.checker import file as files
 from workbench.verification.tube.checker.cover import covered, together
 from workbench.verification.tube.checker.section import Refused, constant
 from workbench.verification.tube.claim import check_tube
+from workbench.verification.tube.claim_settings import check_asked, varied
 from workbench.verification.tube.opened import Varied
 
 QUICK = replace(SINE, duration=1.2)

@@ -12,7 +12,7 @@ from workbench import ClosedLoop, Sampled
 from workbench.numerics import code_cache
 from workbench.verification.run import run
 from workbench.verification.tube import resumed
-from workbench.verification.tube.asked import free, widths
+from workbench.verification.tube.claim_settings import free, widths
 from workbench.verification.tube.posed import posed
 from workbench.verification.tube.progress import Share
 from workbench.verification.tube.resumed import CHANGED, Kept

@@ -9,10 +9,10 @@ from test_tube_section import K, refused, tube
 
 from workbench.verification.run import run
 from workbench.verification.tube import paths
-from workbench.verification.tube.asked import widths
 from workbench.verification.tube.blocks import crossed
 from workbench.verification.tube.checker import samples
 from workbench.verification.tube.checker.section import MOST_SPLITS, check_shape
+from workbench.verification.tube.claim_settings import widths
 from workbench.verification.tube.paths import turning
 from workbench.verification.tube.posed import posed
 

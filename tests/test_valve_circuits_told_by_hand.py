@@ -10,7 +10,7 @@ from plants.valve_circuits.accounts.mechanism import of_mechanism
 from plants.valve_circuits.accounts.section import Section, own_rows, section_flows
 from plants.valve_circuits.circuit import Circuit, Pump
 from plants.valve_circuits.circuit import Section as Valves
-from plants.valve_circuits.told import ValveSections, columns, with_oil
+from plants.valve_circuits.valve_sections import ValveSections, columns, with_oil
 from workbench.contract.errors import InputError
 from workbench.contract.system import Signal
 from workbench.run.log import Log, Status

@@ -20,8 +20,8 @@ from workbench.verification import run_claims
 from workbench.verification.judge import default_claims
 from workbench.verification.observed.requirements import check_pressures
 from workbench.verification.observed.valve_claims import check_cavitation, check_valve_losses
+from workbench.verification.results.analysis import statistics
 from workbench.verification.run import Run
-from workbench.verification.told.analysis import statistics
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 TWO = MeteredArms(arms=(Arm(), Arm("2", θ_0=np.radians(-20))))

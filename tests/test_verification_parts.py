@@ -32,10 +32,10 @@ from workbench.verification.linear import local
 from workbench.verification.linear.local import _deflate, _monodromy, chambers
 from workbench.verification.linear.local_claim import steep_states
 from workbench.verification.regions.sector import Sector
+from workbench.verification.results import arrays as report_arrays
 from workbench.verification.rigorous.claims import _response
 from workbench.verification.rigorous.motion import Motion
 from workbench.verification.rigorous.supplied_search import Search
-from workbench.verification.told import arrays as report_arrays
 
 ACTUATOR = LinearActuator()
 

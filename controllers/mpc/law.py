@@ -9,7 +9,6 @@ from typing import Annotated, Literal, final
 
 import numpy as np
 
-from controllers.mpc.asked import AskedOfMPC
 from controllers.mpc.field_checks import check_fields
 from controllers.mpc.loop import (
     Fast,
@@ -24,13 +23,14 @@ from controllers.mpc.loop import (
 from controllers.mpc.observer import Observer
 from controllers.mpc.parts import Limit, Named, horizon, limit_units, suited
 from controllers.mpc.prepare import Prepared, prepared
+from controllers.mpc.verifiable import VerifiableMPC
 from workbench.contract.parameters import Unit, check_bounds, fraction, nonnegative, positive
 from workbench.contract.system import System
 
 
 @final
 @dataclass(frozen=True, eq=False)
-class MPC(AskedOfMPC):
+class MPC(VerifiableMPC):
     """Predictive control: at every sample the commands over N samples that cost least, of which the first is applied.
 
         min Σ_{k<N} |y_k − r_k|²_Q + |u_k − u_s|²_R + |u_k − u_{k−1}|²_S + |ξ_N − ξ_s|²_P + slack

@@ -9,9 +9,9 @@ import numpy as np
 
 from controllers.vdc import bodies
 from controllers.vdc.body_rows import BodyRows, in_subsystem
+from controllers.vdc.computed import State, Truth, computed_by
 from controllers.vdc.forces import Forces
 from controllers.vdc.part import Given
-from controllers.vdc.told import State, Truth, told_by
 from plants.multibody import coordinates, surroundings
 from plants.multibody.mechanism import Mechanism
 from workbench.contract.capabilities import OnSupply
@@ -75,7 +75,7 @@ class MachineLedger(BodyRows):
         driven = coordinates.driven(plant)
         lines = need.lines.by_coordinate
         levers = bodies.levers([lines[i] for i in driven])
-        told = told_by(self.law, self.plant, self.served, state, truth)
+        told = computed_by(self.law, self.plant, self.served, state, truth)
         rows = []
         quantities = {}
         for k, i in enumerate(driven):

@@ -18,7 +18,7 @@ from typing import Annotated, ClassVar, final
 from plants.drives.contract import Drive, Sizes, outside_stroke
 from plants.ieha import energy
 from plants.ieha.hydraulics import STEP_ERRORS, Hydraulics
-from plants.ieha.told import named
+from plants.ieha.statements import named
 from workbench.contract.machine_limits import force_limits
 from workbench.contract.parameters import Unit, positive
 from workbench.contract.system import Signal

@@ -12,7 +12,7 @@ from plants.components.orifice import root
 from plants.components.radial_pump import RadialPump
 from plants.components.transition import EndStop
 from plants.ieha.delivery import Delivering, Delivery
-from plants.ieha.told import Told
+from plants.ieha.statements import Statements
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
 
@@ -37,7 +37,7 @@ STEP_ERRORS = {
 
 
 @dataclass(frozen=True)
-class Hydraulics(Delivering, Told):
+class Hydraulics(Delivering, Statements):
     """Parameters and equations. A state x has E, Ė, ζ, P_A, P_B, Y, Ẏ, whatever moves Y, then the pistons' pressures
     and at its end the states of the friction."""
 

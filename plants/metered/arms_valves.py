@@ -9,7 +9,7 @@ from plants.metered.arm import Arm, MotorArm
 from plants.metered.arms_names import MeteredArmsNames
 from plants.metered.on_valves import OnValves
 from plants.valve_circuits.circuit import Circuit
-from plants.valve_circuits.told import ValveSections
+from plants.valve_circuits.valve_sections import ValveSections
 from workbench.contract.machine_limits import Limit, chamber_limits, command_limits
 
 

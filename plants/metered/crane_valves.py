@@ -6,7 +6,7 @@ from plants.drives.metering import bounds, speed_gain
 from plants.metered.crane_names import MeteredCraneNames
 from plants.metered.on_valves import OnValves, pump_limit
 from plants.valve_circuits.circuit import Circuit
-from plants.valve_circuits.told import ValveSections, with_oil
+from plants.valve_circuits.valve_sections import ValveSections, with_oil
 from workbench.contract.machine_limits import chamber_limits, command_limits
 
 

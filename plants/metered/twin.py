@@ -23,7 +23,7 @@ from plants.metered.on_valves import pump_limit
 from plants.multibody.built import Built
 from plants.multibody.mechanism import Mechanism
 from plants.supplies.shared_pump import SharedPump
-from plants.valve_circuits.told import ValveSections
+from plants.valve_circuits.valve_sections import ValveSections
 from workbench.contract.parameters import Unit, check_bounds, positive, unchecked
 from workbench.contract.system import Signal
 from workbench.numerics.adaptive import Adaptive

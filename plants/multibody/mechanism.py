@@ -23,12 +23,12 @@ from plants.multibody import checks, fit, pins
 from plants.multibody.abilities import Abilities
 from plants.multibody.closings import closings_of
 from plants.multibody.leading import leading
+from plants.multibody.measured import Measured
 from plants.multibody.parts import Actuator, Body, Loop, Pin
 from plants.multibody.paths import Paths
 from plants.multibody.planar import Closing
 from plants.multibody.points import NamedPoint, PinTable, named_points
 from plants.multibody.starting import rested, start
-from plants.multibody.told import Told
 from plants.supplies.contract import Supply
 from plants.supplies.kinds import SupplyKind
 from workbench.contract.errors import Faults, InputError, tried
@@ -39,7 +39,7 @@ __all__ = ["Actuator", "Body", "Loop", "Mechanism"]
 
 @final
 @dataclass(frozen=True)
-class Mechanism(Abilities, Told, Paths):
+class Mechanism(Abilities, Measured, Paths):
     """Bodies on joints, loops closed by cut joints, actuators and their supply; equations and methods in the module's docstring.
 
     Inputs: those of the drives. Outputs: lengths s_… and rates ds_… of the actuators, then positions and rates of all joints

@@ -9,8 +9,8 @@ from plants.supplies.shared_pump import SharedPump
 from plants.valve_circuits import accounts
 from plants.valve_circuits.circuit import Circuit
 from plants.valve_circuits.passivity import check_passive
-from plants.valve_circuits.told import ValveSections, with_oil
 from plants.valve_circuits.uniqueness import check_unique
+from plants.valve_circuits.valve_sections import ValveSections, with_oil
 from workbench.contract.errors import InputError
 from workbench.contract.system import names
 

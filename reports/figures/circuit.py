@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reports import behind, tables
+from reports import tables, valve_words
 from reports.style import BLUE, GREY, INK, ORANGE, WIDTH, figure, named
 
 SECTIONS = 3  # drawn
@@ -15,7 +15,7 @@ STEP, BEFORE = 4.75, 2.75  # widths: of a section, of what stands before the fir
 
 def circuit(plant):
     """The diagram of a machine behind metering valves, at most SECTIONS of its sections; None for other plants."""
-    has = behind.behind(plant)
+    has = valve_words.behind(plant)
     if has is None:
         return None
     n = min(len(has.names), SECTIONS)
@@ -160,7 +160,7 @@ def _section(ax, x, section, title):
         _pipe(ax, (port, NODE), (port, PORT))
         _dot(ax, port, NODE)
         _limits(ax, port, side, section.P_hM if side > 0 else section.P_rM)
-    (_motor if behind.turns(section) else _cylinder)(ax, x, section, title)
+    (_motor if valve_words.turns(section) else _cylinder)(ax, x, section, title)
 
 
 def _regeneration(ax, x):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reports import behind, force_map, metering
+from reports import force_map, metering, valve_words
 from reports.axes import level
 from reports.figures.bands import _length, _rows, draw_map, legend
 from reports.segments import COLOURS, colour, hatch, label
@@ -35,7 +35,7 @@ def operating_points(log: Log, plant):
     parts = phases(log, plant) if run is not None else []
     if not parts:
         return None
-    has = behind.behind(plant)
+    has = valve_words.behind(plant)
     shown = list(range(min(len(has.names), SECTIONS)))
     fig, axes = panels(
         len(shown),
@@ -62,7 +62,7 @@ def _room_below(fig, grid, inches):
 
 def _row(axes, log, plant, run, j, parts) -> list[str]:
     """The maps of one cylinder; names of their segments."""
-    has = behind.behind(plant)
+    has = valve_words.behind(plant)
     section = has.circuit.sections[j]
     names = []
     reach = max(
@@ -75,11 +75,11 @@ def _row(axes, log, plant, run, j, parts) -> list[str]:
         names += _moving(ax, log, plant, run, j, part, reach, 0.07 * len(parts))
         ax.set(
             ylim=_forces(section, run.f[:, j]),
-            xlabel="velocity, rad/s" if behind.turns(section) else "velocity, m/s",
+            xlabel="velocity, rad/s" if valve_words.turns(section) else "velocity, m/s",
         )
         ax.locator_params(nbins=4)
         ax.tick_params(labelleft=ax is axes[0])
-    what, unit = ("torque", "kN m") if behind.turns(section) else ("force", "kN")
+    what, unit = ("torque", "kN m") if valve_words.turns(section) else ("force", "kN")
     axes[0].set_ylabel(
         named(f"{what} of {has.titles[j]}, {unit}" if has.titles[j] else f"{what}, {unit}", 40)
     )
@@ -144,7 +144,7 @@ def valve_states(log: Log, plant):
     if run is None:
         return None
     found = metering.states(log, plant)
-    has = behind.behind(plant)
+    has = valve_words.behind(plant)
     open_ = [valve for valve in found.open if found.open[valve].any()]
     names = [name for n in has.names for name in found.rows[n]]
     shown = sorted(dict.fromkeys(names), key=names.count, reverse=True)
@@ -168,14 +168,14 @@ def valve_states(log: Log, plant):
     _pump(axes[1], log, run, has)
     rows = [
         (
-            named(behind.words(plant, valve), 48),
+            named(valve_words.words(plant, valve), 48),
             lambda ax, y, v=valve: _bars(ax, found, found.open[v], y),
         )
         for valve in open_
     ]
     rows += [
         (
-            named(behind.of("segment", title), 40),
+            named(valve_words.of("segment", title), 40),
             lambda ax, y, n=n: _named_bars(ax, found, found.rows[n], y),
         )
         for n, title in zip(has.names, has.titles)

@@ -19,11 +19,11 @@ from workbench.cases.file import loads
 from workbench.contract.system import names
 from workbench.verification import claims as C
 from workbench.verification.run import Run, run
-from workbench.verification.tube.asked import widths
 from workbench.verification.tube.beside import hull, shares
 from workbench.verification.tube.checker.data import Tube
 from workbench.verification.tube.checker.judge import judge
 from workbench.verification.tube.checker.section import Refused
+from workbench.verification.tube.claim_settings import widths
 from workbench.verification.tube.judged import judged
 from workbench.verification.tube.progress import Share
 from workbench.verification.tube.rate import rate

@@ -100,7 +100,7 @@ def _stated(
     cls: type, child: Node, key: str, loop: ClosedLoop, provenance: dict[str, Provenance]
 ) -> Any:
     """The claim of this class with the options that stand in the file, in SI units."""
-    from workbench.verification.asked import check_asked
+    from workbench.verification.named_functions import check_asked
     from workbench.verification.observed.requirements import in_si
 
     bare = child.value in (True, None)

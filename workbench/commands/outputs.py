@@ -32,7 +32,7 @@ def _write_json(path, case, examination, code) -> None:
     import json
 
     from workbench.files.atomic import write_atomic
-    from workbench.verification.told.verdict_json import document
+    from workbench.verification.results.verdict_json import document
 
     text = json.dumps(
         document(case, examination, code), ensure_ascii=False, indent=2, allow_nan=False

@@ -61,7 +61,7 @@ class HasValveAccount(Protocol):
 
 @runtime_checkable
 class HasValveSections(Protocol):
-    """Metering valves that reports can draw: `plants.valve_circuits.told.ValveSections`, None where they cannot."""
+    """Metering valves that reports can draw: `plants.valve_circuits.valve_sections.ValveSections`, None where they cannot."""
 
     @property
     def valve_sections(self) -> Any: ...

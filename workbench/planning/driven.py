@@ -15,8 +15,8 @@ from workbench.contract.wrappers import Sampled
 from workbench.planning.account import Account, account, follows
 from workbench.planning.drive import driven, extension
 from workbench.planning.dynamic import Plan
+from workbench.planning.measured_supply import OnMeasuredSupply
 from workbench.planning.supplies import PlannedConstantPressure
-from workbench.planning.told import SupplyTold
 from workbench.run.scenario import Scenario
 from workbench.verification.claims import (
     Hypotheses,
@@ -98,7 +98,7 @@ def loop(plant: Any, law: Any, T_s: float = 1e-3) -> ClosedLoop:
     """The law sampled on the plant; told the supply pressures where the plant's pump sets them."""
     if not follows(plant):
         return ClosedLoop(plant, Sampled(law, T_s))
-    told = SupplyTold(law, plant.supply_names)
+    told = OnMeasuredSupply(law, plant.supply_names)
     return ClosedLoop(
         plant, Sampled(replace(told, floor=min(told.floor, max(plant.margin, 1e4))), T_s)
     )

@@ -195,7 +195,7 @@ def results(case, collect: Collect) -> dict[str, Any]:
 
 def of_run(ran, collect: Collect, known: Mapping | None = None) -> dict[str, Any]:
     """What is kept of a run, besides verdicts; known: its statistics, where they are worked out already."""
-    from workbench.verification.told.analysis import statistics
+    from workbench.verification.results.analysis import statistics
 
     if known is None:
         known = statistics(ran) if collect.statistics else {}

@@ -17,18 +17,18 @@ from workbench.run.scenario import Scenario
 from workbench.verification import claims as C
 from workbench.verification import run_claims
 from workbench.verification.accuracy import within_accuracy
-from workbench.verification.asked import function
 from workbench.verification.beside import beside
 from workbench.verification.ledger.balance import compiled_ledger, has_ledger
+from workbench.verification.named_functions import function
 from workbench.verification.observed.reachable import put_in_reach, too_wide
 from workbench.verification.observed.requirement_claims import put_to_the_test
 from workbench.verification.observed.unseen import as_far_as_seen
 from workbench.verification.practical.later.timed import beyond_the_run
 from workbench.verification.practical.limits.foundation import Foundation
+from workbench.verification.results.analysis import analysis, plain, reaches
+from workbench.verification.results.arrays import run_arrays, sensitivity
 from workbench.verification.run import Run
 from workbench.verification.run import run as simulated
-from workbench.verification.told.analysis import analysis, plain, reaches
-from workbench.verification.told.arrays import run_arrays, sensitivity
 from workbench.verification.too_long import TooLong
 from workbench.verification.verdict import Verdict
 from workbench.verification.verdicts import Verdicts

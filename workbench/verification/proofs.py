@@ -250,7 +250,7 @@ class Tube(Checked):
     """
 
     check: ClassVar[str] = "tube.claim.check_tube"
-    asked: ClassVar[str] = "tube.asked.check_asked"
+    asked: ClassVar[str] = "tube.claim_settings.check_asked"
     reads_sizes: ClassVar[bool] = True
     takes: ClassVar[tuple[str, ...]] = ("tick",)
     work: ClassVar[int] = 10

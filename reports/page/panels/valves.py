@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from reports import metering
-from reports.behind import VALVES, behind
 from reports.page.panels.panel import Panel, Plot, Stretch
+from reports.valve_words import VALVES, behind
 
 
 class Valves(Panel):

@@ -34,7 +34,6 @@ import numpy as np
 from workbench.contract.parameters import leaves
 from workbench.contract.units import format_quantity as say
 from workbench.run.steps import Steps
-from workbench.verification.cause.asked import slower
 from workbench.verification.cause.badness import share_at_limits
 from workbench.verification.cause.calmed import calmed
 from workbench.verification.cause.feedback import feedback
@@ -43,6 +42,7 @@ from workbench.verification.cause.free import left_alone
 from workbench.verification.cause.idle import without_gain
 from workbench.verification.cause.linear import WITHIN, hardly_decays, lets_go, out_of_reach
 from workbench.verification.cause.removal import HELPS, removal
+from workbench.verification.cause.scenario_trials import slower
 from workbench.verification.cause.trial import Cause
 from workbench.verification.cause.trials import another_clock, another_delay
 from workbench.verification.cause.wiring import altered, misplaced, rewired

@@ -19,10 +19,10 @@ from typing import Any
 from workbench.contract.parameters import Leaf, leaves
 from workbench.contract.system import System, innermost
 from workbench.contract.wrappers import Delayed, dead_time
-from workbench.verification.cause.asked import scenario_trials
 from workbench.verification.cause.foresight import foresight_trials
 from workbench.verification.cause.gains import gain_trials
 from workbench.verification.cause.machine import imperfect, starved, uneven, wider
+from workbench.verification.cause.scenario_trials import scenario_trials
 from workbench.verification.cause.trial import Cause, Trial, against, law_path, odd, own_path
 from workbench.verification.defaults import law_of
 

@@ -34,7 +34,7 @@ def pump(run):
     yield told(run)
     yield from within(run)
     yield from fills(run)
-    # What the law gives up while it waits (`SupplyTold`) is the ledger's term, which fails this.
+    # What the law gives up while it waits (`OnMeasuredSupply`) is the ledger's term, which fails this.
     yield Assumption(
         "no valve waits for its pump",
         True,

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from workbench.contract.errors import InputError
-from workbench.verification.tube.asked import widths
 from workbench.verification.tube.beside import KEPT, pictured
 from workbench.verification.tube.checker.data import Tube
+from workbench.verification.tube.claim_settings import widths
 from workbench.verification.tube.expressed import expressed
 from workbench.verification.tube.judged import judged, worded
 from workbench.verification.tube.parts import Whole, file_of, in_parts

@@ -15,11 +15,11 @@ import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.units import format_quantity as say
-from workbench.verification.tube.asked import bounds, free, notes, sentence, widths
 from workbench.verification.tube.checker.data import Tube
 from workbench.verification.tube.checker.judge import Seen, judge, measured
 from workbench.verification.tube.checker.section import Refused
 from workbench.verification.tube.checker.words import digests
+from workbench.verification.tube.claim_settings import bounds, free, notes, sentence, widths
 from workbench.verification.tube.end import alike, closing, narrowed, pace, shown
 from workbench.verification.tube.measures import STORED, TOOL_ERROR
 from workbench.verification.tube.posed import Posed, posed

@@ -22,10 +22,10 @@ from workbench.contract.errors import InputError
 from workbench.contract.units import format_quantity as say
 from workbench.run.processes import cores, on_processes
 from workbench.verification.run import run as made
-from workbench.verification.tube.asked import free, notes, varied, widths
 from workbench.verification.tube.beside import other, taken
 from workbench.verification.tube.checker.balls import up
 from workbench.verification.tube.checker.data import Tube
+from workbench.verification.tube.claim_settings import free, notes, varied, widths
 from workbench.verification.tube.judged import Found, in_words, judged, told, worded
 from workbench.verification.tube.opened import Varied
 from workbench.verification.tube.posed import Posed, posed

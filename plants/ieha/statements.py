@@ -11,7 +11,7 @@ from workbench.contract.machine_limits import Limit, chamber_limits
 from workbench.contract.system import Signal
 
 
-class Told:
+class Statements:
     """The part of `plants.ieha.hydraulics.Hydraulics` that has no equations."""
 
     detail: Any

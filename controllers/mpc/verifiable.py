@@ -8,7 +8,7 @@ from controllers.mpc.signals import MPCSignals
 from controllers.mpc.terminal_set import Terminal
 
 
-class AskedOfMPC(MPCSignals):
+class VerifiableMPC(MPCSignals):
     """Answers of an `MPC` about itself, in deviations from the steady state where matrices are meant."""
 
     @property

@@ -6,8 +6,8 @@ import numpy as np
 
 from workbench.contract.capabilities import Predictive
 from workbench.contract.system import names
+from workbench.verification.results.model import law_of
 from workbench.verification.run import Run
-from workbench.verification.told.model import law_of
 
 
 def limits(run: Run) -> list[dict]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from plants.valve_circuits.told import ValveSections
+from plants.valve_circuits.valve_sections import ValveSections
 from workbench.contract.capabilities import HasValveSections
 
 from . import segments

@@ -15,7 +15,7 @@ from workbench.contract.wrappers.around import Around
 
 @final
 @dataclass(frozen=True, eq=False)
-class SupplyTold(Around):
+class OnMeasuredSupply(Around):
     """`inner` (VDC, PID: anything whose model has p_s) with the measured supply pressure in its model, at every instant.
 
         |o| ≤ o_0 + u_max sat((p_s − p)/p_f)          p: the chamber that the opening o would fill, sat in 0 … 1
@@ -46,13 +46,13 @@ class SupplyTold(Around):
         model = self.inner.model
         if model is None or model.p_s is None or self.inner.period is not None:
             raise InputError(
-                f"SupplyTold: {type(self.inner).__name__} has no model with a supply pressure, or is sampled already",
+                f"OnMeasuredSupply: {type(self.inner).__name__} has no model with a supply pressure, or is sampled already",
                 mend="put it around VDC or PID, inside Sampled",
             )
         self._check()
         if len(self.supplies) not in (1, self.inner.model.n):
             raise InputError(
-                f"SupplyTold: {len(self.supplies)} supply pressures for {self.inner.model.n} cylinders",
+                f"OnMeasuredSupply: {len(self.supplies)} supply pressures for {self.inner.model.n} cylinders",
                 mend="give supplies=plant.supply_names",
             )
 
@@ -62,7 +62,7 @@ class SupplyTold(Around):
         own = self.inner.measured
         model = self.inner.model
         more = [
-            find(model.outputs, n, "SupplyTold")
+            find(model.outputs, n, "OnMeasuredSupply")
             for n in model.pressure_names
             if n not in names(own)
         ]

@@ -27,9 +27,9 @@ from workbench.run import metrics
 from workbench.run.targets import target_name
 from workbench.verification import run_claims
 from workbench.verification.linear.systems import LinearSystem, break_loop, feedback
+from workbench.verification.results.limits import limits
+from workbench.verification.results.model import POINTS, followed, law_of, model, where
 from workbench.verification.run import Run
-from workbench.verification.told.limits import limits
-from workbench.verification.told.model import POINTS, followed, law_of, model, where
 
 
 def run_arrays(run: Run, claims: Sequence) -> dict:

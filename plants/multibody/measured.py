@@ -7,7 +7,7 @@ from plants.multibody.equations import Equations
 from plants.multibody.surroundings import Surroundings
 
 
-class Told(Equations):
+class Measured(Equations):
     """The part of `plants.multibody.mechanism.Mechanism` that tells of its motion."""
 
     def out(self, t, x):

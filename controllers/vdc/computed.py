@@ -9,7 +9,7 @@ from controllers.vdc.forces import Forces
 from plants.multibody import coordinates
 
 
-class Told(NamedTuple):
+class Computed(NamedTuple):
     """What the law computes at one true state: the fields of `controllers.vdc.part.Given`, each with an entry for every drive.
 
     steps: name of a perturbation → commands of all drives. asked: one line, or None, for all drives.
@@ -49,7 +49,7 @@ class Truth(NamedTuple):
     τ: Any
 
 
-def told_by(law: Forces, plant, served, state: State, truth: Truth) -> Told:
+def computed_by(law: Forces, plant, served, state: State, truth: Truth) -> Computed:
     """What the law computes at a true state, for all drives. served: (part, drive of the plant) of every driven actuator."""
     need, pulls, qdd, τ = truth
     loop = state.loop
@@ -69,7 +69,7 @@ def told_by(law: Forces, plant, served, state: State, truth: Truth) -> Told:
     acting = [
         part.acting(drive, pulls[i].x, pulls[i].s) for (part, drive), i in zip(served, driven)
     ]
-    return Told(
+    return Computed(
         f_fr=f_fr,
         own_f_fr=own_f_fr,
         f_pr=f_pr,
