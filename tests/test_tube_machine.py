@@ -1,8 +1,9 @@
 """A tube that leaves what its machine can do proves nothing about it: strokes and vacuum over every box that runs cross."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from types import SimpleNamespace
+from typing import Annotated
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from tests.test_tube import ASKED, SINE, Integral, Throttled
 from workbench import ClosedLoop, Sampled, Signal
 from workbench.contract.machine_limits import Limit
+from workbench.contract.parameters import Unit
 from workbench.verification.run import run
 from workbench.verification.tube import judged
 from workbench.verification.tube import kept_limits as module
@@ -22,6 +24,7 @@ from workbench.verification.verdict import Verdict
 class Walled(Throttled):
     """The chamber with a piston that has ends, whose length is told beside its states, and no vacuum in it."""
 
+    stroke: Annotated[float, Unit("1")] = 1.0
     monitors = (Signal("length"),)
 
     def monitor(self, t, x, u):
@@ -29,7 +32,7 @@ class Walled(Throttled):
 
     def machine_limits(self):
         return (
-            Limit("length of piston", ("length",), low=0.0, high=1.0),
+            Limit("length of piston", ("length",), low=0.0, high=self.stroke),
             Limit("vacuum in p", ("p",), low=-1.0),
             Limit("command", ("u",), low=-1e-9, high=1e-9, bearable=True),
         )
@@ -76,6 +79,15 @@ def test_one_box_that_leaves_a_limit_is_told(asked, node, ends, name, edge):
     (told,) = beyond(asked, node, **ends)
     assert told.startswith(f"{name} is only known to stay between")
     assert told.endswith(f"the machine's limit is {edge}")
+
+
+@pytest.mark.parametrize("stroke, left", [((0.9, 1.2), 0), ((0.5, 1.0), 1), ((1.0, 1.0), 0)])
+def test_a_limit_is_where_the_numbers_of_the_plant_leave_it_least(stroke, left):
+    """The flow of the plant does not know its stroke: a range of it moves the limit alone."""
+    own = run(ClosedLoop(Walled(), Sampled(Integral(T=0.01), 0.01)), SINE)
+    claim = replace(ASKED, parameters={"stroke": stroke})
+    question = posed(own, widths(claim, own.loop), 1, free(claim, own.loop))
+    assert len(beyond((own, question), y=(0.0, 0.1))) == left
 
 
 def test_a_node_that_no_sample_leaves_has_no_box(asked):

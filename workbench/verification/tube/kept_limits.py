@@ -5,6 +5,9 @@ Of every node the box that its runs cross until the next sample is known; a limi
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import casadi as ca
@@ -12,6 +15,7 @@ import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.machine_limits import Limit
+from workbench.contract.parameters import bind
 from workbench.contract.system import names
 from workbench.contract.units import format_quantity as say
 from workbench.numerics.calculus import Traced, trace
@@ -22,20 +26,20 @@ from workbench.verification.tube.checker.data import Tube
 from workbench.verification.tube.checker.interval import Interval
 from workbench.verification.tube.checker.judge import Seen
 from workbench.verification.tube.checker.samples import disturbances, moment
-from workbench.verification.tube.opened import Free, noisy, opened
+from workbench.verification.tube.opened import Free, Varied, noisy, opened
 from workbench.verification.tube.posed import Posed
 from workbench.verification.tube.programs import program
 
 AT_ONCE = 250  # nodes that are looked at side by side
+MOST_CORNERS = 8  # numbers whose bounds are tried in all combinations; of more of them all low ones, and all high ones
 
 
 def beyond_limits(run: Any, question: Posed, c: Tube, seen: Seen) -> list[str]:
     """The machine's limits that a run of this tube is not known to keep, in words."""
     loop = noisy(run.loop, question.free.noises)
     traced = trace(loop, (*run.demand.live, *(noise.input for noise in question.free.noises)))
-    asked = [limit for limit in loop.plant.machine_limits() if not limit.bearable]
     found = []
-    for limit in asked:
+    for limit in tightest(loop, question.free.numbers):
         low, high = known(limited(loop, traced, limit), question.free, traced, c, seen)
         if limit.low <= low and high <= limit.high:
             continue
@@ -45,6 +49,20 @@ def beyond_limits(run: Any, question: Posed, c: Tube, seen: Seen) -> list[str]:
             f"{limit.name} is only known to stay between {least} and {most}, the machine's limit is {say(edge, limit.unit)}"
         )
     return found
+
+
+def tightest(loop: Any, numbers: Sequence[Varied]) -> list[Limit]:
+    """The plant's limits with those ends that they have at whichever bounds of its numbers leave them least."""
+    ends = [[(f"plant.{v.path}", end) for end in (v.low, v.high)] for v in numbers]
+    corners = itertools.product(*ends) if len(ends) <= MOST_CORNERS else zip(*ends)
+    found: dict[str, Limit] = {}
+    for corner in corners:
+        plant = bind(loop, dict(corner)).plant if corner else loop.plant
+        for limit in plant.machine_limits():
+            known = found.setdefault(limit.name, limit)
+            ends_of = {"low": max(known.low, limit.low), "high": min(known.high, limit.high)}
+            found[limit.name] = replace(known, **ends_of)
+    return [limit for limit in found.values() if not limit.bearable]
 
 
 def limited(loop: Any, traced: Traced, limit: Limit) -> ca.Function:
