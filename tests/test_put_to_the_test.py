@@ -68,6 +68,22 @@ def test_what_was_never_true_where_it_was_asked(text, x, idle):
 
 
 @pytest.mark.parametrize(
+    "text, blind",
+    [
+        ("always (historically[7 s, 9 s] (x > 1 m)) and always (y < 1 m)", True),
+        ("always[0 s, 1 s] (y < 1 m and historically[2 s, 9 s] (x > 1 m))", True),
+        ("always (not (y < 1 m since[7 s, 9 s] x > 1 m)) and always (y < 1 m)", True),
+        ("always[0 s, 2 s] (y < 1 m and historically[2 s, 9 s] (x < 1 m))", False),
+        ("always (y < 1 m) or eventually[7 s, 9 s] (x > 1 m)", False),
+    ],
+)
+def test_what_looks_back_at_nothing(text, blind):
+    sentence, columns = answer(text, [0] * 6)
+    found = sentence.on(TIME, columns)
+    assert found.holds is True and bool(found.blind) is blind
+
+
+@pytest.mark.parametrize(
     "text, decides",
     [
         ("always (once (x < 1 m))", True),

@@ -140,6 +140,8 @@ def _unasked(data: Mapping[str, Any]) -> str:
     """Why a sentence that is true asked nothing of its run, in words; or ""."""
     if data["idle"]:
         return f"{data['idle'][0]} was never true in this run"
+    if data["blind"]:
+        return f"the interval of {data['blind'][0]} held no sample"
     return "its intervals held no sample" if data["time"] is None else data["empty"]
 
 
@@ -193,6 +195,7 @@ def told(answer: Answer) -> dict:
         "mixed": answer.mixed,
         "room": answer.room,
         "idle": list(answer.idle),
+        "blind": list(answer.blind),
         "clauses": [
             {"text": c.text, "holds": c.holds, "margin": c.margin, "unit": c.unit}
             for c in answer.clauses

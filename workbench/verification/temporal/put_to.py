@@ -47,10 +47,11 @@ def covered(first: np.ndarray, last: np.ndarray, n: int) -> np.ndarray:
 
 def untested(
     monitor: Monitor, formula: S.Formula, piece: Callable[[S.Formula], str]
-) -> tuple[list[str], list[str]]:
-    """(what put nothing to the test, what is ruled out and never came true beside something that did), as `piece` words them.
+) -> tuple[list[str], list[str], list[str]]:
+    """(what put nothing to the test, what is ruled out and never came true beside something that did, what looks back at nothing).
 
-    That a and b are never true together says something where one of them was. What counts is the samples at which they are asked.
+    All as `piece` words them. That a and b are never true together says something where one of them was. What counts is the samples
+    at which they are asked.
     """
     at = asked_at(monitor, formula)
     came = lambda part: bool((monitor.bounds(part).low[at[id(part)]] >= 0).any())
@@ -62,7 +63,24 @@ def untested(
             idle.append(" or ".join(left))
         else:
             never += left
-    return idle, never
+    return (
+        idle,
+        never,
+        [piece(part) for part in _looking_back(formula) if _empty(monitor, part, at)],
+    )
+
+
+def _looking_back(formula: S.Formula) -> list[S.Timed | S.Until]:
+    """The parts that ask for earlier instants, in the order of the sentence."""
+    own = [formula] if isinstance(formula, S.Timed | S.Until) and formula.past else []
+    return own + [found for part in S.parts_of(formula) for found in _looking_back(part)]
+
+
+def _empty(monitor: Monitor, part: S.Timed | S.Until, at: dict[int, np.ndarray]) -> bool:
+    """Whether the interval of a part holds no sample wherever it is asked."""
+    asked = at[id(part)]
+    window = monitor.window(part)
+    return bool(asked.any() and not (window.first <= window.last)[asked].any())
 
 
 def by_first_sample(monitor: Monitor, formula: S.Formula) -> bool:

@@ -64,6 +64,7 @@ class Answer:
     room      margin of the comparison that decides in its own unit, and that unit; None where none decides
     idle      words of every condition of an `implies`, and of all parts of what is ruled out, where they are false at every sample
     never     words of what is ruled out beside something that came true, and is false at every sample
+    blind     words of what looks back at intervals that hold no sample, wherever it is asked
     """
 
     holds: bool | None
@@ -81,6 +82,7 @@ class Answer:
     room: tuple[float, str] | None = None
     idle: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
+    blind: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,8 +154,8 @@ class Sentence:
             clauses=clauses,
             series=bounds,
         )
-        idle, never = untested(monitor, self.formula, self.piece)
-        answer = replace(answer, idle=tuple(idle), never=tuple(never))
+        idle, never, blind = map(tuple, untested(monitor, self.formula, self.piece))
+        answer = replace(answer, idle=idle, never=never, blind=blind)
         if at is None:
             return answer
         c, k = at.comparison, at.sample
