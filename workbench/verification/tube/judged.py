@@ -204,6 +204,8 @@ def in_words(question: Posed, c: Tube, reach: np.ndarray) -> str:
     text = f"{own[k]} within ± {say(reach[0, k], units[k])} at first, ± {say(reach[-1, k], units[k])} at the end"
     for (word, unit), size in sizes(c, question.told).items():
         text += f"; {word} below {say(size, unit)} at every sample"
+    if question.ends == "horizon":
+        text += f"; up to {say(question.begins + (len(c.z) - 1) * c.T, 's')}, the end of the run, and no longer"
     return text
 
 
