@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.test_tube import ASKED, SINE, Integral, Throttled
-from workbench import ClosedLoop, Sampled, Signal
+from workbench import ClosedLoop, InputError, Sampled, Signal
 from workbench.contract.machine_limits import Limit
 from workbench.contract.parameters import Unit
 from workbench.verification.run import run
@@ -88,6 +88,14 @@ def test_a_limit_is_where_the_numbers_of_the_plant_leave_it_least(stroke, left):
     claim = replace(ASKED, parameters={"stroke": stroke})
     question = posed(own, widths(claim, own.loop), 1, free(claim, own.loop))
     assert len(beyond((own, question), y=(0.0, 0.1))) == left
+
+
+def test_numbers_that_no_machine_has_together_are_told(asked, monkeypatch):
+    def refused(*_):
+        raise InputError("p_s below p_r")
+
+    monkeypatch.setattr(module, "tightest", refused)
+    assert beyond(asked) == ["no machine has some of these numbers together: p_s below p_r"]
 
 
 def test_a_node_that_no_sample_leaves_has_no_box(asked):

@@ -38,8 +38,12 @@ def beyond_limits(run: Any, question: Posed, c: Tube, seen: Seen) -> list[str]:
     """The machine's limits that a run of this tube is not known to keep, in words."""
     loop = noisy(run.loop, question.free.noises)
     traced = trace(loop, (*run.demand.live, *(noise.input for noise in question.free.noises)))
+    try:
+        limits = tightest(loop, question.free.numbers)
+    except InputError as why:
+        return [f"no machine has some of these numbers together: {why.message}"]
     found = []
-    for limit in tightest(loop, question.free.numbers):
+    for limit in limits:
         low, high = known(limited(loop, traced, limit), question.free, traced, c, seen)
         if limit.low <= low and high <= limit.high:
             continue
