@@ -127,12 +127,19 @@ def answer(verdicts: Iterable[Verdict]) -> dict:
     if by["undecided"]:
         return _said("undecided", "Not decided.", _failing(by))
     if answers_stability(counted):
-        return _said("holds", "Yes.", _holding(counted))
+        return _said("holds", _yes(counted), _holding(counted))
     lost = lost_for_information(verdicts)
     unasked = "Stability was not asked: none of the counted claims is about it."
     if lost:
         unasked = f"Stability does not count in this file, and {lost} is violated."
     return _said("holds", "The requirements hold.", f"{unasked} {_holding(counted)}")
+
+
+def _yes(counted: list[Verdict]) -> str:
+    """Yes, and how long where nothing but tubes that end with the run answers it."""
+    stable = [v for v in counted if answers_stability([v])]
+    ending = all(v.key == "tube" and v.data.get("ends") == "horizon" for v in stable)
+    return "Yes, up to the end of the run." if ending else "Yes."
 
 
 def _said(word: str, lead: str, text: str) -> dict:

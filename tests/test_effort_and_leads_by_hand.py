@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from plants.components.chamber import CAVITY, Oil
-from plants.ieha.statements import Told
+from plants.ieha.statements import Statements
 from plants.multibody import effort, leading
 from plants.valve_circuits import solve
 from workbench.contract.errors import InputError
@@ -131,7 +131,7 @@ def test_limits_of_an_actuator_of_its_own():
     """The carriage both ways, and vacuum of an open circuit, as gauge pressures."""
     oil = SimpleNamespace(hollow=CAVITY, p_0=1e5)
     own = SimpleNamespace(stop_E=SimpleNamespace(limit=5e-4), circuit="open", oil=oil)
-    carriage, *chambers = Told.own_limits(own, "lift", "drive.")
+    carriage, *chambers = Statements.own_limits(own, "lift", "drive.")
     assert (carriage.low, carriage.high, carriage.bearable, carriage.key) == (
         -5e-4,
         5e-4,
@@ -140,7 +140,7 @@ def test_limits_of_an_actuator_of_its_own():
     )
     assert chambers and all(limit.low == CAVITY - 1e5 for limit in chambers)
     own.circuit = "closed"
-    assert len(Told.own_limits(own)) == 1
+    assert len(Statements.own_limits(own)) == 1
 
 
 # ---- oil ----------

@@ -151,6 +151,7 @@ VIOLATED = Verdict(
     "energy", "energy balance of the run", False, "numerical", -0.03, "1", 0.01, "friction"
 )
 STABLE = Verdict("practical-stability", "comes back from other starts", True, "sampled")
+TUBE = Verdict("tube", "stays in a tube", True, "proof", data={"ends": "horizon"})
 UNDECIDED = Verdict("cuts", "virtual power flows cancel", None, worst="no run reached its end")
 ASIDE = Verdict(
     "theorem",
@@ -289,6 +290,9 @@ def test_minimal_content_is_one_page_with_the_verdicts():
     [
         ((STABLE,), "holds", "Yes."),
         ((STABLE, HOLDS, ASIDE), "holds", "Yes."),
+        ((TUBE, HOLDS), "holds", "Yes, up to the end of the run."),
+        ((TUBE, STABLE), "holds", "Yes."),
+        ((replace(TUBE, data={"ends": "period"}), HOLDS), "holds", "Yes."),
         ((HOLDS,), "holds", "The requirements hold."),
         ((HOLDS, replace(STABLE, counted=False)), "holds", "The requirements hold."),
         ((HOLDS, UNDECIDED), "undecided", "Not decided."),

@@ -11,7 +11,7 @@ from plants import machine_files
 from plants.components import sizes
 from plants.components.friction import Frictionless, LuGre
 from plants.drives.compressible_rod import CompressibleRod
-from plants.ieha.statements import Told
+from plants.ieha.statements import Statements
 from plants.metered.arms_names import MeteredArmsNames
 from plants.multibody import effort, leading, pins
 from plants.multibody import measured as told
@@ -130,13 +130,13 @@ def test_an_arm_at_the_end_of_its_range_points_through_its_joint(θ, fine):
 def test_from_one_piston_to_the_next(N, turning, pulse):
     """ω = 8 rad/s: an even number of pistons changes ports two at a time."""
     pump = SimpleNamespace(N=N, ω=8.0)
-    found = Told.pulse.fget(SimpleNamespace(turning=turning, pump=pump))
+    found = Statements.pulse.fget(SimpleNamespace(turning=turning, pump=pump))
     assert found == pytest.approx(pulse, rel=1e-12, abs=0.0)
 
 
 def test_a_cylinder_rubs_that_has_a_law_of_friction():
-    assert Told.rubs.fget(SimpleNamespace(friction=LuGre())) is True
-    assert Told.rubs.fget(SimpleNamespace(friction=Frictionless())) is False
+    assert Statements.rubs.fget(SimpleNamespace(friction=LuGre())) is True
+    assert Statements.rubs.fget(SimpleNamespace(friction=Frictionless())) is False
 
 
 def test_two_pins_of_like_names_are_named():

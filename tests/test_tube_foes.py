@@ -161,6 +161,13 @@ def test_a_quotient_by_a_double_root_becomes_one_operation_only_where_it_is_a_re
             assert found.lo <= float(f(a, b)) <= found.hi
 
 
+def test_a_square_that_stands_twice_under_a_root_is_taken_out_once():
+    x, w = ca.SX.sym("x"), ca.SX.sym("w")
+    f = ca.Function("f", [x, w], [x / ca.sqrt(ca.sqrt((x * x + w) + x * x))])
+    found = program(f).run(iv, [Interval(1.5), Interval(0.2)], lambda v: v)[0]
+    assert found.lo <= float(f(1.5, 0.2)) <= found.hi
+
+
 def test_any_number_but_zero_is_true():
     x, y = ca.SX.sym("x"), ca.SX.sym("y")
     e = ca.vertcat(ca.logic_not(x), ca.logic_and(x, y), ca.logic_or(x, y), ca.if_else(x, 3.0, 4.0))

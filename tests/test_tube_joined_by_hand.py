@@ -147,6 +147,9 @@ def one(monkeypatch):
     monkeypatch.setattr(judged_of, "reason", lambda question, found: "why")
     monkeypatch.setattr(judged_of, "smaller", lambda found, share: "; smaller")
     monkeypatch.setattr(judged_of, "stated", lambda tube, seen: f"stated {tube}")
+    monkeypatch.setattr(
+        judged_of, "beyond_limits", lambda run, question, c, seen: [f"{c} {seen} left"]
+    )
 
     def made(failed=None, judge=lambda c: "seen"):
         found = SimpleNamespace(failed=failed, tube="tube", seen=None)
@@ -163,7 +166,7 @@ def test_what_the_checker_accepts_is_decided_on(one):
     found, question = one()
     assert question.given[1:] == ("half", 3, "free", "start", 1.5)
     assert (found.question, found.tube, found.seen) == (question, "stated tube", "seen")
-    assert found.verdict == (question, "stated tube", "seen", SAID)
+    assert found.verdict == (question, "stated tube", "seen", SAID, ["stated tube seen left"])
 
 
 def test_a_search_that_fails_is_told_with_its_instant(one):

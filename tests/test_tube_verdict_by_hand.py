@@ -60,6 +60,10 @@ def test_widths_at_both_ends_in_words():
         module.in_words(posed(other), other, reach)
         == "p within ± 0.4 bar at first, ± 0.5 bar at the end"
     )
+    short = posed(other, ends="horizon", begins=1.0)
+    assert module.in_words(short, other, reach).endswith(
+        "; up to 1.04 s, the end of the run, and no longer"
+    )
     fixed = tube(half=np.zeros(3), **NOTHING)
     assert module.in_words(posed(fixed), fixed, reach).startswith("q within")
 

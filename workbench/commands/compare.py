@@ -34,7 +34,7 @@ from workbench.run.provenance import described
 from workbench.verification.judge import examine
 from workbench.verification.observed.at_rest import comes_to_rest
 from workbench.verification.observed.response import swings
-from workbench.verification.run import Run, run, run_many
+from workbench.verification.run import Run, no_machine, run, run_many
 from workbench.verification.run_claims import Tracking
 from workbench.verification.verdict import Verdict, conjunction, exit_code
 
@@ -191,8 +191,8 @@ def under(r: Run, settle: float) -> Under:
         )
         return Under(np.nan, np.nan, None, why, unit)
     part = r.settled(settle)
-    if r.left[1]:
-        return Under(float(e[part].max()), _rms(e[part]), False, r.left[1], unit)
+    if why := no_machine(r):
+        return Under(float(e[part].max()), _rms(e[part]), False, why, unit)
     own = swings(r, FLOOR, CHATTER)
     words = own.words(CHATTER)
     brief = "" if comes_to_rest(r) else own.seen.brief

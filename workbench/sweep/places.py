@@ -13,11 +13,13 @@ from typing import Any, final
 from workbench.cases.edit import plain
 from workbench.cases.node import Node
 from workbench.cases.refusals import unknown
+from workbench.cases.yaml_input import read
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import leaves
 from workbench.files.open_file import contents
 
-_FILES = (".yaml", ".yml", ".csv", ".so", ".fmu")
+_TREES = (".yaml", ".yml")
+_FILES = (*_TREES, ".csv", ".so", ".fmu")
 
 
 @final
@@ -198,11 +200,25 @@ def _named(tree: Any) -> set[str]:
 
 
 @cache
-def _hash(path: Path) -> str:
+def _hash(path: Path, within: tuple[Path, ...] = ()) -> str:
+    """Of a file's content, and of the files that a file of YAML names in turn; within: those that lead to it."""
     try:
-        return hashlib.sha256(contents(path)).hexdigest()
+        found = hashlib.sha256(contents(path))
     except InputError:  # whoever reads it says why it cannot be read
         return ""
+    place = path.resolve()
+    if path.suffix.lower() in _TREES and place not in within:
+        for name in sorted(_named(_plain(path))):
+            found.update(f"{name} {_hash(path.parent / name, (*within, place))}".encode())
+    return found.hexdigest()
+
+
+def _plain(path: Path) -> Any:
+    """What a file of YAML says; None of one that cannot be read so."""
+    try:
+        return read(path).plain()
+    except InputError:
+        return None
 
 
 @cache

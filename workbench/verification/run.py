@@ -184,6 +184,11 @@ class Run:
         return slice(min(first, int(0.9 * len(self.log.time))), None)
 
 
+def no_machine(run: Run) -> str:
+    """Why the equations describe no machine somewhere in the run: a stroke, vacuum, a change point, in words; "" else."""
+    return next(filter(None, (run.left[1], run.hollow[1], run.crossed[1])), "")
+
+
 def error_unit(loop: System) -> str:
     """Unit of a loop's error: m for a tool, else that of what follows a reference first."""
     if loop.plant.has_tool:

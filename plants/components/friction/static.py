@@ -90,8 +90,8 @@ def follow(law, **usual: float) -> None:
 
 def check_stribeck(law) -> None:
     """Bounds of each number, and no breakaway friction below the friction of sliding; left out, it follows that."""
-    follow(law, F_s=USUAL * law.F_c)
     check_bounds(law)
+    follow(law, F_s=USUAL * law.F_c)
     if law.F_s < law.F_c:
         raise InputError(
             f"F_s: breakaway friction, {law.F_s:g} N, must not be below Coulomb friction, F_c = {law.F_c:g} N",

@@ -12,7 +12,7 @@ the energy of the supply in them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,7 @@ from workbench.verification.run import Run
 from workbench.verification.scales import scales
 from workbench.verification.temporal.parser import parse
 from workbench.verification.temporal.sentence import understood
-from workbench.verification.temporal.signals import table
+from workbench.verification.temporal.signals import columns, table
 from workbench.verification.temporal.syntax import looks_ahead, signals_in
 from workbench.verification.temporal.unbreakable import unbreakable
 from workbench.verification.verdict import Verdict
@@ -35,6 +35,7 @@ from workbench.verification.verdict import Verdict
 FAR = 100.0  # times the largest value of a signal that nobody gave a scale
 AMPLIFIED = 10.0  # times the supply's pressure: no ratio of areas makes more of it
 ATMOSPHERE = 101325.0  # Pa: below zero by this, a gauge shows vacuum
+LITTLE = 0.1  # share of the largest way: a joint that moves less, as it must on a path of the tool, may be asked to hold still
 MEND = "state a bound that the machine could exceed"
 
 
@@ -186,7 +187,8 @@ def sentence(claim: Any, run: Run, verdict: Verdict) -> str:
     """Of the room that a sentence leaves; of a conjunction, where no part of it asks anything of this machine."""
     parts = verdict.data.get("clauses", ())
     if len(parts) == 1 and verdict.data["clause"]:
-        return _room(verdict.data["clause"], run, parts[0])
+        room, unit = verdict.data.get("room") or (parts[0]["margin"], parts[0]["unit"])
+        return _room(verdict.data["clause"], run, {"margin": room, "unit": unit})
     why = [_room(part["text"], run, part) for part in parts]
     asking = [part for part, wide in zip(parts, why) if not wide]
     if len(asking) == len(parts) or not all(_true_of_all(part["text"], run) for part in asking):
@@ -204,12 +206,16 @@ def _true_of_all(text: str, run: Run) -> bool:
 
 
 def _room(text: str, run: Run, part: Mapping[str, Any]) -> str:
-    """Of the room of one part: of the tool's error, or of signals of which the machine states how large is large."""
+    """Of the room of one part: of an error, or of signals of which the machine states how large is large."""
     margin, unit = part["margin"], part["unit"]
     if margin is None:
         return ""
-    if "tool_error" in signals_in(parse(text)) and unit == run.error_unit:
+    named = signals_in(parse(text))
+    if "tool_error" in named and unit == run.error_unit:
         return too_wide(run, margin, unit)
+    moved = max((_way_of(run, name) for name in errors_in(named)), default=0.0)
+    if 0 < moved <= margin and LITTLE * _whole_way(run, unit) <= margin:
+        return f"{say(margin, unit, 3)} is more than the whole movement, {say(moved, unit, 3)}"
     own = scales(run.loop.plant).of_unit(unit)
     if own is None or margin < FARTHEST * own.value:
         return ""
@@ -217,6 +223,27 @@ def _room(text: str, run: Run, part: Mapping[str, Any]) -> str:
     return (
         f"the room left, {room}, is {FARTHEST:g} times what is large for the machine ({own.source})"
     )
+
+
+def errors_in(named: Sequence[str]) -> list[str]:
+    """Signals whose errors a sentence names, as e_x or as x beside x_d."""
+    own = [name.removeprefix("e_") for name in named if name.startswith("e_")]
+    return own + [name for name in named if f"{name}_d" in named]
+
+
+def _way_of(run: Run, name: str) -> float:
+    """The largest error of one signal if it stayed where it began, on the steps of the run; 0 of one without an error."""
+    if name not in run.fine.log.names:
+        return 0.0
+    found = columns(run, [f"e_{name}"])[f"e_{name}"]
+    value = run.fine.log.array(name)
+    return 0.0 if found is None else float(np.abs(found + value - value[0]).max())
+
+
+def _whole_way(run: Run, unit: str) -> float:
+    """The largest of these, of all signals of this unit that follow something."""
+    own = [n for n in joint_errors(run.fine) if run.fine.log.signal(n).unit == unit]
+    return max((_way_of(run, name) for name in own), default=0.0)
 
 
 REACHES: Mapping[str, Any] = {

@@ -102,7 +102,7 @@ def says_nothing(sentence: Sentence, run: Any, found: Mapping[str, Any]) -> str:
     time = run.fine.log.time
     if unbreakable(sentence, float(time[-1])):
         return "nothing that these signals could do makes it false"
-    if true_at_start(sentence, time, found):
+    if sentence.by_first_sample(time, found):
         return "it is true at the start of the run already, whatever comes after"
     if at_last_alone(sentence.formula, float(time[-1])):
         return "it says something of the last instant of the run alone"
@@ -113,12 +113,6 @@ def says_nothing(sentence: Sentence, run: Any, found: Mapping[str, Any]) -> str:
     if given and true_of_all_beside(sentence, time, given):
         return f"{', '.join(given)} is what the scenario gives, and makes it true whatever the loop does"
     return ""
-
-
-def true_at_start(sentence: Sentence, time: np.ndarray, found: Mapping[str, Any]) -> bool:
-    """Whether the first sample makes a sentence true, so that no run could make it false."""
-    first = {name: values[:1] for name, values in found.items()}
-    return sentence.on(time[:1], first, complete=False).holds is True
 
 
 def stands(values: np.ndarray, floor: float) -> bool:
@@ -146,6 +140,8 @@ def _unasked(data: Mapping[str, Any]) -> str:
     """Why a sentence that is true asked nothing of its run, in words; or ""."""
     if data["idle"]:
         return f"{data['idle'][0]} was never true in this run"
+    if data["blind"]:
+        return f"the interval of {data['blind'][0]} held no sample"
     return "its intervals held no sample" if data["time"] is None else data["empty"]
 
 
@@ -197,7 +193,9 @@ def told(answer: Answer) -> dict:
         "time": answer.time,
         "slopes": dict(answer.slopes),
         "mixed": answer.mixed,
+        "room": answer.room,
         "idle": list(answer.idle),
+        "blind": list(answer.blind),
         "clauses": [
             {"text": c.text, "holds": c.holds, "margin": c.margin, "unit": c.unit}
             for c in answer.clauses

@@ -16,7 +16,7 @@ from workbench.contract.parameters import bind
 from workbench.verification.answers import Answers
 from workbench.verification.observed.requirement_claims import missing_in
 from workbench.verification.probability.draws import Law
-from workbench.verification.run import Run, run_many
+from workbench.verification.run import Run, no_machine, run_many
 from workbench.verification.run import run as simulated
 from workbench.verification.scales import scales
 from workbench.verification.search.moves import MATTERS, move
@@ -32,7 +32,8 @@ class Said:
     margin: float
 
 
-LOST = Said(False, -math.inf)  # of a run that cannot be made, diverges or leaves the sentence open
+# Of a run that cannot be made, diverges, leaves the sentence open, or meets it where no machine can be.
+LOST = Said(False, -math.inf)
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +131,7 @@ def _said(numbers: Sequence[float]) -> list[Said]:
 
 
 def said(sentence: Sentence, run: Run, scale: Scale | None = None) -> Said:
-    """What a run says to a sentence; one that ends early, or leaves it undecided, does not meet it."""
+    """What a run says to a sentence; one that ends early, or that would leave it undecided, does not meet it."""
     if not run.log.status.completed:
         return LOST
     found = columns(run, sentence.names)
@@ -140,7 +141,7 @@ def said(sentence: Sentence, run: Run, scale: Scale | None = None) -> Said:
         answer = sentence.on(run.fine.log.time, found, scale=scale)  # type: ignore[arg-type]
     except ValueError:
         return LOST
-    if answer.holds is None:
+    if answer.holds is None or answer.holds and no_machine(run):
         return LOST
     beyond = math.inf if answer.holds else -math.inf
     return Said(answer.holds, beyond if answer.margin is None else answer.margin)

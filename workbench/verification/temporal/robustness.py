@@ -129,7 +129,7 @@ def decided(monitor: Monitor, formula: S.Formula, bounds: Bounds, k: int = 0) ->
     if up < 0:
         return False
     told = {c: truths(c, margin) for c, margin in monitor.margins.items()}
-    signs = Monitor(monitor.instants, told, monitor._windows).bounds(formula)
+    signs = type(monitor)(monitor.instants, told, monitor._windows).bounds(formula)
     if signs.low[k] > 0:
         return True
     return False if signs.up[k] < 0 else None

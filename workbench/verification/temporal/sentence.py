@@ -21,6 +21,7 @@ from workbench.verification.temporal import syntax as S
 from workbench.verification.temporal.contradiction import check_contradiction
 from workbench.verification.temporal.deciding import deciding
 from workbench.verification.temporal.parser import parse
+from workbench.verification.temporal.put_to import by_first_sample, untested
 from workbench.verification.temporal.refusal import refusal
 from workbench.verification.temporal.robustness import Bounds, Monitor, decided
 from workbench.verification.temporal.terms import Units, constant, margin, unit_of, value
@@ -60,8 +61,10 @@ class Answer:
     slopes    signal → change of the margin with it, at that instant
     series    robustness asked at every sample: bounds low ≤ ρ ≤ up (N,)
     curve     margin of the deciding comparison at every sample (N,), its opposite where `not` turns it
+    room      margin of the comparison that decides in its own unit, and that unit; None where none decides
     idle      words of every condition of an `implies`, and of all parts of what is ruled out, where they are false at every sample
     never     words of what is ruled out beside something that came true, and is false at every sample
+    blind     words of what looks back at intervals that hold no sample, wherever it is asked
     """
 
     holds: bool | None
@@ -76,8 +79,10 @@ class Answer:
     clauses: tuple[Clause, ...]
     series: Bounds
     curve: np.ndarray | None = None
+    room: tuple[float, str] | None = None
     idle: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
+    blind: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,8 +154,8 @@ class Sentence:
             clauses=clauses,
             series=bounds,
         )
-        idle, never = self._untested(monitor)
-        answer = replace(answer, idle=tuple(idle), never=tuple(never))
+        idle, never, blind = map(tuple, untested(monitor, self.formula, self.piece))
+        answer = replace(answer, idle=idle, never=never, blind=blind)
         if at is None:
             return answer
         c, k = at.comparison, at.sample
@@ -158,6 +163,7 @@ class Sentence:
         return replace(
             answer,
             curve=turned * monitor.margins[c],
+            room=(abs(float(margins[c][k])), self.units[c.span]),
             clause=self.piece(c),
             sample=k,
             time=float(time[k]),
@@ -165,21 +171,10 @@ class Sentence:
             slopes={n: s / scales[c] for n, s in slopes(c, columns, k).items()},
         )
 
-    def _untested(self, monitor: Monitor) -> tuple[list[str], list[str]]:
-        """(what put nothing to the test, what is ruled out and never came true beside something that did), in words.
-
-        That a and b are never true together says something where one of them was.
-        """
-        came = lambda part: not (monitor.bounds(part).up < 0).all()
-        idle = [self.piece(c) for c in S.conditions(self.formula) if not came(c)]
-        never: list[str] = []
-        for both in S.ruled_out(self.formula):
-            left = [self.piece(part) for part in both.parts if not came(part)]
-            if len(left) == len(both.parts):
-                idle.append(" or ".join(left))
-            else:
-                never += left
-        return idle, never
+    def by_first_sample(self, time: np.ndarray, columns: Columns) -> bool:
+        """Whether it is true by what the first sample shows, whatever the signals do later."""
+        margins = {c: self._margin(c, time, columns) for c in S.comparisons(self.formula)}
+        return by_first_sample(Monitor(Instants(time), margins), self.formula)
 
     def piece(self, part: S.Part) -> str:
         """The words that a part was read from."""

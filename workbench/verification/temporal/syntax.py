@@ -175,20 +175,30 @@ def _turned(formula: Formula) -> list[Not]:
     return found[:-1] if len(found) == len(formula.parts) else found
 
 
-def ruled_out(formula: Formula, wanted: bool = True) -> list[Junction]:
-    """Every `a and b` that a sentence rules out by `not (a and b)`, in its order; that which is a condition of `implies` is none.
+def ruled_out(formula: Formula, wanted: bool = True, own: bool = True) -> list[Junction]:
+    """Every `a and b` that a sentence rules out, by `not (a and b)` or `not (eventually (a and b))`, in its order.
 
-    wanted: whether the formula has to be true; under one `not` it has to be false.
+    So is `a until b` under a `not`: both of it. That which is a condition of `implies` is none.
+    wanted: whether the formula has to be true; under one `not` it has to be false. own: whether it may be one itself.
     """
     if isinstance(formula, Not):
-        inner = formula.part
-        own = [inner] if wanted and isinstance(inner, Junction) and inner.kind == "and" else []
-        return own + ruled_out(inner, not wanted)
+        return ruled_out(formula.part, not wanted)
+    both = _together(formula) if own and not wanted else None
+    found = [] if both is None else [both]
     turned = _turned(formula)
-    found = []
     for part in parts_of(formula):
-        found += ruled_out(part.part, not wanted) if part in turned else ruled_out(part, wanted)
+        if part in turned:
+            found += ruled_out(part.part, not wanted, False)
+        else:
+            found += ruled_out(part, wanted, own and both is None)
     return found
+
+
+def _together(formula: Formula) -> Junction | None:
+    """The parts that have to come together for a formula to be true; None of one that is no such."""
+    if isinstance(formula, Until):
+        return Junction("and", (formula.left, formula.right), formula.span)
+    return formula if isinstance(formula, Junction) and formula.kind == "and" else None
 
 
 def looks_ahead(formula: Formula) -> bool:

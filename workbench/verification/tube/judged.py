@@ -6,7 +6,7 @@ inequality with outward rounding; the verdict is the checker's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -21,6 +21,7 @@ from workbench.verification.tube.checker.section import Refused
 from workbench.verification.tube.checker.words import digests
 from workbench.verification.tube.claim_settings import bounds, free, notes, sentence, widths
 from workbench.verification.tube.end import alike, closing, narrowed, pace, shown
+from workbench.verification.tube.kept_limits import beyond_limits
 from workbench.verification.tube.measures import STORED, TOOL_ERROR
 from workbench.verification.tube.posed import Posed, posed
 from workbench.verification.tube.progress import Share
@@ -67,7 +68,8 @@ def judged(claim: Any, run: Any, share: Share, start: np.ndarray | None = None) 
     except Refused as why:
         text = f"the checker refuses it: {why}"
         return Found(said(None, worst=text, assumptions=notes(question)))
-    verdict = decided(claim, run.loop, question, certificate, seen, said)
+    outside = beyond_limits(run, question, certificate, seen)
+    verdict = decided(claim, run.loop, question, certificate, seen, said, outside)
     return Found(verdict, question, certificate, seen)
 
 
@@ -132,10 +134,22 @@ def stated(c: Tube, seen: Seen) -> Tube:
     return replace(c, low=low, high=high, least=least.min(axis=0), most=most.max(axis=0))
 
 
-def decided(claim: Any, loop: Any, question: Posed, c: Tube, seen: Seen, said: Any) -> Verdict:
-    """The verdict on a tube that the checker accepts: whether what else is asked follows from it."""
+def decided(
+    claim: Any,
+    loop: Any,
+    question: Posed,
+    c: Tube,
+    seen: Seen,
+    said: Any,
+    outside: Sequence[str] = (),
+) -> Verdict:
+    """The verdict on a tube that the checker accepts: whether what else is asked follows from it.
+
+    outside: what of the machine's limits it does not keep.
+    """
     reach = c.reach[:, 0, c.section]
     missed = beyond(question, c, bounds(claim, loop))
+    missed += outside
     missed += unconditional(question, c)
     lap = closing(c, seen)
     if lap is not None and not lap < 1 - NEUTRAL:
@@ -190,6 +204,8 @@ def in_words(question: Posed, c: Tube, reach: np.ndarray) -> str:
     text = f"{own[k]} within ± {say(reach[0, k], units[k])} at first, ± {say(reach[-1, k], units[k])} at the end"
     for (word, unit), size in sizes(c, question.told).items():
         text += f"; {word} below {say(size, unit)} at every sample"
+    if question.ends == "horizon":
+        text += f"; up to {say(question.begins + (len(c.z) - 1) * c.T, 's')}, the end of the run, and no longer"
     return text
 
 

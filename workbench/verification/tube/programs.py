@@ -95,8 +95,8 @@ def regularised(rows: list, top: int, below: int) -> list[int]:
             return []
         below = of
     terms = added(rows, below)
-    own = [t for t in terms if squared(rows, t, top)]
-    return [t for t in terms if t != own[0]] if own and len(terms) > 1 else []
+    own = next((i for i, t in enumerate(terms) if squared(rows, t, top)), None)
+    return [] if own is None else terms[:own] + terms[own + 1 :]
 
 
 def added(rows: list, node: int) -> list[int]:
