@@ -97,7 +97,7 @@ def test_a_damper_at_rest_gives_nothing():
     spring = SpringDamper(k=900.0, s_0=0.2, d=5e4)
     load = Body("load", "ground", "prismatic", axis=(0.0, 1.0, 0.0), mass=10.0, start=0.5)
     rig = Mechanism((load,), actuators=(Actuator("s", spring, joint="load"),))
-    known, shares, G = static._virtual_work(rig, [0.5], 1)
+    known, shares, G = static._virtual_work(rig, [0.5])
     assert known == pytest.approx([-98.1 - 270.0]) and shares[0] == pytest.approx([1.0])
     assert G.shape == (0, 1)
 
