@@ -9,6 +9,7 @@ from small import IDLE, Decaying
 
 from workbench import ClosedLoop, Scenario
 from workbench.verification.claims import Probability
+from workbench.verification.probability import runs as module
 from workbench.verification.probability.claims import Spread
 from workbench.verification.probability.draws import laws
 from workbench.verification.probability.fixed import draws, in_batches
@@ -48,3 +49,11 @@ def test_a_run_past_stroke_vacuum_or_change_point_is_of_no_machine():
     assert said() == ""
     assert said(left=(1.0, "out")) == "out" and said(hollow=(1.0, "empty")) == "empty"
     assert said(crossed=(1.0, "in line"), left=(2.0, "out")) == "out"
+
+
+def test_a_run_of_no_machine_meets_no_sentence(monkeypatch):
+    run = simulated(ClosedLoop(Decaying(), IDLE), Scenario(duration=0.005))
+    sentence = read("always (x < 2 m)", {"x": "m"})
+    assert module.said(sentence, run).met
+    monkeypatch.setattr(module, "no_machine", lambda run: "a chamber is empty")
+    assert module.said(sentence, run) == module.LOST

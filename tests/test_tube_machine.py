@@ -116,3 +116,17 @@ def test_a_tube_that_leaves_a_limit_is_undecided(monkeypatch):
     assert decided().holds
     left = decided(["length of piston may be 2 m"])
     assert left.holds is None and left.worst == "length of piston may be 2 m"
+
+
+def test_both_ends_of_a_limit_are_those_of_the_worst_corner(monkeypatch):
+    """Of two numbers, each at its two bounds: the highest low end, the lowest high end; what the machine bears is no limit."""
+
+    def bound(loop, corner):
+        a, b = corner["plant.a"], corner["plant.b"]
+        limits = (Limit("s", ("s",), a, 10.0 + b), Limit("u", ("u",), bearable=True))
+        return SimpleNamespace(plant=SimpleNamespace(machine_limits=lambda: limits))
+
+    monkeypatch.setattr(module, "bind", bound)
+    numbers = [SimpleNamespace(path="a", low=1.0, high=2.0), SimpleNamespace(path="b", low=-3.0, high=4.0)]  # fmt: skip
+    (only,) = module.tightest(SimpleNamespace(plant=None), numbers)
+    assert (only.name, only.low, only.high) == ("s", 2.0, 7.0)
