@@ -133,6 +133,11 @@ BAR = (1.0,) * 4 + (1e-5,) * 4
 
 def faults():
     """name → (loop, scenario, words that name it); built where they are asked for, which takes seconds."""
+    return of_vdc() | of_wires() | of_other_laws()
+
+
+def of_vdc():
+    """Of the crane under VDC: wrong numbers of machine, valves, sampling and gains."""
     return {
         "payload heavier than told": (told({"payload.mass": 180.0}), WALK, "payload.mass"),
         "payload believed": (
@@ -164,6 +169,12 @@ def faults():
         "velocity gain of mm": (vdc(k_x=(6.0,)), OFF, "k_x"),
         "body gain a thousand times": (vdc(κ=10e3), OFF, "κ"),
         "push at the tip": (vdc(), replace(WALK, disturbances={"f_Dy": 12e3}), "disturbance f_Dy"),
+    }
+
+
+def of_wires():
+    """Of wires and units between the crane and its law."""
+    return {
         "all commands reversed": (
             wired(commands_times=(-1.0, -1.0)),
             BRIEF,
@@ -197,6 +208,12 @@ def faults():
             "unit of the measurement q_1",
         ),
         "commands in mV": (wired(commands_times=(1e3, 1e3)), BRIEF, "unit of the commands"),
+    }
+
+
+def of_other_laws():
+    """Of other laws and other machines."""
+    return {
         "PID, gain a hundred times": (pid(K_p=(7000.0,)), OFF, "K_p"),
         "PID, integral in other units": (pid(K_i=(120e3,)), OFF, "K_i"),
         "PID, pressure gain a thousand times": (pid(K_f=(1.2e-2,)), OFF, "K_f"),
