@@ -32,15 +32,18 @@ def test_intervals_of_samples():
     [
         ("x < 1 m and always[2 s, 3 s] (y < 1 m)", "100000", "001100"),
         ("always[1 s, 2 s] (x < 1 m implies eventually[1 s, 2 s] (y < 1 m))", "011000", "001110"),
-        ("x < 1 m until[2 s, 4 s] y < 1 m", "111110", "001110"),
-        ("always[3 s, 4 s] (x < 1 m since[1 s, 2 s] y < 1 m)", "011110", "011100"),
+        ("x < 1 m until[2 s, 4 s] y > 1 m", "111110", "001110"),
+        ("x < 1 m until[2 s, 4 s] y < 1 m", "110000", "001000"),
+        ("x < 1 m until y < 1 m", "000000", "100000"),
+        ("always[3 s, 4 s] (x < 1 m since[1 s, 2 s] y > 1 m)", "011110", "011100"),
+        ("always[3 s, 4 s] (x < 1 m since[1 s, 2 s] y < 1 m)", "000110", "001100"),
         ("always[4 s, end] (x < 1 m or once[1 s, 1 s] (y < 1 m))", "000011", "000110"),
     ],
 )
 def test_samples_at_which_parts_are_asked(text, left, right):
     sentence, columns = answer(text, [0] * 6)
     both = S.comparisons(sentence.formula)
-    monitor = Monitor(Instants(TIME), {c: np.zeros(6) for c in both})
+    monitor = Monitor(Instants(TIME), {c: np.full(6, 0.0 if c.operator == "<" else -1.0) for c in both})
     found = asked_at(monitor, sentence.formula)
     told = ["".join(str(int(v)) for v in found[id(c)]) for c in both]
     assert told == [left, right]
@@ -58,6 +61,8 @@ def test_samples_at_which_parts_are_asked(text, left, right):
         ("always (not (x > 1 m until y > 1 m))", [0] * 6, True),
         ("always (not (x > 1 m until y > 1 m))", [0, 0, 2, 2, 0, 0], False),
         ("not (eventually (y > 1 m or (x > 1 m and y > 2 m)))", [0] * 6, True),
+        ("(x > 1 m implies y < 3 m) until (time >= 2 s)", [0, 0, 0, 2, 2, 2], True),
+        ("(x > 1 m implies y < 3 m) until (time >= 2 s)", [0, 2, 0, 2, 2, 2], False),
         ("eventually (x > 1 m and y > 1 m) implies always (y < 1 m)", [0] * 6, True),
     ],
 )

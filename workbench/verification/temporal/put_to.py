@@ -19,6 +19,7 @@ def asked_at(monitor: Monitor, formula: S.Formula) -> dict[int, np.ndarray]:
 
 
 def _ask(monitor: Monitor, formula: S.Formula, at: np.ndarray, found: dict) -> None:
+    """Note where a formula is asked, and where that asks its parts; an until asks nothing beyond the sample that ends it."""
     found[id(formula)] = at
     if not isinstance(formula, S.Timed | S.Until):
         for part in S.parts_of(formula):
@@ -26,14 +27,33 @@ def _ask(monitor: Monitor, formula: S.Formula, at: np.ndarray, found: dict) -> N
         return
     window = monitor.window(formula)
     first, last = window.first[at], window.last[at]
-    inside = covered(first, last, len(at))
     if isinstance(formula, S.Timed):
-        _ask(monitor, formula.part, inside, found)
+        _ask(monitor, formula.part, covered(first, last, len(at)), found)
         return
+    right = monitor.bounds(formula.right).low >= 0
     now = np.flatnonzero(at)
-    between = (np.minimum(first, now), now) if formula.past else (now, np.maximum(last, now))
-    _ask(monitor, formula.left, covered(*between, len(at)), found)
-    _ask(monitor, formula.right, inside, found)
+    if formula.past:
+        came = _latest(right, first, last)
+        _ask(monitor, formula.right, covered(np.maximum(first, came), last, len(at)), found)
+        _ask(monitor, formula.left, covered(np.maximum(first, came + 1), now, len(at)), found)
+        return
+    came = _earliest(right, first, last)
+    _ask(monitor, formula.right, covered(first, np.minimum(last, came), len(at)), found)
+    _ask(monitor, formula.left, covered(now, np.minimum(last, came - 1), len(at)), found)
+
+
+def _earliest(true: np.ndarray, first: np.ndarray, last: np.ndarray) -> np.ndarray:
+    """The first sample of each interval first … last at which something is true; N where there is none."""
+    n = len(true)
+    onward = np.append(np.where(true, np.arange(n), n), n)
+    found = np.minimum.accumulate(onward[::-1])[::-1][first]
+    return np.where(found <= last, found, n)
+
+
+def _latest(true: np.ndarray, first: np.ndarray, last: np.ndarray) -> np.ndarray:
+    """The last sample of each interval first … last at which something is true; −1 where there is none."""
+    n = len(true)
+    return n - 1 - _earliest(true[::-1], n - 1 - last, n - 1 - first)
 
 
 def covered(first: np.ndarray, last: np.ndarray, n: int) -> np.ndarray:
