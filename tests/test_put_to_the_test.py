@@ -43,7 +43,9 @@ def test_intervals_of_samples():
 def test_samples_at_which_parts_are_asked(text, left, right):
     sentence, columns = answer(text, [0] * 6)
     both = S.comparisons(sentence.formula)
-    monitor = Monitor(Instants(TIME), {c: np.full(6, 0.0 if c.operator == "<" else -1.0) for c in both})
+    monitor = Monitor(
+        Instants(TIME), {c: np.full(6, 0.0 if c.operator == "<" else -1.0) for c in both}
+    )
     found = asked_at(monitor, sentence.formula)
     told = ["".join(str(int(v)) for v in found[id(c)]) for c in both]
     assert told == [left, right]

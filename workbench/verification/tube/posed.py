@@ -55,8 +55,8 @@ def posed(
     free: what else runs may differ in; its states come behind the loop's. start: the middle of the starts, which the run
     itself begins at but for rounding; the run's own by default. after: the instant of the run around which they start.
     """
-    loop = noisy(run.loop, free.noises)
     check(run.loop, run)
+    loop = noisy(run.loop, free.noises)
     traced = trace(loop, (*run.demand.live, *(noise.input for noise in free.noises)))
     n = traced.n_states + len(free.values)
     first = first_sample(run, after)
@@ -73,15 +73,11 @@ def posed(
         **_starts(loop, traced, free, half),
         **_without_widths(len(keep), n, len(section)),
         **_unbounded(told.names),
+        **_clock(loop, substeps),
+        **_nodes(Z[keep], w[keep], slack, following, x0),
         parameters=traced.numbers(loop),
         states=n,
         section=section,
-        **_clock(loop, substeps),
-        z=Z[keep],
-        w=w[keep],
-        slack=slack,
-        after=following,
-        x0=x0,
     )
     return Posed(
         tube,
@@ -161,6 +157,13 @@ def _without_widths(K: int, n: int, read: int) -> dict:
         "low": np.full(n, -np.inf),
         "high": np.full(n, np.inf),
     }
+
+
+def _nodes(
+    z: np.ndarray, w: np.ndarray, slack: np.ndarray, following: np.ndarray, x0: np.ndarray
+) -> dict:
+    """The nominal run before each node, what leads from one to the next, and the middle of its starts."""
+    return {"z": z, "w": w, "slack": slack, "after": following, "x0": x0}
 
 
 def _unbounded(told: tuple[str, ...]) -> dict:
