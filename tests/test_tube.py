@@ -30,6 +30,7 @@ from workbench.verification.tube.checker.data import PROGRAMS
 from workbench.verification.tube.checker.judge import judge
 from workbench.verification.tube.checker.section import Refused
 from workbench.verification.tube.claim import check_tube
+from workbench.verification.tube.run_itself import leaves
 
 NODES = 320
 
@@ -139,10 +140,40 @@ def test_faults_are_never_proved(fault):
     assert verdict.holds is None and verdict.worst
 
 
-def test_a_bound_that_the_tube_does_not_keep_is_undecided():
-    for more in ({"error": 1e-4}, {"within": {"p": (-0.01, 0.01)}}):
-        verdict = asked(loop(), replace(ASKED, **more))
-        assert verdict.holds is None and "only known" in verdict.worst
+@pytest.mark.parametrize("more", [{"error": 0.132}, {"within": {"p": (-0.11, 1.0)}}])
+def test_a_bound_that_the_run_keeps_and_the_tube_does_not_is_undecided(more):
+    """The run's own error is 0.1317 at most, and its p is −0.1085 at least."""
+    verdict = asked(loop(), replace(ASKED, **more))
+    assert verdict.holds is None and "only known" in verdict.worst
+    assert "furthest beyond at t = " in verdict.worst
+
+
+@pytest.mark.parametrize(
+    "more, told",
+    [
+        ({"error": 0.13}, "e_y = -0.1317 in the run itself, asked to stay above -0.13"),
+        (
+            {"within": {"p": (-1.0, 0.178)}},
+            "p = 0.1782 in the run itself, asked to stay below 0.178",
+        ),
+    ],
+)
+def test_a_bound_that_the_run_itself_leaves_is_violated(more, told):
+    verdict = asked(loop(), replace(ASKED, **more))
+    assert verdict.holds is False and verdict.worst.startswith(told)
+    assert 0 < verdict.instant <= SINE.duration
+
+
+@pytest.mark.parametrize("after", [0.0, 0.5, 2.5, 3.0])
+def test_the_run_is_asked_from_the_instant_at_which_the_starts_are(after):
+    one = run(loop(), SINE)
+    log = one.fine.log
+    low = -0.1
+    counted = log.time >= after
+    expected = log.time[counted][log.array("p")[counted].argmin()]
+    found = leaves(replace(ASKED, after=after, within={"p": (low, 1.0)}), one)
+    assert (found is not None) == bool((log.array("p")[counted] < low).any())
+    assert found is None or found.instant == expected
 
 
 @pytest.mark.parametrize("law", ("PID", "VDC"))

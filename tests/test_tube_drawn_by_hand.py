@@ -125,6 +125,7 @@ def test_a_figure_is_made_of_a_tube_that_is_there(monkeypatch, tubes, question, 
         verdict=verdict, tube="c" if tubes else None, question="q" if question else None,
         share="share", size=5, certificates=(),
     )  # fmt: skip
+    monkeypatch.setattr(claims, "leaves", lambda claim, run: None)
     monkeypatch.setattr(claims, "expressed", lambda run: run)
     monkeypatch.setattr(claims, "judged", lambda claim, run, share: None)
     monkeypatch.setattr(claims.Whole, "of", lambda found: whole)

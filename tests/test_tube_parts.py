@@ -144,7 +144,9 @@ def test_faults_have_no_tube_in_parts_either():
 
 
 def test_a_bound_that_one_part_does_not_keep_is_not_held():
-    verdict = check_tube(replace(CLAIM, error=0.01), run(loop(), QUICK))
+    verdict = check_tube(
+        replace(CLAIM, error=0.132), run(loop(), QUICK)
+    )  # 0.1317 in the run itself
     assert verdict.holds is None and "is only known to stay" in verdict.worst
 
 

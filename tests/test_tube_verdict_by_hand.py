@@ -15,6 +15,10 @@ from workbench.verification.verdict import Verdict
 STATES, UNITS = ("q", "I", "p"), ("m", "1", "Pa")
 SECTION = np.array([0, 2])
 TOLD = {"e_q": "m", "e_s": "m", "e_φ": "rad", "tool_error": "m", "v": "J"}
+LOW = np.array([[0.05, -1.0, 2e5], [0.15, -1.0, 1e5], [0.25, -1.0, 0.5e5]])  # of three nodes
+HIGH = np.array([[0.15, 1.0, 3e5], [0.25, 1.0, 4e5], [0.35, 1.0, 2e5]])
+LEAST = np.array([[-1e-3, -4e-3], [0.0, -1e-3], [0.0, 0.0]])
+MOST = np.array([[0.0, 0.0], [5e-4, 0.0], [0.0, 2e-3]])
 NOTHING = {"told": np.array([], str), "least": np.zeros(0), "most": np.zeros(0)}
 
 
@@ -117,6 +121,7 @@ def decided(monkeypatch):
     monkeypatch.setattr(module, "notes", lambda question: ())
     monkeypatch.setattr(module, "told", lambda question, c, reach: {"reach": reach})
     monkeypatch.setattr(module, "alike", lambda c: (SECTION, "wide"))
+    monkeypatch.setattr(module, "measured", lambda c: (LEAST, MOST))
 
     def asked(c=None, within=(), returns=0.4, narrow=(), left=(), conditions=()):
         c = c or tube()
@@ -124,7 +129,7 @@ def decided(monkeypatch):
         told = lambda states, section, wide: list(narrow) if wide == "wide" else None
         monkeypatch.setattr(module, "narrowed", told)
         said = partial(Verdict, "tube", "text")
-        seen = SimpleNamespace(returns=returns)
+        seen = SimpleNamespace(returns=returns, low=LOW, high=HIGH)
         question = posed(c, conditions=conditions, left=dict(left))
         return module.decided(None, None, question, c, seen, said)
 
@@ -158,19 +163,29 @@ def test_a_tube_without_a_lap_has_no_rate_and_must_be_narrower_at_its_end(decide
 
 
 @pytest.mark.parametrize(
-    "low, high, holds",
-    [(0.05, 0.35, True), (0.0, 1.0, True), (0.06, 1.0, None), (0.0, 0.34, None), (0.4, 0.5, None)],
+    "low, high, when",
+    [
+        (0.05, 0.35, ""),
+        (0.0, 1.0, ""),
+        (0.06, 1.0, "0 s"),
+        (0.0, 0.34, "0.04 s"),
+        (0.2, 0.3, "0 s"),
+        (0.1, 0.2, "0.04 s"),
+    ],
 )
-def test_a_state_that_may_leave_its_bounds_is_undecided(decided, low, high, holds):
+def test_a_state_that_may_leave_its_bounds_is_undecided(decided, low, high, when):
+    """And it is told where it may be furthest beyond them."""
     verdict = decided(within={"q": (low, high)})
-    assert verdict.holds is holds
-    if holds is None:
-        assert verdict.worst == "q is only known to stay between 0.05 and 0.35"
+    assert verdict.holds is (None if when else True)
+    text = "q is only known to stay between 50 mm and 0.35 m, furthest beyond at t = "
+    assert not when or verdict.worst == text + when
 
 
 def test_the_bounds_of_another_state_are_its_own(decided):
     assert decided(within={"p": (0.5e5, 4e5)}).holds is True
-    assert "p is only known" in decided(within={"p": (0.5e5, 3.9e5)}).worst
+    worst = decided(within={"p": (0.5e5, 3.9e5)}).worst
+    assert worst.startswith("p is only known to stay between 0.5 bar and 4 bar")
+    assert worst.endswith("at t = 0.02 s")
 
 
 @pytest.mark.parametrize(
@@ -185,13 +200,14 @@ def test_a_condition_of_the_law_must_be_met_all_over_the_tube(decided, high, hol
 
 
 @pytest.mark.parametrize(
-    "low, high, holds",
-    [(-4e-3, 2e-3, True), (-3.9e-3, 2e-3, None), (-4e-3, 1.9e-3, None), (-1.0, 1.0, True)],
+    "low, high, when",
+    [(-4e-3, 2e-3, ""), (-3.9e-3, 2e-3, "0 s"), (-4e-3, 1.9e-3, "0.04 s"), (-1.0, 1.0, "")],
 )
-def test_what_is_told_of_samples_has_bounds_on_both_sides(decided, low, high, holds):
+def test_what_is_told_of_samples_has_bounds_on_both_sides(decided, low, high, when):
     verdict = decided(within={"e_q": (-1.0, 1.0), "e_s": (low, high)})
-    assert verdict.holds is holds
-    assert holds or verdict.worst == "e_s is only known to stay between -0.004 and 0.002"
+    assert verdict.holds is (None if when else True)
+    text = "e_s is only known to stay between -4 mm and 2 mm, furthest beyond at t = "
+    assert not when or verdict.worst == text + when
 
 
 def test_a_bound_of_what_is_not_known_is_undecided_and_says_why(decided):
@@ -207,6 +223,7 @@ def test_a_bound_of_what_is_not_known_is_undecided_and_says_why(decided):
 @pytest.mark.parametrize("holds, files", [(True, ["file"]), (None, []), (False, [])])
 def test_only_what_holds_is_written(monkeypatch, holds, files):
     found = module.Found(Verdict("tube", "text", holds, "proof" if holds is not None else ""))
+    monkeypatch.setattr(claims, "leaves", lambda claim, run: None)
     monkeypatch.setattr(claims, "judged", lambda claim, run, share: found)
     monkeypatch.setattr(claims, "expressed", lambda run: run)
     written = []

@@ -17,11 +17,16 @@ from workbench.verification.tube.expressed import expressed
 from workbench.verification.tube.judged import judged, worded
 from workbench.verification.tube.parts import Whole, file_of, in_parts
 from workbench.verification.tube.progress import Share
+from workbench.verification.tube.run_itself import leaves
 from workbench.verification.verdict import Verdict
 
 
 def check_tube(claim: Any, run: Any, tick: Any = None) -> Verdict:
     """The tube of this run from the starts of the claim, or why there is none and what smaller one holds."""
+    left = leaves(claim, run)
+    if left is not None:
+        said = worded(claim, run.loop)
+        return said(False, "sampled", worst=left.words, instant=left.instant)
     share = Share(tick, claim.work)
     try:
         asked = expressed(run)

@@ -33,6 +33,7 @@ SOURCE = "contraction along the nominal run, outward-rounded intervals"
 SMALLER = (0.3, 0.1, 0.01)  # shares of the starts that are tried where the whole set is not held
 WORDS = {TOOL_ERROR: "tool error", STORED: "v"}  # of what is told; all others are errors
 NO_REFERENCE = "the run has no reference of its name"
+DIGITS = 6  # of what is known beside what is asked, which may differ little
 NEUTRAL = 1e-9  # a lap that brings runs closer by less than this share decides nothing
 
 
@@ -148,7 +149,7 @@ def decided(
     outside: what of the machine's limits it does not keep.
     """
     reach = c.reach[:, 0, c.section]
-    missed = beyond(question, c, bounds(claim, loop))
+    missed = beyond(question, c, seen, bounds(claim, loop))
     missed += outside
     missed += unconditional(question, c)
     lap = closing(c, seen)
@@ -170,8 +171,10 @@ def decided(
     )
 
 
-def beyond(question: Posed, c: Tube, asked: dict[str, tuple[float, float]]) -> list[str]:
-    """What is not known to stay between the numbers that are asked."""
+def beyond(
+    question: Posed, c: Tube, seen: Seen, asked: dict[str, tuple[float, float]]
+) -> list[str]:
+    """What is not known to stay between the numbers that are asked, and where it may be furthest beyond them."""
     known = dict(zip(question.states, zip(c.low, c.high)))
     known |= dict(zip(c.told.tolist(), zip(c.least, c.most)))
     found = []
@@ -180,9 +183,23 @@ def beyond(question: Posed, c: Tube, asked: dict[str, tuple[float, float]]) -> l
             found.append(f"{name} is not known: {question.left.get(name, NO_REFERENCE)}")
             continue
         least, most = known[name]
-        if not (low <= least and most <= high):
-            found.append(f"{name} is only known to stay between {least:.6g} and {most:.6g}")
+        if low <= least and most <= high:
+            continue
+        unit = question.told.get(name) or question.units[question.states.index(name)]
+        ends = f"{say(least, unit, DIGITS)} and {say(most, unit, DIGITS)}"
+        when = f"{widest(question, c, seen, name, (low, high)):.4g} s"
+        found.append(f"{name} is only known to stay between {ends}, furthest beyond at t = {when}")
     return found
+
+
+def widest(question: Posed, c: Tube, seen: Seen, name: str, asked: tuple[float, float]) -> float:
+    """The instant, s, of the node at which a state, or what is told, may be furthest beyond the numbers that are asked."""
+    if name in question.states:
+        column, low, high = question.states.index(name), seen.low, seen.high
+    else:
+        column, (low, high) = c.told.tolist().index(name), measured(c)
+    excess = np.maximum(asked[0] - low[:, column], high[:, column] - asked[1])
+    return question.begins + int(np.argmax(excess)) * c.T
 
 
 def unconditional(question: Posed, c: Tube) -> list[str]:
