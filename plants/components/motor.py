@@ -7,9 +7,9 @@
 
 These are the equations of `plants.components.two_chambers` with D_i, the volume that a radian of the joint sweeps, for both areas.
 c_i is the leakage from side to side, c_e that of each side into the housing. Friction of motor, gear and bearing acts
-at the joint: its law is written with N m, N m s/rad and rad/s in the places of N, N s/m and m/s. The rotor's inertia, i² times, is
+at the joint: its law has N m, N m s/rad and rad/s in the places of N, N s/m and m/s. The rotor's inertia, i² times, is
 part of the body that it turns.
-Without a `friction` of its own it has none: the numbers of the friction laws are those of a cylinder, in N.
+Without a `friction` of its own it has none: the numbers that friction laws have by themselves are those of a cylinder.
 
 Source: [Merritt67], valve-controlled motor, with both pressures in place of the load pressure.
 """
@@ -20,7 +20,8 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar, final
 
 from plants.components.chamber import Oil
-from plants.components.friction import Friction, Frictionless
+from plants.components.friction import Frictionless
+from plants.components.friction.turning import Turning, about_a_joint
 from plants.components.two_chambers import TwoChambers
 from plants.components.valve import Valve
 from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
@@ -42,9 +43,10 @@ class Motor(TwoChambers):
         float, Unit("m^3/(s Pa)"), "leakage of each side into the housing", nonnegative
     ] = 0.0
     valve: Valve = Valve()
-    friction: Friction = Frictionless()
+    friction: Turning = Frictionless()
 
     def __post_init__(self):
+        object.__setattr__(self, "friction", about_a_joint(self.friction))
         check_bounds(self)
 
     @property

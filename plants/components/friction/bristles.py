@@ -11,6 +11,7 @@ import numpy as np
 
 from plants.components.friction.enclosure import ROUNDING
 from plants.components.friction.static import Breakaway, check_stribeck, follow
+from workbench.contract.described import described
 from workbench.contract.parameters import Bound, Unit, nonnegative, positive
 from workbench.contract.system import Signal
 
@@ -55,6 +56,12 @@ class Bristles(ABC):
     b: float
     σ_0: float
     σ_1: float
+
+    def deflection(self, name: str) -> Signal:
+        """z, in the unit whose rate v_s has."""
+        speed = described(self)["v_s"]
+        unit = speed.unit.removesuffix("/s") if speed else ""
+        return Signal(f"z_{name}", unit, f"bristle deflection, {name}", "friction")
 
     @abstractmethod
     def grip(self, v, z):
@@ -173,7 +180,7 @@ class LuGre(Bristles):
         check_bristles(self)
 
     def states(self, name: str) -> tuple[Signal, ...]:
-        return (Signal(f"z_{name}", "m", f"bristle deflection, {name}", "friction"),)
+        return (self.deflection(name),)
 
     def grip(self, v, z=()):
         return self.F_c + (self.F_s - self.F_c) * _bell(v / self.v_s, self.n)

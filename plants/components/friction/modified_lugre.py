@@ -84,7 +84,7 @@ class ModifiedLuGre(Bristles):
 
     def states(self, name: str) -> tuple[Signal, ...]:
         return (
-            Signal(f"z_{name}", "m", f"bristle deflection, {name}", "friction"),
+            self.deflection(name),
             Signal(f"h_{name}", "1", f"film thickness, {name}", "friction"),
         )
 

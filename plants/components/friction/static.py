@@ -10,6 +10,7 @@ from typing import Annotated, final
 import numpy as np
 
 from plants.components.friction.enclosure import ROUNDING, ordered, subdivided, times, total
+from workbench.contract.described import described
 from workbench.contract.errors import InputError
 from workbench.contract.parameters import Unit, check_bounds, nonnegative, positive
 from workbench.contract.system import Signal
@@ -93,9 +94,10 @@ def check_stribeck(law) -> None:
     check_bounds(law)
     follow(law, F_s=USUAL * law.F_c)
     if law.F_s < law.F_c:
+        unit = described(law)["F_c"].unit
         raise InputError(
-            f"F_s: breakaway friction, {law.F_s:g} N, must not be below Coulomb friction, F_c = {law.F_c:g} N",
-            mend=f"leave F_s out: it is {USUAL:g} × F_c then, {USUAL * law.F_c:g} N here; or give both",
+            f"F_s: breakaway friction, {law.F_s:g} {unit}, must not be below Coulomb friction, F_c = {law.F_c:g} {unit}",
+            mend=f"leave F_s out: it is {USUAL:g} × F_c then, {USUAL * law.F_c:g} {unit} here; or give both",
         )
 
 
