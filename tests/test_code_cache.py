@@ -3,6 +3,7 @@
 import gc
 import hashlib
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -42,9 +43,10 @@ def asking(tmp_path, monkeypatch):
         script = tmp_path / "ccc"
         script.write_text(f"#!/bin/sh\n{text}\n")
         script.chmod(0o755)
-        monkeypatch.setattr(compiler, "compiler", lambda: str(script))
+        monkeypatch.setattr(compiler, "compiler", lambda: (str(script),))
         monkeypatch.setattr(compiler, "PATIENCE", 2.0)
         monkeypatch.setattr(compiler, "_hung", set())
+        monkeypatch.setattr(compiler, "_known", {})
         monkeypatch.setattr(compiler, "_said", set())
 
     return ask
@@ -142,7 +144,7 @@ def test_a_planted_library_is_not_run(asked, tmp_path):
     planted = tmp_path / "eight.so"
     (tmp_path / "eight.c").write_text(EIGHT)
     subprocess.run(
-        [compiler.compiler(), "-shared", "-fPIC", "-o", planted, tmp_path / "eight.c"], check=True
+        [*compiler.compiler(), "-shared", "-fPIC", "-o", planted, tmp_path / "eight.c"], check=True
     )
     made.unlink()
     made.write_bytes(planted.read_bytes())
@@ -274,7 +276,7 @@ def test_a_compiler_that_makes_nothing(text, words, asked, asking):
 @needs_compiler
 def test_a_compiler_that_babbles_and_works(asked, asking):
     real = compiler.compiler()
-    asking(rf"printf '\377\376' >&2; printf '\377'; exec {real} " + '"$@"')
+    asking(rf"printf '\377\376' >&2; printf '\377'; exec {shlex.join(real)} " + '"$@"')
     found, said = library(SEVEN)
     assert found.seven() == 7 and not said
 

@@ -220,9 +220,9 @@ def test_the_sources_compile_without_a_warning_and_two_link_into_one(models, ver
             (tmp_path / name).write_text(text)
         flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-Wno-maybe-uninitialized"]
         prefix = f"-DFMI{version}_FUNCTION_PREFIX={part}_"
-        command = [compiler(), *flags, prefix, "-fPIC", "-c", f"fmi{version}.c"]
+        command = [*compiler(), *flags, prefix, "-fPIC", "-c", f"fmi{version}.c"]
         subprocess.run([*command, "-o", f"{part}.o"], cwd=tmp_path, check=True)
-    link = [compiler(), "-shared", "controller.o", "plant.o", "-o", "both.so"]
+    link = [*compiler(), "-shared", "controller.o", "plant.o", "-o", "both.so"]
     subprocess.run(link, cwd=tmp_path, check=True)
 
 
@@ -262,7 +262,7 @@ def test_the_functions_are_those_of_the_standards_headers(models, version, tmp_p
         (tmp_path / name).write_text(text)
     headers = Path(fmpy.__file__).parent / "c-code"
     flags = ["-std=c99", "-I", str(headers), "-include", f"fmi{version}Functions.h"]
-    subprocess.run([compiler(), *flags, "-c", f"fmi{version}.c"], cwd=tmp_path, check=True)
+    subprocess.run([*compiler(), *flags, "-c", f"fmi{version}.c"], cwd=tmp_path, check=True)
     told = ["nm", "--defined-only", f"fmi{version}.o"]
     made = subprocess.run(told, cwd=tmp_path, capture_output=True, text=True).stdout.split()
     text = (headers / f"fmi{version}Functions.h").read_text()

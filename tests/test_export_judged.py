@@ -56,7 +56,7 @@ def home(axis, tmp_path_factory):
 def compiled(source, target):
     if compiler() is None:
         pytest.skip("no C compiler")
-    subprocess.run([compiler(), *FLAGS, "-o", target, source, "-lm"], check=True)
+    subprocess.run([*compiler(), *FLAGS, "-o", target, source, "-lm"], check=True)
 
 
 def read(home, text=CASE):

@@ -45,7 +45,7 @@ def replayed(folder, name="axis"):
     program = folder / "replay-here"
     sources = [str(folder / "replay.c"), str(folder / f"{name}.c")]
     flags = ["-std=c99", "-O1", "-ffp-contract=off", "-Wall", "-Wno-maybe-uninitialized", "-Werror"]
-    subprocess.run([compiler(), *flags, "-o", str(program), *sources, "-lm"], check=True)
+    subprocess.run([*compiler(), *flags, "-o", str(program), *sources, "-lm"], check=True)
     ran = subprocess.run([str(program), str(folder / "run.csv")], capture_output=True, text=True)
     program.unlink()
     return ran.returncode, ran.stdout

@@ -66,7 +66,7 @@ def ran(folder):
     program = folder / "replay"
     sources = [folder / "replay.c", folder / "law.c"]
     flags = ("-std=c99", "-Wall", "-Werror", "-ffp-contract=off")
-    subprocess.run([compiler(), *flags, "-o", program, *sources, "-lm"], check=True)
+    subprocess.run([*compiler(), *flags, "-o", program, *sources, "-lm"], check=True)
     done = subprocess.run([program, folder / "run.csv"], capture_output=True, text=True)
     return done.returncode, done.stdout
 

@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -214,7 +215,7 @@ def counting(tmp_path):
     real, script, calls = COMPILER.compiler(), tmp_path / "ccc", tmp_path / "calls"
     if real is None:
         pytest.skip("no C compiler")
-    script.write_text(f'#!/bin/sh\necho called >> "{calls}"\nexec "{real}" "$@"\n')
+    script.write_text(f'#!/bin/sh\necho called >> "{calls}"\nexec {shlex.join(real)} "$@"\n')
     script.chmod(0o755)
     return script, lambda: len(calls.read_text().splitlines()) if calls.exists() else 0
 
@@ -281,11 +282,64 @@ def test_own_instructions_change_no_number(monkeypatch, two_joint):
         Scenario(0.1, Sine("joint", "start", (0.05, 0.08), 0.9, ramp=0.2)),
     )
     runs = []
-    for own in (COMPILER.own_flags(), ()):
+    for own in (COMPILER.own_flags(), ((),)):
         monkeypatch.setattr(RUNS, "_loops", {})
+        monkeypatch.setattr(COMPILER, "_known", {})
         monkeypatch.setattr(COMPILER, "own_flags", lambda own=own: own)
         runs.append(simulate(loop, scenario).values)
     assert np.array_equal(*runs)
+
+
+@pytest.fixture
+def unknown(monkeypatch):
+    """No compiler is known yet, and none is after the test."""
+    monkeypatch.delenv("FLUIDPROOF_COMPILER", raising=False)
+    monkeypatch.delenv("CC", raising=False)
+    COMPILER.compiler.cache_clear()
+    yield
+    COMPILER.compiler.cache_clear()
+
+
+def test_the_compiler_is_that_of_the_environment_or_of_the_system_or_of_a_package(
+    unknown, monkeypatch, tmp_path
+):
+    for name in ("gcc", "my cc"):
+        (tmp_path / name).write_text("#!/bin/sh\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    def found(**given):
+        COMPILER.compiler.cache_clear()
+        with pytest.MonkeyPatch.context() as patch:
+            for key, value in given.items():
+                patch.setenv(key, value)
+            return COMPILER.compiler()
+
+    gcc = str(tmp_path / "gcc")
+    assert found() == (gcc,)
+    assert found(CC="gcc -m64") == (gcc, "-m64")
+    assert found(CC="my cc") == (str(tmp_path / "my cc"),)
+    assert found(CC="there is none") == (gcc,)
+    assert found(FLUIDPROOF_COMPILER="my cc", CC="gcc") == (str(tmp_path / "my cc"),)
+    assert found(FLUIDPROOF_COMPILER="none") is None
+    monkeypatch.setenv("PATH", "")
+    for spec, command in ((None, None), ("there", (sys.executable, "-m", "ziglang", "cc"))):
+        monkeypatch.setattr(COMPILER.importlib.util, "find_spec", lambda name, spec=spec: spec)
+        assert found() == command
+
+
+def test_a_compiler_that_knows_fewer_flags_is_asked_for_these_from_then_on(
+    tmp_path, counting, monkeypatch
+):
+    compiler, calls = counting
+    text = compiler.read_text().splitlines()
+    text.insert(1, 'case "$*" in *param=*) exit 1;; esac')
+    compiler.write_text("\n".join([text[0], text[2], text[1], text[3]]) + "\n")
+    monkeypatch.setenv("FLUIDPROOF_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(COMPILER, "compiler", lambda: (str(compiler),))
+    monkeypatch.setattr(COMPILER, "_known", {})
+    assert COMPILER.library("int seven(void) { return 7; }").seven() == 7 and calls() == 2
+    assert COMPILER.library("int eight(void) { return 8; }").eight() == 8 and calls() == 3
 
 
 def test_code_for_one_processor_is_not_run_on_another(tmp_path, monkeypatch):

@@ -1,12 +1,17 @@
-"""The system's C compiler, asked politely: bounded in time and in what it may say; its libraries kept by `code_cache`."""
+"""The C compiler, asked politely: bounded in time and in what it may say; its libraries kept by `code_cache`.
+
+It is the system's, or the one that the package ziglang brings (`pip install 'fluidproof[compiler]'`).
+"""
 
 from __future__ import annotations
 
 import ctypes
 import hashlib
+import importlib.util
 import os
 import platform
 import selectors
+import shlex
 import shutil
 import signal
 import subprocess
@@ -40,20 +45,39 @@ PATIENCE = 240.0  # s for one compile; what is not compiled by then runs in the 
 WORDS = 10_000  # bytes of what a compiler says that are kept
 
 
+MEND = "install gcc or clang, or pip install 'fluidproof[compiler]', or set FLUIDPROOF_COMPILER"
+
+
 class CompilerError(Exception):
     """The compiler made nothing: its last words, or that it hung."""
 
 
 @cache
-def compiler() -> str | None:
-    """Path of the C compiler: $CC, cc, gcc or clang; None when there is none or FLUIDPROOF_COMPILER=none."""
-    if os.environ.get("FLUIDPROOF_COMPILER", "") == "none":
+def compiler() -> tuple[str, ...] | None:
+    """The command that compiles C; None where there is none, or FLUIDPROOF_COMPILER=none.
+
+    The first that is there of $FLUIDPROOF_COMPILER, $CC, cc, gcc, clang, and the compiler of the package ziglang.
+    """
+    chosen = os.environ.get("FLUIDPROOF_COMPILER", "")
+    if chosen == "none":
         return None
-    for name in (os.environ.get("FLUIDPROOF_COMPILER"), os.environ.get("CC"), "cc", "gcc", "clang"):
-        path = shutil.which(name) if name else None
-        if path:
-            return path
+    for command in (chosen, os.environ.get("CC", ""), "cc", "gcc", "clang"):
+        found = _found(command)
+        if found:
+            return found
+    if importlib.util.find_spec("ziglang") is not None:
+        return (sys.executable, "-m", "ziglang", "cc")
     return None
+
+
+def _found(command: str) -> tuple[str, ...] | None:
+    """The command with the path of its program, which may stand whole, with spaces; None where there is no such program."""
+    whole = shutil.which(command)
+    if whole:
+        return (whole,)
+    words = shlex.split(command)
+    path = shutil.which(words[0]) if words else None
+    return (path, *words[1:]) if path else None
 
 
 @cache
@@ -79,15 +103,19 @@ def processor() -> str:
     return "\n".join(line for line in lines if line.partition(":")[0].strip() in told)
 
 
-def own_flags() -> tuple[str, ...]:
-    """Flags that a compiler may not know: SPARED, and this processor's own instructions, where the cache can tell it from others.
+def own_flags() -> tuple[tuple[str, ...], ...]:
+    """Flags that a compiler may not know, the most first: SPARED, and this processor's own instructions.
 
-    The numbers are the same.
+    These are left out where the cache cannot tell the processor from others. The numbers are the same.
     """
-    return (*SPARED, "-march=native") if processor() else SPARED
+    native = ("-march=native",) if processor() else ()
+    return ((*SPARED, *native), native, ())
 
 
-_hung: set[str] = set()  # compilers that are not asked again by this process
+_hung: set[tuple[str, ...]] = set()  # compilers that are not asked again by this process
+_known: dict[
+    tuple[str, ...], tuple[str, ...]
+] = {}  # of `own_flags`, those that a compiler knew before
 
 
 def library(source: str, further: tuple[str, ...] = ()) -> ctypes.CDLL | None:
@@ -97,13 +125,13 @@ def library(source: str, further: tuple[str, ...] = ()) -> ctypes.CDLL | None:
     """
     cc = compiler()
     if cc is None:
-        _slow("no C compiler was found (install gcc or clang, or set FLUIDPROOF_COMPILER)")
+        _slow(f"no C compiler was found ({MEND})")
         return None
     asked = (
         source,
-        cc,
+        *cc,
         *FLAGS,
-        *own_flags(),
+        *own_flags()[0],
         *further,
         sys.platform,
         platform.machine(),
@@ -118,11 +146,13 @@ def library(source: str, further: tuple[str, ...] = ()) -> ctypes.CDLL | None:
         ):  # a cache nobody can write, a full disk: keep the code for this process only
             return _loaded(cc, source, code_cache.private_folder() / f"{key}.so", further)
     except (OSError, CompilerError) as reason:
-        _slow(f"the C compiler {cc} failed ({reason})")
+        _slow(f"the C compiler {shlex.join(cc)} failed ({reason})")
         return None
 
 
-def _loaded(cc: str, source: str, target: Path, further: tuple[str, ...]) -> ctypes.CDLL:
+def _loaded(
+    cc: tuple[str, ...], source: str, target: Path, further: tuple[str, ...]
+) -> ctypes.CDLL:
     if code_cache.whole(target):
         try:
             return ctypes.CDLL(str(target))
@@ -132,7 +162,7 @@ def _loaded(cc: str, source: str, target: Path, further: tuple[str, ...]) -> cty
     return ctypes.CDLL(str(target))
 
 
-def _compile(cc: str, source: str, target: Path, further: tuple[str, ...] = ()) -> None:
+def _compile(cc: tuple[str, ...], source: str, target: Path, further: tuple[str, ...] = ()) -> None:
     if cc in _hung:
         raise CompilerError("it did not end before")
     # A private folder and a rename: several processes may start at once, and a killed one leaves nothing half-written.
@@ -140,10 +170,12 @@ def _compile(cc: str, source: str, target: Path, further: tuple[str, ...] = ()) 
         c, so = Path(folder) / "part.c", Path(folder) / "part.so"
         c.write_text(source, "utf-8")
         files = ("-o", str(so), str(c), "-lm")
-        said = _asked([cc, *FLAGS, *own_flags(), *further, *files])
-        # a compiler that does not know them, or this processor.
-        if said is not None and own_flags():
-            said = _asked([cc, *FLAGS, *further, *files])
+        said: str | None = "it knows no flags"
+        for own in [_known[cc]] if cc in _known else own_flags():
+            said = _asked(cc, [*FLAGS, *own, *further, *files])
+            if said is None:
+                _known[cc] = own
+                break
         if said is not None:
             raise CompilerError(said)
         if not so.is_file():
@@ -151,10 +183,10 @@ def _compile(cc: str, source: str, target: Path, further: tuple[str, ...] = ()) 
         code_cache.keep(so, target)
 
 
-def _asked(command: list[str]) -> str | None:
-    """None when the command ended well, else the last line that it said. It has PATIENCE seconds, its children too."""
+def _asked(cc: tuple[str, ...], words: list[str]) -> str | None:
+    """None when the compiler ended well, else the last line that it said. It has PATIENCE seconds, its children too."""
     run = subprocess.Popen(
-        command,
+        [*cc, *words],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
@@ -167,7 +199,7 @@ def _asked(command: list[str]) -> str | None:
         raise
     if said is None:
         _end(run)
-        _hung.add(command[0])
+        _hung.add(cc)
         raise CompilerError(f"it did not end within {PATIENCE:g} s")
     if run.returncode == 0:
         return None
@@ -216,6 +248,6 @@ def _slow(why: str) -> None:
     if not _said:
         _said.add(why)
         warnings.warn(
-            Notice(f"{why}: running in CasADi's virtual machine, about 15 times slower"),
+            Notice(f"{why}: running in CasADi's virtual machine, about 25 times slower"),
             stacklevel=3,
         )

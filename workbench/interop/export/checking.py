@@ -102,7 +102,7 @@ def sanitized(folder: Path, name: str) -> Finding:
     try:
         program = beside / "replay"
         sources = [str(folder / "replay.c"), str(folder / f"{name}.c")]
-        made = ran_within([cc, *SANITIZED, "-o", str(program), *sources, "-lm"])
+        made = ran_within([*cc, *SANITIZED, "-o", str(program), *sources, "-lm"])
         if made is None or made.returncode:
             return Finding(what, None, "this compiler has none")
         ran = ran_within([str(program), str(folder / RUN)])

@@ -90,7 +90,7 @@ def built(model: Model, sources: Mapping[str, str]) -> bytes | None:
         for name, text in sources.items():
             (beside / name).parent.mkdir(exist_ok=True)
             (beside / name).write_text(text, "utf-8")
-        _compiled([cc, *FLAGS, "-o", "model", *units_of(sources), "-lm"], beside)
+        _compiled([*cc, *FLAGS, "-o", "model", *units_of(sources), "-lm"], beside)
         return (beside / "model").read_bytes()
     finally:
         shutil.rmtree(beside, ignore_errors=True)
