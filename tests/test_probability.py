@@ -15,7 +15,7 @@ from workbench.verification.claims import Probability
 from workbench.verification.probability.binomial import lower, upper
 from workbench.verification.probability.claims import Spread
 from workbench.verification.probability.draws import drawn, laws, standard
-from workbench.verification.probability.fixed import draws, in_batches, judged
+from workbench.verification.probability.fixed import Seen, draws, in_batches, judged
 from workbench.verification.probability.rare import by_splitting
 from workbench.verification.probability.rare import told as told_rare
 from workbench.verification.probability.runs import Runs, Said
@@ -63,17 +63,17 @@ def test_as_few_runs_as_can_show_it(p, confidence, m):
 
 @pytest.fixture(scope="module")
 def run_once():
-    """(claim, draws, met (n, 2)) of 240 runs that ask for less than 2 m, and less than 1 m."""
+    """(draws, what is seen (n, 2)) of 240 runs that ask for less than 2 m, and less than 1 m."""
     claim = Probability(("always (x < 2 m)", "always (x < 1 m)"), EVENLY, 0.2, runs=240, seed=3)
     runs = Runs(simulated(LOOP, SCENARIO), [read(of, {"x": "m"}) for of in claim.sentences], LAWS)
     every = draws(claim, runs, claim.number)
-    return every, np.concatenate(list(in_batches(runs, every)))
+    return every, Seen.joined(list(in_batches(runs, every)))
 
 
 def alone(run_once, at_most):
-    every, met = run_once
+    every, seen = run_once
     claim = Probability("always (x < 1 m)", EVENLY, at_most, runs=240, seed=3)
-    return judged(claim, every, met[:, 1:])
+    return judged(claim, every, Seen(seen.met[:, 1:], seen.asked[:, 1:]))
 
 
 def test_a_known_probability_from_both_sides(run_once):
@@ -142,6 +142,28 @@ def test_what_a_requirement_may_not_be_is_no_probability_either(text, words):
     claim = Probability(text, {"K": Spread(uniform=("112 1/s", "118 1/s"))}, 0.5, 0.5)
     (verdict,) = verify(case.loop, case.scenario, [claim])[:1]
     assert verdict.holds is None and words in verdict.worst
+
+
+@pytest.mark.parametrize("sequential", [False, True])
+def test_runs_that_ask_nothing_show_nothing(sequential):
+    """x starts below 60 cm, the machine as it is at 50 cm, in half of the runs: of these alone is anything known."""
+    options = {"at_most": 0.05, "confidence": 0.95, "sequential": sequential}
+    whole = asked("always (x < 2 m)", **options, runs=1000)
+    assert whole.holds and "put it to the test" not in whole.worst
+    half = asked("always (x < 60 cm implies x > 1 cm)", **options, runs=80)
+    tests, n = half.data["tests"][0], half.data["runs"]
+    below = sum(d["c"] < 0.6 for d in half.data["draws"])
+    assert tests == below and 0.3 < tests / n < 0.7
+    assert half.holds is None and f"{tests} of which put it to the test" in half.worst
+    more = asked("always (x < 60 cm implies x > 1 cm)", **options, runs=1000)
+    assert more.holds and more.data["bounds"][0] >= upper(0, more.data["tests"][0], 0.05)
+
+
+def test_runs_that_ask_something_are_counted_by_sentence():
+    met = np.array([[True, True], [True, False], [True, True]])
+    first = Seen(met, np.array([[True, True], [False, True], [False, True]]))
+    both = Seen.joined([first, first])
+    assert len(both) == 6 and both.violations == [0, 2] and both.tests == [2, 6]
 
 
 def test_sentences_share_the_confidence(run_once):

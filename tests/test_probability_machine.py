@@ -12,7 +12,7 @@ from workbench.verification.claims import Probability
 from workbench.verification.probability import runs as module
 from workbench.verification.probability.claims import Spread
 from workbench.verification.probability.draws import laws
-from workbench.verification.probability.fixed import draws, in_batches
+from workbench.verification.probability.fixed import Seen, draws, in_batches
 from workbench.verification.probability.runs import Runs
 from workbench.verification.run import no_machine
 from workbench.verification.run import run as simulated
@@ -37,7 +37,7 @@ def test_draws_that_leave_the_stroke_are_violations(plant, ends):
     sentences = [read("always (x < 2 m)", {"x": "m"})]
     runs = Runs(simulated(loop, Scenario(duration=0.005)), sentences, laws(EVENLY, loop.plant))
     every = draws(claim, runs, claim.number)
-    met = np.concatenate(list(in_batches(runs, every)))[:, 0]
+    met = Seen.joined(list(in_batches(runs, every))).met[:, 0]
     above = np.array([d["c"] > 1.0 for d in every])
     assert 1 < above.sum() < 20
     assert ((~met) == (above & ends)).all()

@@ -41,7 +41,9 @@ def check_probability(
     empty = next(filter(None, (asks_nothing(s, run) for s in claim.sentences)), "")
     if empty:
         return Verdict(KEY, words(claim), None, worst=empty, counted=claim.counted)
-    kept = None if store is None else Answers(store, f"probability {claim.sentences}")
+    kept = (
+        None if store is None else Answers(store, f"probability, tests counted {claim.sentences}")
+    )
     runs = Runs(run, sentences, laws(claim.over, run.loop.plant), kept)
     method = METHODS["sequential" if claim.sequential else claim.method]
     return looked_at(method(claim, runs, tick), runs)

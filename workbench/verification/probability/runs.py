@@ -26,12 +26,17 @@ from workbench.verification.temporal.signals import columns
 
 @dataclass(frozen=True)
 class Said:
-    """What one run says to one sentence: whether it meets it, and by how much (−∞ of a run that does not count as one)."""
+    """What one run says to one sentence: whether it meets it, and by how much (−∞ of a run that does not count as one).
+
+    asked: whether the run puts the sentence to the test. A condition of an `implies` that never came true does not.
+    """
 
     met: bool
     margin: float
+    asked: bool = True
 
 
+NUMBERS = 3  # that a `Said` is kept as
 # Of a run that cannot be made, diverges, leaves the sentence open, or meets it where no machine can be.
 LOST = Said(False, -math.inf)
 
@@ -122,12 +127,13 @@ class Runs:
 
 def _numbers(row: Sequence[Said]) -> list[float]:
     """What a run said, as numbers."""
-    return [number for one in row for number in (float(one.met), one.margin)]
+    return [number for one in row for number in (float(one.met), one.margin, float(one.asked))]
 
 
 def _said(numbers: Sequence[float]) -> list[Said]:
     """What these numbers stand for."""
-    return [Said(bool(met), margin) for met, margin in zip(numbers[::2], numbers[1::2])]
+    columns_of = (numbers[i::NUMBERS] for i in range(NUMBERS))
+    return [Said(bool(met), margin, bool(asked)) for met, margin, asked in zip(*columns_of)]
 
 
 def said(sentence: Sentence, run: Run, scale: Scale | None = None) -> Said:
@@ -144,4 +150,5 @@ def said(sentence: Sentence, run: Run, scale: Scale | None = None) -> Said:
     if answer.holds is None or answer.holds and no_machine(run):
         return LOST
     beyond = math.inf if answer.holds else -math.inf
-    return Said(answer.holds, beyond if answer.margin is None else answer.margin)
+    idle = answer.holds and (answer.idle or answer.blind or answer.time is None)
+    return Said(answer.holds, beyond if answer.margin is None else answer.margin, not idle)

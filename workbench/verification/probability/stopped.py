@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from workbench.verification.probability.fixed import draws, in_batches, told
+from workbench.verification.probability.fixed import Seen, draws, in_batches, told
 from workbench.verification.probability.runs import Runs
 from workbench.verification.probability.sequential import Sequence
 from workbench.verification.verdict import Verdict
@@ -21,14 +19,16 @@ def by_stopping(claim: Any, runs: Runs, tick: Callable[[], None]) -> Verdict:
     """The bounds where they decide, or after the most runs."""
     every = draws(claim, runs, claim.number)
     sequence = Sequence(claim.at_most, claim.share)
-    met = np.zeros((0, len(claim.sentences)), bool)
+    parts: list[Seen] = []
     least, bounds = [0.0], [1.0]
     for part in in_batches(runs, every):
-        met = np.concatenate([met, part])
+        parts.append(part)
         tick()
-        ends = [sequence.interval(int(k), len(met)) for k in (~met).sum(axis=0)]
-        least, bounds = [low for low, _ in ends], [high for _, high in ends]
+        seen = Seen.joined(parts)
+        least = [sequence.interval(k, len(seen))[0] for k in seen.violations]
+        bounds = [sequence.interval(k, n)[1] for k, n in zip(seen.violations, seen.tests)]
         if max(bounds) <= claim.at_most or max(least) > claim.at_most:
             break
-    more = f"more runs may decide (runs: {4 * len(met)})"
-    return told(claim, every, met, least, bounds, more, SOURCE)
+    seen = Seen.joined(parts)
+    more = f"more runs may decide (runs: {4 * len(seen)})"
+    return told(claim, every, seen, least, bounds, more, SOURCE)

@@ -35,7 +35,8 @@ def leaves(claim: Any, run: Any) -> Left | None:
     told = named(run.loop)
     time = run.fine.log.time
     asked_of = (claim.after <= time) & (time <= run.log.time[-1])
-    for name, values in columns(run, [name for name in asked if name != STORED]).items():
+    seen = [name for name in asked if name in own or name != STORED]
+    for name, values in columns(run, seen).items():
         if values is None:
             continue
         counted = asked_of if name in own else asked_of & at_samples(time, run.loop.period)
