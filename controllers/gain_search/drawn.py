@@ -21,9 +21,9 @@ def figure(found: Traded) -> Any:
     The search runs only the beginning of the scenario; the first and the chosen gains are drawn with their errors over the whole
     scenario.
     """
-    from matplotlib.figure import Figure
+    from workbench.run.figure import ShownFigure
 
-    fig = Figure(SIZE, layout="constrained")
+    fig = ShownFigure(SIZE, layout="constrained")
     ax = fig.subplots()
     every = [p for p in found.tried if math.isfinite(p.error)]
     bearing = [p for p in every if p.bears > 0 and not p.violated]

@@ -76,8 +76,9 @@ def _row(found) -> dict:
 
 
 def gallery(words, text, options, folder: Path) -> dict:
-    """A script: what it prints, and every figure that it leaves open."""
+    """A script: what it prints, and every figure that it leaves open or keeps under a name."""
     import matplotlib
+    from matplotlib.figure import Figure
 
     matplotlib.use("agg")
     import matplotlib.pyplot as plt
@@ -86,9 +87,14 @@ def gallery(words, text, options, folder: Path) -> dict:
     printed = io.StringIO()
     pictures = []
     with matplotlib.rc_context(LOOKS), contextlib.redirect_stdout(printed), contextlib.chdir(ROOT):
-        exec(compile(text, f"{words[0]}.py", "exec"), {"__name__": "__main__"})
-        for number in plt.get_fignums():
-            pictures.append(_kept(plt.figure(number), f"{words[0]}-{number}", folder))
+        names = {"__name__": "__main__"}
+        exec(compile(text, f"{words[0]}.py", "exec"), names)
+        left = [plt.figure(number) for number in plt.get_fignums()]
+        left += [
+            thing for thing in names.values() if isinstance(thing, Figure) and thing not in left
+        ]
+        for number, figure in enumerate(left, 1):
+            pictures.append(_kept(figure, f"{words[0]}-{number}", folder))
     plt.close("all")
     return {"printed": printed.getvalue(), "pictures": pictures}
 

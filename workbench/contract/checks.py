@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from workbench.contract.errors import InputError
+from workbench.contract.kinds import holding, shown
 from workbench.contract.own_text import own
 from workbench.contract.parameters import graph_key
 from workbench.contract.system import Controller, Signal, System, names
@@ -27,14 +28,23 @@ PROVIDED = ("reference", "noise")  # kinds of references: the scenario's, and dr
 
 def check_plant(plant: Any) -> None:
     """Raise InputError for a System of the user's that breaks the contract."""
-    if own(type(plant)):
+    check_system(plant)
+    if not own(type(plant)):
+        _once(plant, (), lambda: _check_system(plant))
+
+
+def check_system(thing: Any) -> None:
+    """Raise InputError for what is no System at all, neither a plant nor a loop."""
+    if isinstance(thing, System):
         return
-    if not isinstance(plant, System):
-        raise InputError(
-            f"{type(plant).__name__} is no plant",
-            mend="derive it from System: class MyPlant(System), with states, inputs, initial and rhs",
-        )
-    _once(plant, (), lambda: _check_system(plant))
+    kind = type(thing).__name__
+    if name := holding(thing, System):
+        mend = f"give its {name}: write .{name} behind it"
+    elif own(type(thing)):
+        mend = "give a loop, ClosedLoop(plant, law), or a plant"
+    else:
+        mend = "derive it from System: class MyPlant(System), with states, inputs, initial and rhs"
+    raise InputError(f"{kind} is no plant and no loop", mend=mend)
 
 
 def check_law(law: Any, plant: System) -> None:
@@ -173,7 +183,7 @@ def _check_references(who: str, references: Sequence[Signal]) -> None:
 def _pair(who: str, method: str, found: Any) -> list:
     if not isinstance(found, (tuple, list)) or len(found) != 2:
         raise InputError(
-            f"{who}.{method} returns {_shown(found)}: expected the pair (memory, commands)",
+            f"{who}.{method} returns {shown(found)}: expected the pair (memory, commands)",
             mend="write: return z_next, [u_1, …]; a law without memory returns [], [u_1, …]",
         )
     return [*_entries(who, method, found[0]), *_entries(who, method, found[1])]
@@ -194,7 +204,7 @@ def _asked(who: str, what: str, get: Callable[[], Any]) -> Any:
 def _check_signals(who: str, group: str, signals: Any) -> None:
     if not isinstance(signals, (tuple, list)) or not all(isinstance(s, Signal) for s in signals):
         raise InputError(
-            f"{who}.{group}: expected a tuple of Signals, got {_shown(signals)}",
+            f"{who}.{group}: expected a tuple of Signals, got {shown(signals)}",
             mend=f'write {group} = (Signal("x", "m", "position"),), with the comma',
         )
     found = names(signals)
@@ -222,7 +232,7 @@ def _entries(who: str, method: str, found: Any) -> list:
     """What a method returned, as a list."""
     alone = isinstance(found, np.ndarray) and found.ndim == 0
     if alone or isinstance(found, (str, dict)) or not isinstance(found, Iterable):
-        words = "nothing (None)" if found is None else _shown(found)
+        words = "nothing (None)" if found is None else shown(found)
         mend = (
             "end it with return [...]"
             if found is None
@@ -239,7 +249,7 @@ def _number(who: str, method: str, value: Any, i: int) -> float:
         return float(value)
     except (TypeError, ValueError):
         raise InputError(
-            f"{who}.{method}: its entry number {i + 1} is {_shown(value)}, expected one number",
+            f"{who}.{method}: its entry number {i + 1} is {shown(value)}, expected one number",
             mend="return a flat list of numbers, no lists or arrays inside it",
         ) from None
 
@@ -253,11 +263,6 @@ def _wrong_number(
         f"{who}.{method} returns {len(values)} {what}, expected {len(wanted)} ({listed[:200]}{short})",
         mend="return one for each of them, in this order",
     )
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "…"
 
 
 def _check_method(

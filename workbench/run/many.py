@@ -18,7 +18,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import Any
 
-from workbench.contract.checks import check_plant
+from workbench.contract.checks import check_plant, check_system
 from workbench.contract.errors import InputError
 from workbench.contract.reach import steady
 from workbench.contract.system import System
@@ -32,7 +32,7 @@ from workbench.run.fused import Fused, at_its_pace, own_integrator
 from workbench.run.grid import Rows
 from workbench.run.log import Log
 from workbench.run.pace import Pace
-from workbench.run.scenario import Scenario
+from workbench.run.scenario import Scenario, stated
 from workbench.run.simulate import simulate
 from workbench.run.start import start_state
 from workbench.run.workers import Workers
@@ -213,9 +213,21 @@ def has_lane(loop: System, scenario: Scenario) -> bool:
     return own_integrator(loop) is None and not adaptive(loop) and not fixed(loop)
 
 
+def _checked(job: Any) -> Job:
+    """The loop and the scenario of a job. InputError for anything but such a pair."""
+    if not isinstance(job, (tuple, list)) or len(job) != 2:
+        raise InputError(
+            f"expected a loop and its scenario, got {type(job).__name__}",
+            mend="write simulate_many([(loop, scenario), …])",
+        )
+    loop, scenario = job
+    check_system(loop)
+    return loop, stated(scenario)
+
+
 def _prepared(number: int, job: Job, rows: Rows) -> tuple[Waiting, Any]:
     """(the run, which others can go beside it; None: none can)."""
-    loop, scenario = job
+    job = loop, scenario = _checked(job)
     alone = Waiting(number, job, rows)
     if not has_lane(loop, scenario):
         return alone, None

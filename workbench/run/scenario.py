@@ -58,3 +58,15 @@ class Scenario:
                 "scenario: how long shall the run be?", mend="give `duration`, e.g. 10 s"
             )
         return own
+
+
+def stated(scenario: Any) -> Scenario:
+    """The scenario that is given, or one that states nothing where None is given. InputError for anything else."""
+    if scenario is None:
+        return Scenario()
+    if isinstance(scenario, Scenario):
+        return scenario
+    raise InputError(
+        f"scenario: expected a Scenario, got {type(scenario).__name__}",
+        mend="write Scenario(duration=10.0), or Scenario(reference=…)",
+    )

@@ -8,16 +8,18 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from workbench.cases.form import kebab
+from workbench.contract.checks import check_system
 from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.errors import InputError
 from workbench.contract.reach import steady
 from workbench.contract.system import System
 from workbench.run.log import Log
-from workbench.run.scenario import Scenario
+from workbench.run.scenario import Scenario, stated
 from workbench.verification import claims as C
 from workbench.verification import run_claims
 from workbench.verification.accuracy import within_accuracy
 from workbench.verification.beside import beside
+from workbench.verification.checked import as_claims
 from workbench.verification.ledger.balance import compiled_ledger, has_ledger
 from workbench.verification.named_functions import function
 from workbench.verification.observed.reachable import put_in_reach, too_wide
@@ -95,8 +97,10 @@ def examine(
     far, so that a report can be begun: on a thread once the run is made, and where claims scan, once all others are checked; the
     two calls may overlap. Raises InputError for claims the loop cannot be asked.
     """
+    check_system(loop)
     with steady():
-        return _examined(loop, scenario or _default_path(loop), claims, progress, ahead)
+        path = _default_path(loop) if scenario is None else stated(scenario)
+        return _examined(loop, path, claims, progress, ahead)
 
 
 def _default_path(loop: System) -> Scenario:
@@ -110,7 +114,7 @@ def _examined(loop, scenario, claims, progress, ahead) -> Examination:
     from workbench.verification.defaults import check_closed
 
     check_closed(loop)
-    claims = tuple(default_claims(loop, scenario) if claims is None else claims)
+    claims = default_claims(loop, scenario) if claims is None else as_claims(claims)
     bar = _Progress(progress, 4 + sum(c.work for c in claims))
     bar.tick("simulating", 0)
     run = _ran(loop, scenario, claims)

@@ -135,13 +135,13 @@ def _check(controller: Any) -> None:
             key="controller",
             mend="export VDC, PID, LQR or ForcePosition"
             if own(type(law.law))
-            else "write it with the methods of workbench.contract.system.Controller, whose text is traced",
+            else "write it as equations: a class derived from Controller, with step_at",
         )
     if controller.period is None:
         raise InputError(
             f"{type(law).__name__} has no samples; a controller on a machine needs its sample time",
             key="loop.sample_time",
-            mend="give loop: {sample_time: 1 ms}",
+            mend="give loop: {sample_time: 1 ms}, in Python Sampled(law, T_s=1e-3)",
         )
 
 
