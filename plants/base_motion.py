@@ -26,7 +26,7 @@ class BaseMotion:
     position   displacement x, y, z of the base from its place at rest, m: a Reference of three components, or None
     angles     rotation about x, y, z, rad, likewise
 
-    Equations are in the module's docstring. `VDC` assumes a base at rest; the ledger then has the power that a moving base
+    Equations are in `plants.base_motion`. `VDC` assumes a base at rest; the ledger then has the power that a moving base
     brings in under the name p_Bc1.
     """
 

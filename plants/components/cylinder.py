@@ -61,7 +61,7 @@ def seal(bore: float) -> CoulombViscous:
 @final
 @dataclass(frozen=True)
 class Cylinder(TwoChambers):
-    """One differential cylinder with its valve and friction; equations in the module's docstring."""
+    """One differential cylinder with its valve and friction; equations in `plants.components.cylinder`."""
 
     what: ClassVar[str] = "a cylinder"
     unit: ClassVar[str] = "kN"

@@ -98,7 +98,7 @@ class Actuator:
 @final
 @dataclass(frozen=True)
 class PlanarCrane:
-    """A crane in one vertical plane with lift, tilt and extension; equations in the module's docstring.
+    """A crane in one vertical plane with lift, tilt and extension; equations in `plants.crane.planar`.
 
     origin: the lift joint's place (x, y) in the world, y upwards. cylinders, bodies: those of lift, tilt and extension.
     """

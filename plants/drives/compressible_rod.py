@@ -59,7 +59,7 @@ class Filled(NamedTuple):
 @final
 @dataclass(frozen=True)
 class CompressibleRod(Drive):
-    """A cylinder behind metering valves, with oil that can be compressed; equations in the module's docstring.
+    """A cylinder behind metering valves, with oil that can be compressed; equations in `plants.drives.compressible_rod`.
 
     States: x [m], P_h, P_r [Pa] above the return. Inputs: those of its `MeteredRod`, the field `rod`.
     """

@@ -22,7 +22,7 @@ TURN = 2.0 * pi  # rad: over which a motor that turns without end is measured
 @final
 @dataclass(frozen=True)
 class HydraulicMotor(ServoDrive):
-    """A motor on a gear behind a servo valve; equations in the module's docstring.
+    """A motor on a gear behind a servo valve; equations in `plants.drives.hydraulic_motor`.
 
     States p_a, p_b [Pa], spool and friction states; input u [V].
 

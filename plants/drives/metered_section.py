@@ -29,7 +29,7 @@ from workbench.contract.system import Signal
 @final
 @dataclass(frozen=True)
 class MeteredSection(BehindValves):
-    """A cylinder behind four metering valves, on the spring of its oil; equations in the module's docstring.
+    """A cylinder behind four metering valves, on the spring of its oil; equations in `plants.drives.metered_section`.
 
     States r [m] and the friction's; input u_c, −1 … 1.
 

@@ -21,7 +21,7 @@ from workbench.contract.system import Signal
 @final
 @dataclass(frozen=True)
 class ServoCylinder(ServoDrive):
-    """A cylinder of two chambers behind a servo valve; equations in the module's docstring.
+    """A cylinder of two chambers behind a servo valve; equations in `plants.drives.servo_cylinder`.
 
     States p_a, p_b [Pa], spool and friction states; input u [V].
 

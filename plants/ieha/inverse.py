@@ -160,7 +160,7 @@ class InputOutput(System):
 
     States: Y [m] and its derivatives below that order. Inputs: X [m], F_ext [N] and the derivatives of F_ext in the equation,
     each an input of its own, 0 where it is not given. Leakage and the distributor's switching are left out. Equations, with
-    their source, in the module's docstring. Raises InputError for an actuator with an open circuit.
+    their source, in `plants.ieha.inverse`. Raises InputError for an actuator with an open circuit.
     """
 
     actuator: IEHA = IEHA()

@@ -38,7 +38,7 @@ Regeneration = Literal["none", "command", "input"]
 @final
 @dataclass(frozen=True)
 class Arm:
-    """One arm with its cylinder; the cylinder's valve section has the arm's name. Equations in the module's docstring.
+    """One arm with its cylinder; the cylinder's valve section has the arm's name. Equations in `plants.metered.arm`.
 
     K, B: stiffness and damping between rod and arm; left out, `MeteredArms` sets them by the module's rule. regeneration: "none"
     keeps the regeneration valve shut; "command" opens it by u_a = u_c while the rod is commanded to extend; "input" gives it an
@@ -119,7 +119,7 @@ class Arm:
 @final
 @dataclass(frozen=True)
 class MotorArm:
-    """One arm turned by a motor through a gear; the motor's valves have the arm's name. Equations in the module's docstring.
+    """One arm turned by a motor through a gear; the motor's valves have the arm's name. Equations in `plants.metered.arm`.
 
     A slewing column is such an arm with its centre of mass near the axis, L_g close to 0. What the equations call x, v and f of
     the rod are the motor's angle [rad], rate [rad/s] and torque [N m]. K, B, regeneration: as of `Arm`.

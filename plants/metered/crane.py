@@ -47,7 +47,7 @@ def _shipped(name: str, others) -> dict[str, Any]:
 @final
 @dataclass(frozen=True)
 class MeteredCrane(MeteredCraneValves):
-    """A crane behind metering valves; equations in the module's docstring.
+    """A crane behind metering valves; equations in `plants.metered.crane`.
 
     States: q, q̇, p, P, friction's. Inputs: a command u_c in [−1, 1] for each cylinder, and the
     force [N] the tip exerts on its surroundings, in the last end frame.

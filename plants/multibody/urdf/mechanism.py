@@ -40,7 +40,7 @@ DOWN = (0.0, 0.0, -9.81)
 def from_urdf(
     path: str | os.PathLike, beside: str | os.PathLike | None = None, without: tuple[str, ...] = ()
 ) -> Mechanism:
-    """The mechanism of a URDF, with what the file `beside` it says (see the module).
+    """The mechanism of a URDF, with what the file `beside` it says (see `plants.multibody.urdf.mechanism`).
 
     without: what the URDF says and shall be left out knowingly: "friction". Raises InputError with file, line and element or
     key, for what is no tree, what a mechanism cannot be, and as `Mechanism`.
