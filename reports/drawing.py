@@ -16,9 +16,8 @@ from plants.multibody.reach import tool_points
 from reports.outline import picture
 from reports.outline_mechanism import directions
 from reports.picture import Picture
-from workbench.contract.checks import check_system
 from workbench.contract.errors import InputError
-from workbench.contract.system import System
+from workbench.contract.system import System, check_system
 from workbench.files.atomic import write_atomic
 
 from .drawing_table import SOFT, cylinders, signed, table, telescopes, turning

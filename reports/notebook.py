@@ -22,10 +22,11 @@ from workbench.cases.scenario import default_scenario
 from workbench.commands.compare import under
 from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.errors import InputError
+from workbench.contract.kinds import shown
 from workbench.contract.system import innermost, names, rewrapped
 from workbench.contract.units import format_quantity, measured, quantity
 from workbench.run.log import Log
-from workbench.run.scenario import Scenario
+from workbench.run.scenario import Scenario, stated
 from workbench.verification.judge import examine
 from workbench.verification.run import Run, run_many
 from workbench.verification.run_claims import Tracking
@@ -68,7 +69,7 @@ def report(
     from workbench.verification import default_claims
 
     check_writable(path)
-    scenario = scenario or default_scenario(loop)
+    scenario = default_scenario(loop) if scenario is None else stated(scenario)
     claims = tuple(claims) if claims is not None else default_claims(loop, scenario)
     case = Case(loop.plant.title, loop.plant, loop.controller, loop, scenario, claims)
     found = examine(loop, scenario, claims)
@@ -135,12 +136,22 @@ def explore(
     At most 81 runs: 9 stops of one or two sliders, 4 of three, 3 of four. A change of the plant leaves the law's model as it is.
     Raises InputError for names that fit nothing and values that cannot be.
     """
-    scenario = scenario or default_scenario(loop)
+    scenario = default_scenario(loop) if scenario is None else stated(scenario)
+    if not isinstance(sliders, Mapping):
+        raise InputError(
+            f"explore: expected sliders by name, got {shown(sliders)}", mend="write {'λ': (4, 16)}"
+        )
     if not 1 <= len(sliders) <= len(STOPS):
         raise InputError(
             f"explore: {len(sliders)} sliders",
             mend=f"give 1 to {len(STOPS)}, such as {{'λ': (4, 16)}}",
         )
+    for name, span in sliders.items():
+        if not isinstance(span, (tuple, list)) or len(span) not in (2, 3):
+            raise InputError(
+                f"explore: {name}: expected (least, most), got {shown(span)}",
+                mend=f"write {{'{name}': (4, 16)}}",
+            )
     units = {name: _unit(loop, name, span) for name, span in sliders.items()}
     stops = {
         name: _stops(name, span, units[name], STOPS[len(sliders) - 1])
@@ -152,8 +163,8 @@ def explore(
             f"explore: {len(points)} runs, at most {MOST_RUNS}", mend="give fewer sliders or stops"
         )
     jobs = [(_moved(loop, dict(zip(stops, at))), scenario) for at in points]
-    shown = _shown(loop, show)
-    found = run_many(jobs, lambda r: _measured(r, shown))
+    signals = _shown(loop, show)
+    found = run_many(jobs, lambda r: _measured(r, signals))
     rows = tuple(row for row, _, _ in found)
     instants = next((time for _, time, curves in found if curves), [])
     curves = [{"name": n, "unit": u} for n, u in _labels(found)]
@@ -195,10 +206,6 @@ def _unit(loop: ClosedLoop, name: str, span: tuple) -> str:
 
 
 def _stops(name: str, span: tuple, unit: str, usual: int) -> tuple[float, ...]:
-    if len(span) not in (2, 3):
-        raise InputError(
-            f"explore: {name}: expected (least, most)", mend=f"write {{'{name}': (4, 16)}}"
-        )
     try:
         low, high = (quantity(v, unit) for v in span[:2])
     except InputError as why:

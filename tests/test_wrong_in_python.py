@@ -18,6 +18,37 @@ class Slow(fp.Controller):
     """A class of a user's, which is no plant."""
 
 
+def still(t, y, r):
+    """A law that commands nothing."""
+    return [0.0]
+
+
+def late(t, y, r):
+    """A law that was given no references."""
+    return [r[0] - y[0]]
+
+
+class Forgetful:
+    """A law without a memory to begin with."""
+
+    def step(self, t, z, y, r):
+        return z + 1.0, [0.0]
+
+
+class Small(fp.Controller):
+    """A law that reads m as mm."""
+
+    measured = (fp.Signal("Y", "mm"),)
+    commands = (fp.Signal("X", "m"),)
+
+    def command(self, t, z, y, r):
+        return [-1e-3 * y[0]]
+
+
+def run(law):
+    return fp.simulate(fp.ClosedLoop(PLANT, law), SHORT)
+
+
 MISTAKES = {
     "no loop": (lambda: fp.simulate(SHORT, LOOP), "Scenario is no plant and no loop", "ClosedLoop"),
     "law": (lambda: fp.simulate(LAW, SHORT), "Sampled is no plant", "ClosedLoop(plant, law)"),
@@ -34,7 +65,7 @@ MISTAKES = {
     "one claim": (lambda: fp.verify(LOOP, SHORT, claims.Tracking()), "a list, got", "[Tracking()"),
     "not a case": (lambda: fp.sensitivity(LOOP), "a Case, got ClosedLoop", "Sensitivity"),
     "law alone": (lambda: fp.export(LAW, SHORT, "none"), "a loop, got Sampled", "ClosedLoop("),
-    "array": (lambda: fp.from_control(np.eye(2)), "ndarray is no python-control", "StateSpace"),
+    "eye": (lambda: fp.from_control(np.eye(2)), "ndarray is no python-control", "StateSpace"),
     "held": (lambda: fp.equilibrium(PLANT, PLANT.initial(), hold=["v1"]), "'v1'", "v_1"),
     "few": (lambda: fp.equilibrium(PLANT, [0.0]), "expected 5 numbers, got 1", "v_1, v_2"),
     "unit": (lambda: fp.Sampled(LAW.inner, "2 ms"), "got '2 ms'", "write 0.002"),
@@ -46,6 +77,16 @@ MISTAKES = {
     "its plant": (lambda: fp.PID(fp.machine("four-bar")), "expected System, got Mach", "plant"),
     "namesake": (lambda: mb.Mechanism(bodies=(fp.Body(1.0),)), "expected Body", "multibody.parts"),
     "one body": (lambda: mb.Mechanism(bodies=mb.Body("a", mass=1.0)), "bodies: expected a", "(…,)"),
+    "one name": (lambda: fp.ClosedLoop(PLANT, fp.Plain(still, ("Y",), "X")), "of names", "('X',)"),
+    "no references": (lambda: run(late), "IndexError", "r has nothing: name others"),
+    "no memory": (lambda: run(Forgetful()), "TypeError", "give it initial(self)"),
+    "millimetres": (lambda: fp.ClosedLoop(PLANT, fp.Sampled(Small())), "is in mm", '"Y", "m"'),
+    "no path": (lambda: fp.Scenario(reference=(0.01,)), "expected a path, got (0.01,)", "Hold"),
+    "push": (lambda: fp.Scenario(disturbances={"F_ext": "1 N"}), "F_ext: expected a num", "100.0"),
+    "array": (lambda: fp.Scenario(start=np.zeros(1)), "start: expected a tuple", "tolist"),
+    "slider": (lambda: fp.explore(LOOP, {"K_p": 0.4}, SHORT), "(least, most), got 0.4", "(4, 16)"),
+    "sliders": (lambda: fp.explore(LOOP, ["K_p"], SHORT), "sliders by name, got", "(4, 16)"),
+    "untuned": (lambda: fp.tuned(PLANT), "a PID, got LinearActuator", "PID.design"),
     "mapping": (
         lambda: claims.Probability(of="always (Y < 1 m)", over={"K": {"normal": (1.0, 0.1)}}),
         "expected Spread",
@@ -111,3 +152,26 @@ def test_a_machine_made_in_python_is_drawn(tmp_path):
         fp.draw(slide(), "slide.pdf")
     with pytest.raises(fp.InputError, match="no shape to draw"):
         fp.draw(PLANT)
+
+
+def test_a_law_may_write_its_units_in_another_way_or_leave_them_out():
+    """Speed as m s^-1, and a command without a unit."""
+
+    class Spelled(fp.Controller):
+        measured = (fp.Signal("dY", "m s^-1"),)
+        commands = (fp.Signal("X"),)
+
+        def command(self, t, z, y, r):
+            return [-1e-3 * y[0]]
+
+    plant = fp.changed(PLANT, {"measured": "states"})
+    assert fp.simulate(fp.ClosedLoop(plant, fp.Sampled(Spelled())), SHORT).status.completed
+
+
+def test_a_log_is_saved_as_text_by_its_ending(tmp_path):
+    log = run(still)
+    log.save(tmp_path / "run.csv")
+    log.to_csv(tmp_path / "same.csv")
+    assert (tmp_path / "run.csv").read_bytes() == (tmp_path / "same.csv").read_bytes()
+    with pytest.raises(fp.InputError, match=".csv is written for other programs"):
+        fp.Log.load(tmp_path / "run.csv")

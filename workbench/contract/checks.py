@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 
 from workbench.contract.errors import InputError
-from workbench.contract.kinds import holding, shown
+from workbench.contract.kinds import shown
 from workbench.contract.own_text import own
 from workbench.contract.parameters import graph_key
-from workbench.contract.system import Controller, Signal, System, names
+from workbench.contract.system import Controller, Signal, System, check_system, names
+from workbench.contract.units import alike
 
 _passed: set[str] = set()
 PROVIDED = ("reference", "noise")  # kinds of references: the scenario's, and draws
@@ -31,20 +32,6 @@ def check_plant(plant: Any) -> None:
     check_system(plant)
     if not own(type(plant)):
         _once(plant, (), lambda: _check_system(plant))
-
-
-def check_system(thing: Any) -> None:
-    """Raise InputError for what is no System at all, neither a plant nor a loop."""
-    if isinstance(thing, System):
-        return
-    kind = type(thing).__name__
-    if name := holding(thing, System):
-        mend = f"give its {name}: write .{name} behind it"
-    elif own(type(thing)):
-        mend = "give a loop, ClosedLoop(plant, law), or a plant"
-    else:
-        mend = "derive it from System: class MyPlant(System), with states, inputs, initial and rhs"
-    raise InputError(f"{kind} is no plant and no loop", mend=mend)
 
 
 def check_law(law: Any, plant: System) -> None:
@@ -123,6 +110,8 @@ def _check_controller(law: Controller, plant: System) -> None:
     lacking = [name for name in names(law.measured) if name not in y_all]
     if lacking:
         return  # `ClosedLoop` refuses it with the nearest names
+    _check_units(f"{who}.measured", law.measured, plant.outputs)
+    _check_units(f"{who}.commands", law.commands, plant.inputs)
     z = _start(who, law, law.states)
     k = len(z)
     m = len(law.measured)
@@ -156,6 +145,18 @@ def _check_controller(law: Controller, plant: System) -> None:
     for method, what, f, wanted in expected:
         if method in given or (method == "monitor" and wanted):
             _check_method(law, method, f, point, what, wanted)
+
+
+def _check_units(what: str, of_law: Sequence[Signal], of_plant: Sequence[Signal]) -> None:
+    """InputError for a signal that the law has in another unit than the plant: no number is converted between them."""
+    units = {s.name: s.unit for s in of_plant}
+    for s in of_law:
+        unit = units.get(s.name, s.unit)
+        if "1" not in (s.unit, unit) and not alike(s.unit, unit):
+            raise InputError(
+                f"{what}: {s.name} is in {s.unit}, and in {unit} as the plant has it",
+                mend=f'write Signal("{s.name}", "{unit}"), and convert it in the law',
+            )
 
 
 def _own_methods(law: Controller, methods: Sequence[str]) -> set[str]:

@@ -81,6 +81,8 @@ def _mend(possible: tuple, value: Any) -> str:
             return (
                 f"this one is {kind.__module__}.{kind.__name__}; take that of {option.__module__}"
             )
+        if typing.get_origin(option) is tuple and hasattr(value, "tolist"):
+            return "write a tuple: tuple(array.tolist())"
         if _is_one_entry(option, value):
             entry = repr(value)
             return f"one entry alone is a tuple, too: ({entry if len(entry) < 20 else '…'},)"

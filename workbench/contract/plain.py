@@ -85,15 +85,23 @@ def plain(law: Any, plant: System) -> Plain:
         chosen = wanted(attribute)
         if chosen is None:
             return tuple(available)
+        _check_names(chosen, f"{attribute} of {given.name}")
         return tuple(
             find(available, getattr(w, "name", w), f"{attribute} of {given.name}") for w in chosen
         )
 
+    _check_names(wanted("references"), f"references of {given.name}")
     own = tuple(
         replace(s, kind=s.kind or "reference") if isinstance(s, Signal) else _reference(s, plant)
         for s in wanted("references") or ()
     )
     return Plain(law, pick("measured", plant.outputs), pick("commands", controls(plant)), own)
+
+
+def _check_names(given: Any, what: str) -> None:
+    """InputError for a name by itself, whose letters would be taken for names."""
+    if isinstance(given, str):
+        raise InputError(f"{what}: expected a tuple of names", mend=f"write ({given!r},)")
 
 
 # What a user's law may have, and the names of what it is called with.

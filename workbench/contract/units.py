@@ -49,6 +49,16 @@ def quantity(value: object, unit: str) -> float:
     return number
 
 
+def alike(one: str, other: str) -> bool:
+    """Whether two units are the same one, however they are written."""
+    if one == other:
+        return True
+    try:
+        return quantity(f"1 {one}", other) == 1.0
+    except InputError:
+        return False
+
+
 def stated(value: object, unit: str) -> float:
     """`quantity` of what somebody wrote down: an angle of more than a turn has to name its unit."""
     number = quantity(value, unit)

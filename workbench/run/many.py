@@ -18,10 +18,10 @@ from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from typing import Any
 
-from workbench.contract.checks import check_plant, check_system
+from workbench.contract.checks import check_plant
 from workbench.contract.errors import InputError
 from workbench.contract.reach import steady
-from workbench.contract.system import System
+from workbench.contract.system import System, check_system
 from workbench.numerics.adaptive import adaptive, fixed
 from workbench.numerics.laned import width
 from workbench.run.attempt import Attempt

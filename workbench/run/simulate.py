@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from workbench.contract.checks import check_plant, check_system
+from workbench.contract.checks import check_plant
 from workbench.contract.reach import steady
-from workbench.contract.system import System, names
+from workbench.contract.system import System, check_system, names
 from workbench.run.dead_ends import stopped
 from workbench.run.demand import Demand
 from workbench.run.ending import finish

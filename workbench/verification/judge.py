@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from workbench.cases.form import kebab
-from workbench.contract.checks import check_system
 from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.errors import InputError
 from workbench.contract.reach import steady
-from workbench.contract.system import System
+from workbench.contract.system import System, check_system
 from workbench.run.log import Log
 from workbench.run.scenario import Scenario, stated
 from workbench.verification import claims as C
