@@ -129,6 +129,7 @@ def explore(
 
     sliders   name → (least, most) or (least, most, stops), numbers in SI or text with a unit. A name is a gain of the law
               (`λ`, `K_p`; `lambda` as well), or a number of the plant as `changed` takes it (`payload.mass`)
+    scenario  what is run; left out, the path that a case file gets which states none
     show      signals to draw, with * for any letters; the tracking error, outputs and commands where left out
 
         fp.explore(loop, {"λ": (4, 16), "payload.mass": ("0 kg", "80 kg")})
@@ -137,21 +138,7 @@ def explore(
     Raises InputError for names that fit nothing and values that cannot be.
     """
     scenario = default_scenario(loop) if scenario is None else stated(scenario)
-    if not isinstance(sliders, Mapping):
-        raise InputError(
-            f"explore: expected sliders by name, got {shown(sliders)}", mend="write {'λ': (4, 16)}"
-        )
-    if not 1 <= len(sliders) <= len(STOPS):
-        raise InputError(
-            f"explore: {len(sliders)} sliders",
-            mend=f"give 1 to {len(STOPS)}, such as {{'λ': (4, 16)}}",
-        )
-    for name, span in sliders.items():
-        if not isinstance(span, (tuple, list)) or len(span) not in (2, 3):
-            raise InputError(
-                f"explore: {name}: expected (least, most), got {shown(span)}",
-                mend=f"write {{'{name}': (4, 16)}}",
-            )
+    _check_sliders(sliders)
     units = {name: _unit(loop, name, span) for name, span in sliders.items()}
     stops = {
         name: _stops(name, span, units[name], STOPS[len(sliders) - 1])
@@ -178,6 +165,25 @@ def explore(
         "time": instants,
     }
     return Explored(stops, units, rows, data)
+
+
+def _check_sliders(sliders: Mapping[str, tuple]) -> None:
+    """InputError for what is no mapping of names to (least, most), or too many of them."""
+    if not isinstance(sliders, Mapping):
+        raise InputError(
+            f"explore: expected sliders by name, got {shown(sliders)}", mend="write {'λ': (4, 16)}"
+        )
+    if not 1 <= len(sliders) <= len(STOPS):
+        raise InputError(
+            f"explore: {len(sliders)} sliders",
+            mend=f"give 1 to {len(STOPS)}, such as {{'λ': (4, 16)}}",
+        )
+    for name, span in sliders.items():
+        if not isinstance(span, (tuple, list)) or len(span) not in (2, 3):
+            raise InputError(
+                f"explore: {name}: expected (least, most), got {shown(span)}",
+                mend=f"write {{'{name}': (4, 16)}}",
+            )
 
 
 def _labels(found: list) -> list[tuple[str, str]]:

@@ -27,8 +27,13 @@ def _initial(plant: System) -> Sequence[float]:
 class ClosedLoop(ShownLoop, System):
     """Plant and controller joined by signal names; again a System.
 
+    controller: a law in its wrappers, or a Python function f(t, y, r) → u (`Plain`), which is sampled every 1 ms
+
+        loop = fp.ClosedLoop(crane, fp.Sampled(fp.VDC(crane), T_s=1e-3))
+
     states = plant's, then the controller's memory. inputs = the plant's disturbances, then the controller's references.
     A `Plain` controller's memory stays in Python; its held command then appears as the last states.
+    Raises InputError for signals that plant and law do not share, and for parts that break `workbench.contract.system`.
     """
 
     plant: System

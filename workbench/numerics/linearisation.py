@@ -18,7 +18,10 @@ from workbench.numerics.switches import Edges
 
 @dataclass(frozen=True, eq=False)
 class Linearisation:
-    """δẋ = A δx + B δu, δy = C δx + D δu about (x, u), with the names of all three."""
+    """δẋ = A δx + B δu, δy = C δx + D δu about (x, u), SI units, with the names of all three.
+
+    residual: the largest |ẋ| at the point, 0 at an equilibrium.
+    """
 
     A: np.ndarray
     B: np.ndarray
@@ -29,7 +32,7 @@ class Linearisation:
     states: tuple[str, ...]
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
-    residual: float  # max |ẋ| at the point (0 at an equilibrium)
+    residual: float
 
 
 def _check_flow(system: System) -> None:
@@ -63,7 +66,15 @@ def linearize(
 ) -> Linearisation:
     """Exact Jacobians A = ∂ẋ/∂x, B = ∂ẋ/∂u, C = ∂y/∂x, D = ∂y/∂u of flow and measured outputs at (t, x, u), SI units.
 
-    inputs: which inputs to differentiate by (all by default). A plant without an expression graph, such as an FMU, gives
+    x       states, in their order
+    u       all inputs, disturbances among them; left out, their defaults
+    t       time, s, for a system that knows it
+    inputs  names of the inputs to differentiate by; left out, all
+
+        x, u, residual = fp.equilibrium(plant, plant.initial())
+        poles = np.linalg.eigvals(fp.linearize(plant, x).A)
+
+    A plant without an expression graph, such as an FMU, gives
     derivatives of its own (`workbench.contract.capabilities.LinearisesItself`).
 
     Raises InputError for a system without a derivative (quantiser, noise, sampling), and where flow or outputs have a kink at

@@ -50,8 +50,17 @@ def simulate_many(
 ) -> list:
     """The Log of every (loop, scenario), or what `measure(k, log)` makes of run k, in the order of the jobs.
 
-    Logs of many runs are large: give `measure`, which is called as soon as a run is done, on one of the threads. `rows` as for
-    `simulate`; progress: called with the share of the runs that is done. threads: as many as there are cores where left out.
+    jobs      pairs of a loop and its scenario
+    measure   called as soon as a run is done, on one of the threads: logs of many runs are large
+    rows      as for `simulate`
+    progress  called with the share of the runs that is done
+    threads   how many; left out, as many as there are cores
+
+        errors = fp.simulate_many(
+            [(fp.ClosedLoop(fp.changed(crane, {"payload.mass": m}), law), scenario) for m in (0.0, 50.0)],
+            lambda k, log: float(abs(log["e_q_1"]).max()),
+        )
+
     Raises InputError as `simulate` does, with the number of the run before its words.
     """
     keep = measure or (lambda k, log: log)

@@ -36,15 +36,20 @@ def simulate(
     demand: Demand | None = None,
     watched: bool = True,
 ) -> Log:
-    """Run `loop` through `scenario`.
+    """Run a loop, or a plant alone, through a scenario.
 
-    progress: called with the fraction done, about every 4000 samples. compiled=False forces CasADi's virtual machine.
-    rows: "asked" logs as the scenario's `log_period` asks; "steps" logs every sample, and every step of the integrator where
-    a sample is longer than `max_step`. An integrator of equal steps makes the same run either way; one that chooses its steps
-    also ends a step on every row.
-    demand: references, disturbances and noise of the scenario as arrays, where the caller has worked them out already.
-    watched: False leaves out what only the log would need of a law called from Python, such as the residual of an optimum;
-    these signals are then NaN.
+    scenario  left out, one that states nothing but what the plant itself has
+    progress  called with the fraction done, about every 4000 samples
+    compiled  False forces CasADi's virtual machine
+    rows      "asked" logs as the scenario's `log_period` asks; "steps" logs every sample, and every step of the integrator where
+              a sample is longer than `max_step`. An integrator of equal steps makes the same run either way; one that chooses
+              its steps also ends a step on every row
+    demand    references, disturbances and noise of the scenario as arrays, where the caller has worked them out already
+    watched   False leaves out what only the log would need of a law called from Python, such as the residual of an optimum;
+              these signals are then NaN
+
+        log = fp.simulate(loop, fp.Scenario(reference=path))
+        print(log.status, log["q_1"][-1])
 
     Returns the Log: states, power integrals ("E_…") and monitors at every logged sample, after the jump of that instant. A run
     that diverges, or reaches a place where the plant's equations end, stops there and says so in `log.status`.

@@ -72,7 +72,7 @@ class LawGraph:
 
 
 def law_graph(controller: Any) -> LawGraph:
-    """The graphs of a sampled law.
+    """The graphs of a sampled law, as `export_law` takes them; controller: the law in its wrappers.
 
     Raises InputError for a law that is Python, and for one without samples.
     """
