@@ -12,7 +12,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -151,20 +151,21 @@ def explore(
         )
     jobs = [(_moved(loop, dict(zip(stops, at))), scenario) for at in points]
     signals = _shown(loop, show)
-    found = run_many(jobs, lambda r: _measured(r, signals))
-    rows = tuple(row for row, _, _ in found)
-    instants = next((time for _, time, curves in found if curves), [])
-    curves = [{"name": n, "unit": u} for n, u in _labels(found)]
+    found: list[_Seen] = run_many(jobs, lambda run: _measured(run, signals))
+    first = next((seen for seen in found if seen.curves), _Seen({}, [], []))
     data = {
         "sliders": [
             {"name": n, "said": [format_quantity(v, units[n]) for v in values]}
             for n, values in stops.items()
         ],
-        "rows": [{**row, "time": time, "curves": [y for *_, y in c]} for row, time, c in found],
-        "curves": curves,
-        "time": instants,
+        "rows": [
+            {**seen.row, "time": seen.time, "curves": [curve.values for curve in seen.curves]}
+            for seen in found
+        ],
+        "curves": [{"name": curve.name, "unit": curve.unit} for curve in first.curves],
+        "time": first.time,
     }
-    return Explored(stops, units, rows, data)
+    return Explored(stops, units, tuple(seen.row for seen in found), data)
 
 
 def _check_sliders(sliders: Mapping[str, tuple]) -> None:
@@ -184,10 +185,6 @@ def _check_sliders(sliders: Mapping[str, tuple]) -> None:
                 f"explore: {name}: expected (least, most), got {shown(span)}",
                 mend=f"write {{'{name}': (4, 16)}}",
             )
-
-
-def _labels(found: list) -> list[tuple[str, str]]:
-    return next(([(name, unit) for name, unit, _ in curves] for *_, curves in found if curves), [])
 
 
 # ---- values -------------------------------------------------------------------------------------------------------
@@ -251,8 +248,23 @@ def _shown(loop: ClosedLoop, show: Sequence[str] | str) -> tuple[str, ...]:
     )
 
 
-def _measured(run: Run, show: Sequence[str]) -> tuple[dict, list, list]:
-    said = under(run, min(Tracking().settle, run.log.time[-1] / 3))
+class _Curve(NamedTuple):
+    name: str
+    unit: str
+    values: list
+
+
+class _Seen(NamedTuple):
+    """What is shown of a run: its row, instants in s, and curves over them."""
+
+    row: dict
+    time: list
+    curves: list[_Curve]
+
+
+def _measured(run: Run, show: Sequence[str]) -> _Seen:
+    log = run.log
+    said = under(run, min(Tracking().settle, log.time[-1] / 3))
     row = {
         "error": _finite(said.error),
         "rms": _finite(said.rms),
@@ -260,14 +272,14 @@ def _measured(run: Run, show: Sequence[str]) -> tuple[dict, list, list]:
         "words": said.words,
         "said": f"largest error {_said(said.error, said.unit)}, rms {_said(said.rms, said.unit)}",
     }
-    every = max(1, len(run.log) // POINTS)
-    time = [round(float(t), 4) for t in run.log.time[::every]]
-    log = run.log
-    picked = [name for name in log.picked(show) if name in log]
-    curves = [(n, log.signal(n).unit, _rounded(log.array(n)[::every])) for n in picked]
+    every = max(1, len(log) // POINTS)
+    time = [round(float(t), 4) for t in log.time[::every]]
+    curves = []
     if run.tool_error is not None:
-        curves.insert(0, ("tracking error", said.unit, _rounded(run.tool_error[::every])))
-    return row, time, curves
+        curves.append(_Curve("tracking error", said.unit, _rounded(run.tool_error[::every])))
+    for name in log.picked(show):
+        curves.append(_Curve(name, log.signal(name).unit, _rounded(log.array(name)[::every])))
+    return _Seen(row, time, curves)
 
 
 def _finite(value: float) -> float | None:

@@ -53,20 +53,27 @@ def of_filled(plant, log) -> ValveAccount:
         if name.removeprefix("Q_s_") not in drives
     }
     flow = sum((*(one.flow for one in filled.values()), *others.values()), np.zeros(len(P)))
-    law = {f"{valve}_{k}": power for k, one in filled.items() for valve, power in one.law.items()}
-    work = {f"rod_{k}": one.work for k, one in filled.items()}
-    chambers = [(name, p, one.G) for one in filled.values() for name, p in one.pressures.items()]
     account = supply.account(P, flow, rates.get(supply.pressure_name, 0.0))
+    law = dict(account.lost)
+    work = {}
+    drawn = {}
+    ranges = {}
+    for k, one in filled.items():
+        law |= {f"{valve}_{k}": power for valve, power in one.law.items()}
+        work[f"rod_{k}"] = one.work
+        for name, pressure in one.pressures.items():
+            drawn[name] = one.G * np.maximum(-pressure, 0.0)
+            ranges[name] = (pressure, pressure)
     return ValveAccount(
         t=log.time,
         pump=account.given,
-        law=account.lost | law,
+        law=law,
         work=work | {name: P * taken for name, taken in others.items()},
         stored=sum((one.stored for one in filled.values()), account.stored),
         at=np.arange(len(P)),
         given=by_model(supply, drives, powers),
-        drawn={name: G * np.maximum(-p, 0.0) for name, p, G in chambers},
-        ranges={name: (p, p) for name, p, _ in chambers},
+        drawn=drawn,
+        ranges=ranges,
         suspects=(),
         counted=tuple(counted(log, powers, fed(machine, powers))),
     )

@@ -103,10 +103,36 @@ def _start(loop, controller, x, r, n) -> np.ndarray:
     return np.array([*x, *[0.0] * (n - len(x)), *z], float)
 
 
+def _limit_by_plant(loop, commands: list, limits: list[_Limit], which: Sequence) -> list[str]:
+    """Limits every command that the law leaves free where the plant takes no more; the names of these commands.
+
+    commands and limits are changed in place. which: the number of the law's own limit of every command, or None. Raises
+    InputError where the law allows itself more than the plant takes.
+    """
+    beyond = []
+    ends = loop.plant.limits()
+    for i, (name, by) in enumerate(zip(names(loop.controller.commands), which)):
+        low, high = ends.get(name, (-np.inf, np.inf))
+        if by is None and np.isfinite([low, high]).all():
+            ψ = ca.SX.sym(f"ψ{len(limits)}")
+            limits.append(_Limit(commands[i], ψ, float(low), float(high)))
+            commands[i] = commands[i] - ψ
+            beyond.append(name)
+        elif by is not None and (limits[by].low < low or limits[by].high > high):
+            raise InputError(
+                f"the law allows itself {name} from {limits[by].low:g} to {limits[by].high:g}, the plant takes "
+                f"{low:g} to {high:g}",
+                mend="limit the law to what the plant takes",
+            )
+    return beyond
+
+
 def _law(loop, controller, T):
     """Memory, commands and v as coefficients of (memory, measurement, reference, ψ) and constants; limits; who the plant limits."""
-    k, p, q = (len(s) for s in (controller.states, controller.measured, controller.references))
-    (z, zs), (y, ys), (r, rs) = symbols("z", k), symbols("y", p), symbols("r", q)
+    k = len(controller.states)
+    z, zs = symbols("z", k)
+    y, ys = symbols("y", len(controller.measured))
+    r, rs = symbols("r", len(controller.references))
     t = quick(ca.SX.sym("t"))
     after = controller.rhs(t, zs, ys, rs) if T is None else controller.update(t, zs, ys, rs)
     u = controller.command(t, zs if T is None else after, ys, rs)
@@ -116,54 +142,42 @@ def _law(loop, controller, T):
     taken, limits, which = unlimited(ca.vertcat(z, y, r), text)
     memory = taken[:k]
     commands = [taken[k + i] for i in range(len(u))]
-    beyond = []
-    ends = loop.plant.limits()
-    for i, (name, by) in enumerate(zip(names(controller.commands), which[k:])):
-        low, high = ends.get(name, (-np.inf, np.inf))
-        if by is None and np.isfinite([low, high]).all():
-            limits.append(
-                _Limit(commands[i], ca.SX.sym(f"ψ{len(limits)}"), float(low), float(high))
-            )
-            commands[i] = commands[i] - limits[-1].ψ
-            beyond.append(name)
-        elif by is not None and (limits[by].low < low or limits[by].high > high):
-            raise InputError(
-                f"the law allows itself {name} from {limits[by].low:g} to {limits[by].high:g}, the plant takes "
-                f"{low:g} to {high:g}",
-                mend="limit the law to what the plant takes",
-            )
-    ψ = ca.vertcat(*[e.ψ for e in limits]) if limits else ca.SX(0, 1)
+    beyond = _limit_by_plant(loop, commands, limits, which[k:])
+    ψ = v = ca.SX(0, 1)
+    if limits:
+        ψ = ca.vertcat(*[e.ψ for e in limits])
+        v = ca.vertcat(*[e.v for e in limits])
+        if ca.depends_on(v, ψ):
+            raise InputError("one limit behind another", mend="leave one of them out")
     parts = [z, y, r, ψ]
     turned = "the law switches at its limits: it is not linear but for them"
-    v = ca.vertcat(*[e.v for e in limits]) if limits else ca.SX(0, 1)
-    if ca.depends_on(v, ψ) if limits else False:
-        raise InputError("one limit behind another", mend="leave one of them out")
     law = [_affine(e, parts, turned) for e in (memory, ca.vertcat(*commands), v)]
     if not all(np.isfinite(M).all() for part in law for M in part):
         raise InputError("the law has no derivative at rest", mend="verify it by runs")
     return law, limits, beyond
 
 
+def _stays(s: Limited, i: int) -> bool:
+    """Whether nothing changes state i."""
+    row = np.zeros(len(s.M))
+    if s.T is not None:
+        row[i] = 1.0
+    return (s.M[i] == row).all() and not s.E[i].any() and not s.o[i]
+
+
+def _fades_unread(s: Limited, i: int) -> bool:
+    """Whether state i goes to zero by itself, and neither another state nor a limit or command reads it."""
+    read = np.delete(s.M[:, i], i).any() or s.K[:, i].any() or s.command[:, i].any()
+    own = s.M[i, i]
+    return not read and (abs(own) < 1 if s.T is not None else own < 0)
+
+
 def _needed(s: Limited, n: int) -> Limited:
     """Without memory that nothing changes (its value goes into o and w) and memory that fades and nothing reads."""
     while True:
         size = len(s.M)
-        still = [
-            (s.M[i] == np.eye(size)[i] * (s.T is not None)).all()
-            and not s.E[i].any()
-            and not s.o[i]
-            for i in range(size)
-        ]
-        still = [i for i in range(n, size) if still[i]]
-        idle = [
-            i
-            for i in range(n, size)
-            if i not in still
-            and not np.delete(s.M[:, i], i).any()
-            and not s.K[:, i].any()
-            and not s.command[:, i].any()
-            and (abs(s.M[i, i]) < 1 if s.T is not None else s.M[i, i] < 0)
-        ]
+        still = [i for i in range(n, size) if _stays(s, i)]
+        idle = [i for i in range(n, size) if i not in still and _fades_unread(s, i)]
         if not still and not idle:
             return s
         held = s.start[still]
