@@ -25,6 +25,8 @@ import typing
 from functools import cache
 from typing import Any
 
+from workbench.contract.errors import short
+
 _MAPPINGS = (dict, collections.abc.Mapping)
 _SEQUENCES = (list, collections.abc.Sequence)
 WHOLE = ("", "")  # the value as a whole does not fit
@@ -202,5 +204,4 @@ def _expected(option: Any) -> str:
 
 def shown(value: Any) -> str:
     """A value as messages show it, cut where it is long."""
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "…"
+    return short(repr(value))

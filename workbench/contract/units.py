@@ -12,7 +12,7 @@ import re
 from functools import cache
 from typing import Any
 
-from workbench.contract.errors import InputError
+from workbench.contract.errors import InputError, short
 from workbench.contract.unit_tables import CALLED, QUICK, SHOWN
 
 _NUMBER = re.compile(
@@ -148,9 +148,7 @@ def _shown(value: object) -> str:
     # Python refuses to write out the longest.
     if isinstance(value, int) and value.bit_length() > 1100:
         return f"a whole number of about {round(value.bit_length() * math.log10(2))} digits"
-    text = value if isinstance(value, str) else str(value)
-    text = text if len(text) <= 60 else text[:57] + "…"
-    return repr(text) if isinstance(value, str) else text
+    return repr(short(value)) if isinstance(value, str) else short(value)
 
 
 def _convert(number: float, written: str, unit: str, value: object) -> float:
