@@ -119,7 +119,8 @@ def examine(
     check_system(loop)
     with steady():
         path = _default_path(loop) if scenario is None else stated(scenario)
-        return _examined(loop, path, claims, progress, ahead)
+        asked = None if claims is None else as_claims(claims)
+        return _examined(loop, path, asked, progress, ahead)
 
 
 def _default_path(loop: System) -> Scenario:
@@ -133,7 +134,7 @@ def _examined(loop, scenario, claims, progress, ahead) -> Examination:
     from workbench.verification.defaults import check_closed
 
     check_closed(loop)
-    claims = default_claims(loop, scenario) if claims is None else as_claims(claims)
+    claims = default_claims(loop, scenario) if claims is None else claims
     bar = _Progress(progress, 4 + sum(c.work for c in claims))
     bar.tick("simulating", 0)
     run = _ran(loop, scenario, claims)
