@@ -96,7 +96,7 @@ class Component:
 
     @property
     def periods(self) -> tuple[float, ...]:
-        """Those of the base, s."""
+        """Periods of the base's motion, s."""
         return self.motion.periods
 
     def sample(self, t, order: int) -> np.ndarray:

@@ -208,7 +208,7 @@ class PlanarCrane:
     # ---- forces -----------------------------------------------------------------------------------------------------
     @cached_property
     def mechanism(self) -> Mechanism:
-        """Its three bodies and the load, with a torque or force on each joint."""
+        """The crane's three bodies and its load, with a torque or force on each joint."""
         one, two, three = self.bodies
         bodies = (
             _body("lift", GROUND, one, (*self.origin, 0.0)),

@@ -60,6 +60,7 @@ class HydraulicMotor(ServoDrive):
         return self.at_rest(force, line)
 
     def sizes(self, line):
-        """Its scales, for one turn of the joint as the stroke."""
-        p, torque = line.p_s, line.p_s * self.motor.A_a
-        return Sizes(p, "supply pressure", torque * TURN, torque, TURN, self.fastest(line))
+        """What is large for this motor, with one turn of the joint as its stroke."""
+        torque = line.p_s * self.motor.A_a
+        work = torque * TURN
+        return Sizes(line.p_s, "supply pressure", work, torque, TURN, self.fastest(line))

@@ -125,7 +125,7 @@ class MeteredSection(BehindValves):
 
     @property
     def section(self) -> Section:
-        """Its areas, reliefs and valves."""
+        """The section of a circuit that this drive is: areas of its cylinder, reliefs, valves."""
         return metering.section_of(self.cylinder, self.P_hM, self.P_rM)
 
     def regenerated(self, u):

@@ -163,7 +163,7 @@ def main(path, kind, most):
 
 
 def bounded():
-    """This process takes no more memory than that, and writes no core."""
+    """Limits what memory this process may take, and lets it write no core."""
     try:
         import resource
     except ImportError:  # Windows

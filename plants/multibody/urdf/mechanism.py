@@ -239,7 +239,7 @@ def _loops(known: _Points, node: Node) -> Node:
 
 
 def _actuators(robot: Robot, known: _Points, given: dict[str, Node], top: Node) -> Node:
-    """Those of the file beside the URDF; without it one for every joint that moves."""
+    """The actuators of the file beside the URDF; where it has none, a torque or force on every joint that moves."""
     if "actuators" not in given:
         return _node({limb.joint: _own(limb) for limb in robot.limbs if limb.moves}, top)
     links = {limb.joint: limb.link for limb in robot.limbs}

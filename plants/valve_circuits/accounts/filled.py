@@ -90,15 +90,18 @@ def _filled(k: str, drive, P, called: dict, log, rates: dict) -> _Filled:
     """The drive named k along a run. called: the mechanism's name of a signal → its name in the log. rates: state → its rate."""
     row = drive.row(columns(log, drive.inputs(k)))
     sides = drive.pressures(k)
-    h, r = pressures = [log.array(called.get(name, name)) for name in sides]
-    v, rate_h, rate_r = (rates[name] for name in (f"rod_{k}", *sides))
-    into = (o * smooth_root(np.maximum(P - p, 0.0), drive.w) for o, p in zip(row[4:], pressures))
+    pressures = {called.get(name, name): log.array(called.get(name, name)) for name in sides}
+    h, r = pressures.values()
+    rate_h, rate_r = (rates[name] for name in sides)
+    A_h, A_r, _, _, k_ph, k_pr, *_ = row
+    into_h = k_ph * smooth_root(np.maximum(P - h, 0.0), drive.w)
+    into_r = k_pr * smooth_root(np.maximum(P - r, 0.0), drive.w)
     return _Filled(
         law=_losses(row, P, h, r, drive.w, drive.G),
-        work=(row[0] * h - row[1] * r) * v,
+        work=(A_h * h - A_r * r) * rates[f"rod_{k}"],
         stored=drive.V_h / drive.β * h * rate_h + drive.V_r / drive.β * r * rate_r,
-        flow=sum(into),
-        pressures={called.get(name, name): p for name, p in zip(sides, pressures)},
+        flow=into_h + into_r,
+        pressures=pressures,
         G=drive.G,
     )
 

@@ -195,7 +195,7 @@ def _terminal(q: Any) -> dict[str, np.ndarray]:
 
 
 def listed(values: Sequence[int] | np.ndarray) -> str:
-    """As an initialiser of one place more, as C has no empty arrays."""
+    """Numbers as an initialiser in C, with a 0 behind them: C has no empty arrays."""
     return ", ".join([*map(str, values), "0"])
 
 

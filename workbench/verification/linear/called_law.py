@@ -66,14 +66,14 @@ class Memory:
         return np.array(found)
 
     def copied(self) -> Memory:
-        """The same once more; Unread where the law keeps something of which there is no copy, such as a generator."""
+        """A copy of this memory; Unread where the law keeps something that cannot be copied, such as a generator."""
         try:
             return Memory(list(self.wrapped), copy.deepcopy(self.own))
         except Exception as why:  # noqa: BLE001 - whatever a thing that cannot be copied raises
             raise Unread(f"the law cannot be copied ({why})", mend=KEPT) from None
 
     def written(self, values: Sequence[float]) -> Memory:
-        """The same with other numbers."""
+        """A copy of this memory with other numbers in it."""
         left = iter(map(float, values))
         wrapped, own = numbers([list(self.wrapped), copy.deepcopy(self.own)], lambda _: next(left))
         return Memory(wrapped, own)

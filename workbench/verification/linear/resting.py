@@ -49,7 +49,7 @@ class Rest:
         return np.array(self.jac[part](0.0, self.x, self.w, self.constants)[0])
 
     def by_inputs(self, part: str) -> np.ndarray:
-        """The same slopes by the inputs."""
+        """Slopes of flow, jump, release or log by the inputs."""
         return np.array(self.jac[part](0.0, self.x, self.w, self.constants)[1])
 
     def put(self, name: str, value: float) -> None:

@@ -238,7 +238,7 @@ def read(text: str, table: Mapping[str, str]) -> Sentence:
 
 
 def understood(text: str, table: Mapping[str, str]) -> Sentence:
-    """The same, whatever its bounds."""
+    """The sentence as `read` gives it, also where its bounds contradict each other."""
     units = Units(text, table)
     formula = units.formula(parse(text))
     if units.plain:  # people read the units that their numbers were given

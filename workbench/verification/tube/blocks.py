@@ -152,7 +152,7 @@ def carried(c: Tube, rows: Rows, Z: Deviations, turns: bool) -> tuple:
 
 
 def crossed(seen: Seen | Rows, held: np.ndarray, nodes: np.ndarray) -> np.ndarray:
-    """Both sides of zero for every held command that may change its sign at a node; where too many may, for none of it."""
+    """Rows for both sides of zero of every held command that may change its sign at a node; none of a node where too many may."""
     own = np.flatnonzero(held)
     crossing = (seen.low[:, own] < 0) & (seen.high[:, own] > 0)
     crossing[crossing.sum(axis=1) > MOST_SPLITS] = False
