@@ -223,7 +223,8 @@ def _stops(name: str, span: tuple, unit: str, usual: int) -> tuple[float, ...]:
 
 
 def _moved(loop: ClosedLoop, values: Mapping[str, float]) -> ClosedLoop:
-    plant, law = loop.plant, innermost(loop.controller)
+    plant = loop.plant
+    law = innermost(loop.controller)
     gains: dict[str, Any] = {}
     numbers: dict[str, float] = {}
     for name, value in values.items():

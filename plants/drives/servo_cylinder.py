@@ -63,7 +63,8 @@ class ServoCylinder(ServoDrive):
         return self.closed, self.closed + self.cylinder.stroke
 
     def sizes(self, line):
-        c, p = self.cylinder, line.p_s
+        c = self.cylinder
+        p = line.p_s
         return Sizes(
             p, "supply pressure", p * c.A_a * c.stroke, p * c.A_b, c.stroke, self.fastest(line)
         )

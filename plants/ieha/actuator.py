@@ -71,7 +71,9 @@ class IEHA(Hydraulics, Built):
         Signal("P_B", "Pa", "pressure in B"),
     )
     pressure_names = ("P_A", "P_B")
-    n, spaces, position_names = 1, ("joint",), ("Y",)
+    n = 1
+    spaces = ("joint",)
+    position_names = ("Y",)
 
     linear_twin = "ieha-published-linear"
 

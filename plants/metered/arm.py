@@ -83,7 +83,8 @@ class Arm:
 
     def pin(self, θ):
         """r_m, and r_m − r_b."""
-        x, y = -self.L_m * np.cos(θ - self.α), -self.L_m * np.sin(θ - self.α)
+        x = -self.L_m * np.cos(θ - self.α)
+        y = -self.L_m * np.sin(θ - self.α)
         return x, y, x - self.r_bx, y - self.r_by
 
     def length(self, θ):
@@ -163,10 +164,8 @@ class MotorArm:
         """Lever arm dℓ/dq of a motor on a gear: its ratio i."""
         return self.i
 
-    inertia, held, torque, step_limit, ruled = (
-        Arm.inertia,
-        Arm.held,
-        Arm.torque,
-        Arm.step_limit,
-        Arm.ruled,
-    )
+    inertia = Arm.inertia
+    held = Arm.held
+    torque = Arm.torque
+    step_limit = Arm.step_limit
+    ruled = Arm.ruled

@@ -107,7 +107,8 @@ class MeteredCrane(MeteredCraneValves):
     # ---- equations --------------------------------------------------------------------------------------------------
     def _whole(self, x, u):
         """State and inputs as the crane has them, pressures and spools at zero."""
-        m, n = self.crane, self.n
+        m = self.crane
+        n = self.n
         spools = sum(len(c.valve.spool_states("")) for c in self.cylinders)
         weight = list(m.defaults().values())
         given = [*[0.0] * n, *weight, *[0.0] * 12, *u[n:], *[0.0] * 3]

@@ -260,7 +260,8 @@ def read_plant(
             key="plant",
             mend=f"write 'plant: {machines()[0]}', or 'type: Manipulator' and its keys below",
         )
-    spec, name = build(form.Shipped, node, "plant"), node.value["machine"]
+    spec = build(form.Shipped, node, "plant")
+    name = node.value["machine"]
     with located(name, "plant.machine"):
         own = spec.machine.endswith((".yaml", ".yml"))
         base = _own_machine(folder / spec.machine, within) if own else machine(spec.machine)

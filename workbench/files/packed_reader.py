@@ -112,7 +112,8 @@ def matrices(path, most):
         content = loadmat(path, squeeze_me=False, chars_as_strings=True)
     except NotImplementedError:
         raise Refused("it is of version 7.3, which is not read here: save it with '-v7'") from None
-    columns, texts = {}, {}
+    columns = {}
+    texts = {}
     for name, value in content.items():
         value = np.asarray(value)
         if not name.startswith("__") and value.dtype.kind == "U" and value.size == 1:

@@ -137,7 +137,8 @@ def _compile(cc: str, source: str, target: Path, further: tuple[str, ...] = ()) 
         raise CompilerError("it did not end before")
     # A private folder and a rename: several processes may start at once, and a killed one leaves nothing half-written.
     with code_cache.building(target.parent) as folder:
-        c, so = Path(folder) / "part.c", Path(folder) / "part.so"
+        c = Path(folder) / "part.c"
+        so = Path(folder) / "part.so"
         c.write_text(source, "utf-8")
         files = ("-o", str(so), str(c), "-lm")
         said = _asked([cc, *FLAGS, *own_flags(), *further, *files])

@@ -101,8 +101,11 @@ class PathCore:
     def fields(self) -> dict[str, np.ndarray]:
         """Name of a member of the constants → its numbers, in order."""
         made = self.law.prepared
-        dense, q, held = made.dense, made.problem, made.held
-        m, w = self.sizes["u"], self.sizes["w"]
+        dense = made.dense
+        q = made.problem
+        held = made.held
+        m = self.sizes["u"]
+        w = self.sizes["w"]
         ends = [np.full(w, -np.inf), np.full(w, np.inf)]
         for end, inside in zip(ends, made.inside):
             end[:m] = inside
@@ -237,7 +240,8 @@ def _remembered(core: PathCore) -> tuple[Signal, ...]:
 
 def _words(core: PathCore) -> dict[str, str]:
     """What stands in the template."""
-    law, made = core.law, core.law.prepared
+    law = core.law
+    made = core.law.prepared
     q = made.problem
     places = [-1 if place is None else place for place in made.held.places]
     x = core.sizes["s"] + core.sizes["d"]

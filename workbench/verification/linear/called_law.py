@@ -139,7 +139,10 @@ class Asked:
         found = []
         for law in self.near(row, again):
             n = law.shape[1] - len(C)
-            E, F, G, H = law[:n, :n], law[:n, n:], law[n:, :n], law[n:, n:]
+            E = law[:n, :n]
+            F = law[:n, n:]
+            G = law[n:, :n]
+            H = law[n:, n:]
             M = [[plant.A + plant.B @ H @ plant.C, plant.B @ G], [F @ plant.C, E]]
             found.append(np.block(M))
         return found
@@ -228,7 +231,8 @@ def _slope(answer: Callable, at: np.ndarray, h: np.ndarray) -> np.ndarray:
     for i, step in enumerate(h):
         off = np.zeros(len(at))
         off[i] = step
-        more, less = answer(at + off), answer(at - off)
+        more = answer(at + off)
+        less = answer(at - off)
         bend = np.abs(more - 2 * middle + less)
         bent = bend > SMOOTH * np.abs(more - less) + 1e-9 * np.abs(middle)
         if bent.any():

@@ -59,7 +59,9 @@ def limited(loop, at: Point, r: Sequence[float] = ()) -> Limited:
     m = B.shape[1]
     if T is not None:
         own = sampled(A, B, C, np.zeros((len(C), m)), T, delay)
-        A, B, C = own.A, own.B, own.C
+        A = own.A
+        B = own.B
+        C = own.C
     r = np.asarray(r if len(r) else np.zeros(len(controller.references)), float)
     law = _law(loop, controller, T)
     u = law.command

@@ -149,9 +149,13 @@ def _one(at: Rest, steer: list[int], sides: tuple[int, ...]) -> Local:
     sampled = loop.period is not None
     shown = names(loop.monitors)
     rows = [shown.index(u) for u in at.commands]
-    part, law, pick = "log", at.traced.log, rows
+    part = "log"
+    law = at.traced.log
+    pick = rows
     if sampled:
-        part, law, pick = "jump", at.traced.jump, at.held
+        part = "jump"
+        law = at.traced.jump
+        pick = at.held
     commanded = lambda: at.value(law)[pick]
     if cylinders:
         slope = lambda: at.by_inputs(part)[pick][:, steer]

@@ -22,12 +22,14 @@ def by_stopping(claim: Any, runs: Runs, tick: Callable[[], None]) -> Verdict:
     every = draws(claim, runs, claim.number)
     sequence = Sequence(claim.at_most, claim.share)
     met = np.zeros((0, len(claim.sentences)), bool)
-    least, bounds = [0.0], [1.0]
+    least = [0.0]
+    bounds = [1.0]
     for part in in_batches(runs, every):
         met = np.concatenate([met, part])
         tick()
         ends = [sequence.interval(int(k), len(met)) for k in (~met).sum(axis=0)]
-        least, bounds = [low for low, _ in ends], [high for _, high in ends]
+        least = [low for low, _ in ends]
+        bounds = [high for _, high in ends]
         if max(bounds) <= claim.at_most or max(least) > claim.at_most:
             break
     more = f"more runs may decide (runs: {4 * len(met)})"

@@ -48,7 +48,8 @@ class Case:
     def margins(self, values: Sequence[Mapping[str, float]]) -> np.ndarray:
         """Margins (k, m) of runs whose numbers (path → SI) are these; NaN where a run has none."""
         found = np.full((len(values), len(self.rows)), np.nan)
-        jobs, places = [], []
+        jobs = []
+        places = []
         for i, one in enumerate(values):
             try:
                 plant = bind(self.run.loop.plant, one)

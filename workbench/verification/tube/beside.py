@@ -85,7 +85,8 @@ def _tightest(c: Tube, share: np.ndarray, question: Posed) -> dict:
 
 def drawn(nodes: np.ndarray) -> np.ndarray:
     """Nodes drawn: more of the beginning, where widths change most, than of what comes later."""
-    first, rest = nodes[: ROWS // 2], nodes[ROWS // 2 :]
+    first = nodes[: ROWS // 2]
+    rest = nodes[ROWS // 2 :]
     return np.concatenate([first, rest[:: max(1, len(rest) // (ROWS // 2))]])
 
 

@@ -134,7 +134,8 @@ def carried(c: Tube, rows: Rows, Z: Deviations, turns: bool) -> tuple:
     Z = Deviations(Z.G, Z.kept, Z.B)
     need = np.zeros((len(rows.node), c.stages + 1, c.states))
     share = np.zeros(len(rows.node))
-    segments, balls = c.segments[rows.node], c.balls[rows.node]
+    segments = c.segments[rows.node]
+    balls = c.balls[rows.node]
     X = reciprocal(balls)
     for r, k in enumerate(rows.node):
         Z.merged()
@@ -172,7 +173,8 @@ class Fits:
 
     def put(self, c: Tube, nodes: np.ndarray, share: np.ndarray | None = None) -> Tube:
         """The tube with those of these nodes. share: of balls that was needed: these grow where it was too much."""
-        segments, balls = c.segments.copy(), c.balls.copy()
+        segments = c.segments.copy()
+        balls = c.balls.copy()
         segments[nodes], balls[nodes] = self.segments[nodes], self.balls[nodes]
         if share is not None:
             own = nodes[np.isfinite(share[nodes])]
