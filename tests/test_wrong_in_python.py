@@ -175,3 +175,9 @@ def test_a_log_is_saved_as_text_by_its_ending(tmp_path):
     assert (tmp_path / "run.csv").read_bytes() == (tmp_path / "same.csv").read_bytes()
     with pytest.raises(fp.InputError, match=".csv is written for other programs"):
         fp.Log.load(tmp_path / "run.csv")
+
+
+def test_an_examination_shows_its_verdicts():
+    found = fp.examine(LOOP, SHORT, [claims.EnergyBalance()])
+    assert repr(found) == repr(fp.verify(LOOP, SHORT, [claims.EnergyBalance()]))
+    assert found._repr_html_().startswith("<table>") and found.log.status.completed

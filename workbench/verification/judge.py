@@ -35,7 +35,7 @@ from workbench.verification.verdict import Verdict
 from workbench.verification.verdicts import Verdicts
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Examination:
     """Verdicts with the run they rest on and the arrays a report draws.
 
@@ -49,6 +49,12 @@ class Examination:
     log: Log
     analysis: dict
     run: Run | None = None
+
+    def __repr__(self) -> str:
+        return repr(Verdicts(self.verdicts))
+
+    def _repr_html_(self) -> str:
+        return Verdicts(self.verdicts)._repr_html_()
 
 
 def default_claims(loop: System, scenario: Scenario | None = None) -> tuple:
