@@ -189,7 +189,8 @@ def _designed(model: System, Q, R, T_s, tracked, integral, x, u) -> dict:
     tracked = tuple(tracked) or tuple(outputs[: len(own)])
     rows = [outputs.index(find(model.outputs, name, "LQR, tracked").name) for name in tracked]
     C = plant.C[rows]
-    n, q = len(x), len(rows)
+    n = len(x)
+    q = len(rows)
     K, K_i = gains(plant, C, _weight("Q", Q, n), _weight("R", R, len(own)), integral)
     M, miss = target_map(plant.A, plant.B, C, np.vstack([np.zeros((n, q)), np.eye(q)]))
     if miss > 1e-8:

@@ -47,7 +47,8 @@ def riccati(A, B, Q, R, S=None) -> Riccati:
         try:
             K, P = _solved(*scaled)
         except (np.linalg.LinAlgError, ValueError) as reason:
-            why, d = str(reason), d if best is not None else np.ones(len(d))
+            why = str(reason)
+            d = d if best is not None else np.ones(len(d))
             continue
         found = _judged(*scaled, K, P)
         if found is None:

@@ -11,6 +11,8 @@ one subject only stands in a module of its own: `fp.claims` (what may be asked o
 `fp.planning`, `fp.identification`, `fp.sweep`, `fp.circuits` (valve circuits), `fp.multibody`
 (mechanisms of one's own), `fp.tuning` (gains of a law), `fp.metrics` (numbers read off a run).
 
+Where a docstring names a module, `help("plants.components.cylinder")` shows its equations.
+
 Names are looked up on first use: importing this module imports nothing else.
 """
 

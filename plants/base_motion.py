@@ -26,7 +26,7 @@ class BaseMotion:
     position   displacement x, y, z of the base from its place at rest, m: a Reference of three components, or None
     angles     rotation about x, y, z, rad, likewise
 
-    Equations are in the module's docstring. `VDC` assumes a base at rest; the ledger then has the power that a moving base
+    Equations are in `plants.base_motion`. `VDC` assumes a base at rest; the ledger then has the power that a moving base
     brings in under the name p_Bc1.
     """
 
@@ -66,27 +66,15 @@ class BaseMotion:
     def at(self, plant, t) -> np.ndarray:
         """(5, N, 3): g, V, ω, A, α at times t, in the axes of {B_c1}."""
         t = np.asarray(t, float)
-        zero = np.zeros((3, t.size, 3))
-        p = zero if self.position is None else self.position.sample(t, 2)
-        (a, b, c), (da, db, dc), (dda, ddb, ddc) = (
-            q.T for q in (zero if self.angles is None else self.angles.sample(t, 2))
-        )
-        sa = np.sin(a)
-        ca = np.cos(a)
-        sb = np.sin(b)
-        cb = np.cos(b)
-        ω = np.column_stack([da - dc * sb, db * ca + dc * cb * sa, -db * sa + dc * cb * ca])
-        α = np.column_stack(
-            [
-                dda - ddc * sb - dc * db * cb,
-                ddb * ca - db * da * sa + ddc * cb * sa - dc * db * sb * sa + dc * da * cb * ca,
-                -ddb * sa - db * da * ca + ddc * cb * ca - dc * db * sb * ca - dc * da * cb * sa,
-            ]
-        )
-        R = rotation(a, b, c)
-        V = np.einsum("nji,nj->ni", R, p[1])
-        A = np.einsum("nji,nj->ni", R, p[2]) - np.cross(ω, V)
-        g = np.einsum("nji,nj->ni", R, np.tile(list(plant.upward), (t.size, 1)))
+        _, velocity, acceleration = _sampled(self.position, t)
+        angles, rates, angular = _sampled(self.angles, t)
+        upward = np.tile(list(plant.upward), (t.size, 1))
+        R = rotation(*angles.T)
+        ω = _angular_velocity(angles, rates)
+        α = _angular_acceleration(angles, rates, angular)
+        V = np.einsum("nji,nj->ni", R, velocity)
+        A = np.einsum("nji,nj->ni", R, acceleration) - np.cross(ω, V)
+        g = np.einsum("nji,nj->ni", R, upward)
         own = np.array(plant.base.R, float).reshape(3, 3)
         return np.stack([g, V, ω, A, α]) @ own  # x ↦ R_0ᵀ x for every row
 
@@ -108,7 +96,7 @@ class Component:
 
     @property
     def periods(self) -> tuple[float, ...]:
-        """Those of the base, s."""
+        """Periods of the base's motion, s."""
         return self.motion.periods
 
     def sample(self, t, order: int) -> np.ndarray:
@@ -116,6 +104,40 @@ class Component:
         if order > 0:
             raise InputError("base motion: only values are known here")
         return self.motion.at(self.plant, t)[self.row, :, self.axis][None, :, None]
+
+
+def _sampled(reference, t: np.ndarray) -> np.ndarray:
+    """(3, N, 3): values, rates and second derivatives of a reference of three components; 0 where there is none."""
+    return np.zeros((3, t.size, 3)) if reference is None else reference.sample(t, 2)
+
+
+def _angular_velocity(angles, rates) -> np.ndarray:
+    """ω (N, 3) of R_z(c) R_y(b) R_x(a), in the turned axes."""
+    a, b, _ = angles.T
+    da, db, dc = rates.T
+    sa = np.sin(a)
+    ca = np.cos(a)
+    sb = np.sin(b)
+    cb = np.cos(b)
+    return np.column_stack([da - dc * sb, db * ca + dc * cb * sa, -db * sa + dc * cb * ca])
+
+
+def _angular_acceleration(angles, rates, second) -> np.ndarray:
+    """ω̇ (N, 3), by the product rule; second: the angles' second derivatives."""
+    a, b, _ = angles.T
+    da, db, dc = rates.T
+    dda, ddb, ddc = second.T
+    sa = np.sin(a)
+    ca = np.cos(a)
+    sb = np.sin(b)
+    cb = np.cos(b)
+    return np.column_stack(
+        [
+            dda - ddc * sb - dc * db * cb,
+            ddb * ca - db * da * sa + ddc * cb * sa - dc * db * sb * sa + dc * da * cb * ca,
+            -ddb * sa - db * da * ca + ddc * cb * ca - dc * db * sb * ca - dc * da * cb * sa,
+        ]
+    )
 
 
 def rotation(a, b, c) -> np.ndarray:

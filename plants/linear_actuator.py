@@ -29,7 +29,7 @@ from workbench.numerics.adaptive import Adaptive
 @final
 @dataclass(frozen=True)
 class LinearActuator(System):
-    """The identified model of `plants.IEHA`; equations in the module's docstring. Inputs X [m], F_ext [N].
+    """The identified model of `plants.IEHA`; equations in `plants.linear_actuator`. Inputs X [m], F_ext [N].
 
     measured: "load", position and velocity of the load, as on the machine; "states", what lies between as well, as laws
     with full state need. The limit X_max is not part of the equations: claims and controllers read it.

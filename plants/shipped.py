@@ -45,7 +45,12 @@ class Machine(NamedTuple):
 
 @cache
 def machine(name: str) -> Machine:
-    """The shipped machine called `name`; InputError with the nearest names when there is none."""
+    """The shipped machine called `name`: its `plant`, the `provenance` of its numbers, and the `sources` they cite.
+
+        crane = fp.machine("hiab-xs031").plant
+
+    `machines()` lists the names. Raises InputError with the nearest of them when there is none called so.
+    """
     return read_machine(file_of(name))
 
 

@@ -202,7 +202,8 @@ def _frame(made: Film, k: int):
         r = 3.0 * FINE * scale
         pen.ellipse((x - r, y - r, x + r, y + r), "white", INK, round(FINE * scale))
     if frame.tip is not None:
-        (x, y), r = FINE * frame.tip, 3.5 * FINE * scale
+        x, y = FINE * frame.tip
+        r = 3.5 * FINE * scale
         pen.ellipse((x - r, y - r, x + r, y + r), ORANGE)
     done = (made.t[k] - made.t[0]) / (made.t[-1] - made.t[0])
     base = height - 0.5 * BAR
@@ -226,7 +227,9 @@ def _line(pen, points, color, w):
 def svg(made: Film) -> bytes:
     """The film as an SVG whose lines move between the frames; one path a kind of line."""
     width, height = made.pixels
-    scale, base, end = width / 480, made.pixels[1] - 0.5 * BAR, width - MARGIN - 120
+    scale = width / 480
+    base = height - 0.5 * BAR
+    end = width - MARGIN - 120
     dur = f'dur="{made.seconds:.3f}s" repeatCount="indefinite"'
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
@@ -238,25 +241,17 @@ def svg(made: Film) -> bytes:
         thin = made.path[:: max(1, len(made.path) // 600)]
         parts.append(f'<path stroke="{ORANGE}" stroke-width="{1.2 * scale:.2f}" d="{_d(thin)}"/>')
 
-    def moving(ds, look):
-        still = len(set(ds)) == 1
-        parts.append(
-            f'<path {look} d="{ds[0]}"'
-            + (
-                "/>"
-                if still
-                else f'><animate attributeName="d" {dur} values="{";".join(ds)}"/></path>'
-            )
-        )
+    def moving(outlines, look):
+        """Adds a path that has one outline a frame."""
+        steps = f'><animate attributeName="d" {dur} values="{";".join(outlines)}"/></path>'
+        still = len(set(outlines)) == 1
+        parts.append(f'<path {look} d="{outlines[0]}"' + ("/>" if still else steps))
 
     for kind in sorted({s.kind for s in made.frames[0].strokes}, key=lambda kind: STYLES[kind][3]):
-        color, _, w, _ = STYLES[kind]
+        color, _, thick, _ = STYLES[kind]
         fill = f' fill="{PLATE}"' if kind == "plate" else ""
-        ds = [
-            "".join(_d(s.points, kind == "plate") for s in f.strokes if s.kind == kind)
-            for f in made.frames
-        ]
-        moving(ds, f'stroke="{color}" stroke-width="{1.3 * w * scale:.2f}"{fill}')
+        outlines = [_outline(frame, kind) for frame in made.frames]
+        moving(outlines, f'stroke="{color}" stroke-width="{1.3 * thick * scale:.2f}"{fill}')
     dots = ["".join(f"M{x:.1f} {y:.1f}h0" for x, y in f.pins) for f in made.frames]
     for color, w in ((INK, 7.0), ("white", 5.0)):
         moving(dots, f'stroke="{color}" stroke-width="{w * scale:.2f}"')
@@ -273,6 +268,12 @@ def svg(made: Film) -> bytes:
     look = f'font-family="sans-serif" font-size="11" fill="{INK}"'
     parts += [f'<text x="{end + 8}" y="{base + 4}" {look}>{_words(made)}</text>', "</svg>"]
     return "\n".join(parts).encode()
+
+
+def _outline(frame, kind: str) -> str:
+    """One path through all lines of a kind; plates are closed."""
+    lines = (stroke.points for stroke in frame.strokes if stroke.kind == kind)
+    return "".join(_d(points, kind == "plate") for points in lines)
 
 
 def _d(points, closed: bool = False) -> str:

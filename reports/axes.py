@@ -26,7 +26,8 @@ def from_zero(ax, values):
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
     other = [v for v in values if v > 0] or [1.0]
-    least, most = min(other), max(other)
+    least = min(other)
+    most = max(other)
     ax.set_xscale("symlog", linthresh=least, linscale=0.5)
     powers = range(int(np.floor(np.log10(least))), int(np.ceil(np.log10(most))) + 1)
     ticks = [k * 10.0**n for n in powers for k in (1, 2, 5)]

@@ -33,7 +33,8 @@ def write_report(
 ) -> None:
     """Write the report as PDF, or as an interactive page where `path` ends in .html.
 
-    progress: called with the fraction done. drawn: figures that were drawn before; those of the same data are used again.
+    content: what it shows, such as `Content.of(case, examine(…))`. progress: called with the fraction done. drawn: figures that
+    were drawn before; those of the same data are used again.
 
     Raises InputError when `path` cannot be written. A file that was there stays unless the new one is complete.
     """
@@ -65,7 +66,10 @@ def rendered(
     progress: Callable[[float], None] | None = None,
     drawn: Drawn | None = None,
 ):
-    """The report as bytes (format "pdf"), or one picture a page (format "png"). Same content, same bytes."""
+    """The report as bytes (format "pdf"), or a list of pictures, one a page (format "png"). Same content, same bytes.
+
+    ppi: pixels an inch of the pictures. progress, drawn: as for `write_report`.
+    """
     shown = figures(content, (lambda done: progress(0.8 * done)) if progress else None, drawn)
     made = typeset("report", shown, data(content, list(shown)), format, ppi)
     if progress:

@@ -49,12 +49,12 @@ def _write(path: str | None, plant, title: str) -> None:
     """The drawing in a file, one of its own where none is named."""
     from workbench.commands import terminal
 
-    from .drawing import write_drawing
+    from .drawing import draw
 
     if path is None:
         path = _aside()
         terminal.say("there is no display for a window; -o FILE writes the drawing where you want")
-    write_drawing(path, plant, title)
+    draw(plant, path, title)
     terminal.say(f"drawn: {terminal.clean(path)}")
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,12 +17,16 @@ from reports.outline import picture
 from reports.outline_mechanism import directions
 from reports.picture import Picture
 from workbench.contract.errors import InputError
+from workbench.contract.system import System, check_system
 from workbench.files.atomic import write_atomic
 
 from .drawing_table import SOFT, cylinders, signed, table, telescopes, turning
 from .placing import Note, place
 from .sketch import draw_outline, feet, machine, stand
 from .style import BLUE, INK, ORANGE, RED, SKY, drawing
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 KINDS = (".svg", ".png")
 WITHOUT_WINDOWS = ("agg", "svg", "pdf", "ps", "cairo", "template")
@@ -35,12 +40,12 @@ LEAST = 7.0  # points: letters of a heading
 CELLS = 200  # across the picture in which the reach of a tool is traced
 
 
-def check_drawable(plant, path: str | None) -> None:
+def check_drawable(plant, path: str | os.PathLike | None) -> None:
     """InputError for a plant that looks like nothing, or a file that is no picture."""
     if path is not None and os.path.splitext(path)[1].lower() not in KINDS:
         raise InputError(
-            f"{path}: a drawing is written as {' or '.join(KINDS)}",
-            mend=f"write -o machine{KINDS[0]}",
+            f"{os.fspath(path)}: a drawing is written as {' or '.join(KINDS)}",
+            mend=f"call it machine{KINDS[0]}",
         )
     if picture(plant) is None:
         raise InputError(
@@ -49,18 +54,32 @@ def check_drawable(plant, path: str | None) -> None:
         )
 
 
-def write_drawing(path: str, plant, title: str = "") -> None:
-    """The drawing of a plant in a file, .svg or .png."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
+def draw(plant: System, path: str | os.PathLike | None = None, title: str = "") -> Figure:
+    """A machine at its start: names of bodies and pins, lengths and strokes of cylinders, angles, the reach of its tool.
 
+    plant   a machine with a shape: a Mechanism, a Manipulator, a four-bar, arms
+    path    a file ending in .svg or .png that the drawing is written to; None: no file
+    title   the heading; left out, the machine's own name
+
+        fp.draw(fp.machine("excavator").plant, "excavator.svg")
+
+    Returns a Matplotlib figure, which notebooks show. Raises InputError for a plant without a shape and a file of another
+    kind, or one that cannot be written.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    from workbench.run.figure import ShownFigure
+
+    check_system(plant)
     check_drawable(plant, path)
-    kind = os.path.splitext(path)[1].lower()[1:]
     with _settings():
-        fig = Figure(figsize=SIZE, dpi=DPI)
+        fig = ShownFigure(figsize=SIZE, dpi=DPI, layout="none")
         FigureCanvasAgg(fig)
-        draw_on(fig, plant, title)
-        write_atomic(path, lambda stream: fig.savefig(stream, format=kind, dpi=DPI))
+        draw_on(fig, plant, title or plant.title)
+        if path is not None:
+            kind = os.path.splitext(path)[1].lower()[1:]
+            write_atomic(path, lambda stream: fig.savefig(stream, format=kind, dpi=DPI))
+    return fig
 
 
 def show_drawing(plant, title: str = "") -> bool:

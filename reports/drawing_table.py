@@ -24,8 +24,12 @@ def table(fig, plant) -> None:
     step = min(0.032, 0.32 / len(rows))
     for k, row in enumerate(rows):
         gap = 0.5 if k >= max(heads, default=0) else 0.0
+        color = INK
+        if k in heads:
+            color = SOFT
+        elif k in unfit:
+            color = RED
         for x, text in zip((0.69, 0.775, 0.84, 0.95), row):
-            color = SOFT if k in heads else RED if k in unfit else INK
             fig.text(x, top - step * (k + gap), signed(text), fontsize=7.5, color=color)
 
 

@@ -85,7 +85,9 @@ def instants(run: Course, most: int = MOST) -> np.ndarray:
 @lru_cache(2)
 def states(log: Log, plant, most: int = MOST) -> States:
     """Which valve is open when."""
-    run, has, t = course(log, plant), behind(plant), log.time
+    run = course(log, plant)
+    has = behind(plant)
+    t = log.time
     at = instants(run, most)
     is_open = {"pR": np.zeros(len(at), bool)} | {
         f"{k}_{n}": np.zeros(len(at), bool) for n in has.names for k in VALVES

@@ -12,7 +12,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,10 +22,11 @@ from workbench.cases.scenario import default_scenario
 from workbench.commands.compare import under
 from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.errors import InputError
+from workbench.contract.kinds import shown
 from workbench.contract.system import innermost, names, rewrapped
 from workbench.contract.units import format_quantity, measured, quantity
 from workbench.run.log import Log
-from workbench.run.scenario import Scenario
+from workbench.run.scenario import Scenario, stated
 from workbench.verification.judge import examine
 from workbench.verification.run import Run, run_many
 from workbench.verification.run_claims import Tracking
@@ -68,7 +69,7 @@ def report(
     from workbench.verification import default_claims
 
     check_writable(path)
-    scenario = scenario or default_scenario(loop)
+    scenario = default_scenario(loop) if scenario is None else stated(scenario)
     claims = tuple(claims) if claims is not None else default_claims(loop, scenario)
     case = Case(loop.plant.title, loop.plant, loop.controller, loop, scenario, claims)
     found = examine(loop, scenario, claims)
@@ -128,6 +129,7 @@ def explore(
 
     sliders   name → (least, most) or (least, most, stops), numbers in SI or text with a unit. A name is a gain of the law
               (`λ`, `K_p`; `lambda` as well), or a number of the plant as `changed` takes it (`payload.mass`)
+    scenario  what is run; left out, the path that a case file gets which states none
     show      signals to draw, with * for any letters; the tracking error, outputs and commands where left out
 
         fp.explore(loop, {"λ": (4, 16), "payload.mass": ("0 kg", "80 kg")})
@@ -135,12 +137,8 @@ def explore(
     At most 81 runs: 9 stops of one or two sliders, 4 of three, 3 of four. A change of the plant leaves the law's model as it is.
     Raises InputError for names that fit nothing and values that cannot be.
     """
-    scenario = scenario or default_scenario(loop)
-    if not 1 <= len(sliders) <= len(STOPS):
-        raise InputError(
-            f"explore: {len(sliders)} sliders",
-            mend=f"give 1 to {len(STOPS)}, such as {{'λ': (4, 16)}}",
-        )
+    scenario = default_scenario(loop) if scenario is None else stated(scenario)
+    _check_sliders(sliders)
     units = {name: _unit(loop, name, span) for name, span in sliders.items()}
     stops = {
         name: _stops(name, span, units[name], STOPS[len(sliders) - 1])
@@ -152,25 +150,41 @@ def explore(
             f"explore: {len(points)} runs, at most {MOST_RUNS}", mend="give fewer sliders or stops"
         )
     jobs = [(_moved(loop, dict(zip(stops, at))), scenario) for at in points]
-    shown = _shown(loop, show)
-    found = run_many(jobs, lambda r: _measured(r, shown))
-    rows = tuple(row for row, _, _ in found)
-    instants = next((time for _, time, curves in found if curves), [])
-    curves = [{"name": n, "unit": u} for n, u in _labels(found)]
+    signals = _shown(loop, show)
+    found: list[_Seen] = run_many(jobs, lambda run: _measured(run, signals))
+    first = next((seen for seen in found if seen.curves), _Seen({}, [], []))
     data = {
         "sliders": [
             {"name": n, "said": [format_quantity(v, units[n]) for v in values]}
             for n, values in stops.items()
         ],
-        "rows": [{**row, "time": time, "curves": [y for *_, y in c]} for row, time, c in found],
-        "curves": curves,
-        "time": instants,
+        "rows": [
+            {**seen.row, "time": seen.time, "curves": [curve.values for curve in seen.curves]}
+            for seen in found
+        ],
+        "curves": [{"name": curve.name, "unit": curve.unit} for curve in first.curves],
+        "time": first.time,
     }
-    return Explored(stops, units, rows, data)
+    return Explored(stops, units, tuple(seen.row for seen in found), data)
 
 
-def _labels(found: list) -> list[tuple[str, str]]:
-    return next(([(name, unit) for name, unit, _ in curves] for *_, curves in found if curves), [])
+def _check_sliders(sliders: Mapping[str, tuple]) -> None:
+    """InputError for what is no mapping of names to (least, most), or too many of them."""
+    if not isinstance(sliders, Mapping):
+        raise InputError(
+            f"explore: expected sliders by name, got {shown(sliders)}", mend="write {'λ': (4, 16)}"
+        )
+    if not 1 <= len(sliders) <= len(STOPS):
+        raise InputError(
+            f"explore: {len(sliders)} sliders",
+            mend=f"give 1 to {len(STOPS)}, such as {{'λ': (4, 16)}}",
+        )
+    for name, span in sliders.items():
+        if not isinstance(span, (tuple, list)) or len(span) not in (2, 3):
+            raise InputError(
+                f"explore: {name}: expected (least, most), got {shown(span)}",
+                mend=f"write {{'{name}': (4, 16)}}",
+            )
 
 
 # ---- values -------------------------------------------------------------------------------------------------------
@@ -195,10 +209,6 @@ def _unit(loop: ClosedLoop, name: str, span: tuple) -> str:
 
 
 def _stops(name: str, span: tuple, unit: str, usual: int) -> tuple[float, ...]:
-    if len(span) not in (2, 3):
-        raise InputError(
-            f"explore: {name}: expected (least, most)", mend=f"write {{'{name}': (4, 16)}}"
-        )
     try:
         low, high = (quantity(v, unit) for v in span[:2])
     except InputError as why:
@@ -213,7 +223,8 @@ def _stops(name: str, span: tuple, unit: str, usual: int) -> tuple[float, ...]:
 
 
 def _moved(loop: ClosedLoop, values: Mapping[str, float]) -> ClosedLoop:
-    plant, law = loop.plant, innermost(loop.controller)
+    plant = loop.plant
+    law = innermost(loop.controller)
     gains: dict[str, Any] = {}
     numbers: dict[str, float] = {}
     for name, value in values.items():
@@ -238,8 +249,23 @@ def _shown(loop: ClosedLoop, show: Sequence[str] | str) -> tuple[str, ...]:
     )
 
 
-def _measured(run: Run, show: Sequence[str]) -> tuple[dict, list, list]:
-    said = under(run, min(Tracking().settle, run.log.time[-1] / 3))
+class _Curve(NamedTuple):
+    name: str
+    unit: str
+    values: list
+
+
+class _Seen(NamedTuple):
+    """What is shown of a run: its row, instants in s, and curves over them."""
+
+    row: dict
+    time: list
+    curves: list[_Curve]
+
+
+def _measured(run: Run, show: Sequence[str]) -> _Seen:
+    log = run.log
+    said = under(run, min(Tracking().settle, log.time[-1] / 3))
     row = {
         "error": _finite(said.error),
         "rms": _finite(said.rms),
@@ -247,14 +273,14 @@ def _measured(run: Run, show: Sequence[str]) -> tuple[dict, list, list]:
         "words": said.words,
         "said": f"largest error {_said(said.error, said.unit)}, rms {_said(said.rms, said.unit)}",
     }
-    every = max(1, len(run.log) // POINTS)
-    time = [round(float(t), 4) for t in run.log.time[::every]]
-    log = run.log
-    picked = [name for name in log.picked(show) if name in log]
-    curves = [(n, log.signal(n).unit, _rounded(log.array(n)[::every])) for n in picked]
+    every = max(1, len(log) // POINTS)
+    time = [round(float(t), 4) for t in log.time[::every]]
+    curves = []
     if run.tool_error is not None:
-        curves.insert(0, ("tracking error", said.unit, _rounded(run.tool_error[::every])))
-    return row, time, curves
+        curves.append(_Curve("tracking error", said.unit, _rounded(run.tool_error[::every])))
+    for name in log.picked(show):
+        curves.append(_Curve(name, log.signal(name).unit, _rounded(log.array(name)[::every])))
+    return _Seen(row, time, curves)
 
 
 def _finite(value: float) -> float | None:

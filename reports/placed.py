@@ -146,7 +146,8 @@ def foot(picture: bytes) -> float:
 def white(page: np.ndarray) -> float:
     """Share of white rows at the foot of a page given as grey values (rows, columns)."""
     rows = len(page)
-    first, last = round(TOP / HEIGHT * rows), round((HEIGHT - BOTTOM) / HEIGHT * rows)
+    first = round(TOP / HEIGHT * rows)
+    last = round((HEIGHT - BOTTOM) / HEIGHT * rows)
     inked = np.flatnonzero((page[first:last] < INK).any(axis=1))
     end = inked[-1] if len(inked) else -1
     return float(last - first - 1 - end) / (last - first)
@@ -178,7 +179,8 @@ def chosen(layout: Any, now: Layout, feet: Any) -> dict[str, str]:
             tries += 1
             new = layout(changes | change)
             if new.ordered and new.gained(now, k, change[str(k + 1)]):
-                changes, now = changes | change, new
+                changes = changes | change
+                now = new
                 whites = feet(changes)
                 break
     return changes

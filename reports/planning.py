@@ -56,32 +56,16 @@ def data(content: Planned, drawn: list[str]) -> dict:
     """What the template prints."""
     found = content.found
     task = content.found.task
-    rows = []
-    for row in found.rows:
-        excess = found.excess(row)
-        over = "" if excess is None or row is found.rows[0] else share(excess)
-        steps = "–" if row.creeping is None else f"{row.creeping} of {task.steps}"
-        cells = (
-            row.name,
-            amount(row.energy),
-            over,
-            amount(row.driven),
-            steps,
-            format_quantity(row.seconds, "s", 2),
-        )
-        rows.append(
-            [tables.wrapped(clean(cell)) for cell in cells]
-            + ([tables.wrapped(clean(row.note))] if row.note else [])
-        )
+    text = lambda cells: [tables.wrapped(clean(cell)) for cell in cells]
     return {
         "title": clean(content.case.name, 60),
         "short": "Plan",
         "date": clean(content.date, 40),
         "what": clean(title(task)),
         "head": list(HEAD[:6]),
-        "rows": [r[:6] for r in rows],
-        "notes": [f"{r[0]}: {r[6]}" for r in rows if len(r) > 6],
-        "remarks": [tables.wrapped(clean(r)) for r in remarks(found)],
+        "rows": [text(_cells(found, row)) for row in found.rows],
+        "notes": [": ".join(text((row.name, row.note))) for row in found.rows if row.note],
+        "remarks": text(remarks(found)),
         "supply": task.supply.title,
         "treated": clean(task.supply.treated),
         "order": task.order,
@@ -90,6 +74,15 @@ def data(content: Planned, drawn: list[str]) -> dict:
         "figures": drawn,
         "driven": [_driven(drives, i) for i, drives in enumerate(content.drives)],
     }
+
+
+def _cells(found, row) -> tuple[str, ...]:
+    """A planner's row of the table, under `HEAD`."""
+    excess = found.excess(row)
+    over = "" if excess is None or row is found.rows[0] else share(excess)
+    steps = "–" if row.creeping is None else f"{row.creeping} of {found.task.steps}"
+    seconds = format_quantity(row.seconds, "s", 2)
+    return row.name, amount(row.energy), over, amount(row.driven), steps, seconds
 
 
 def _driven(drives, i: int) -> dict:

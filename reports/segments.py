@@ -74,7 +74,7 @@ def words(name: str) -> str:
 
 
 def colour(name: str) -> str:
-    """As rows of Table 1 with the same kinds of valves open are coloured."""
+    """The colour of a segment: rows of Table 1 with the same kinds of valves open share one."""
     if name in COLOURS:
         return COLOURS[name]
     on = set(name.split())

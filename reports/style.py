@@ -95,9 +95,9 @@ def drawing():
 
 def figure(height: float, width: float = WIDTH):
     """An empty Figure, sizes in inches, without a window behind it."""
-    from matplotlib.figure import Figure
+    from workbench.run.figure import ShownFigure
 
-    return Figure(figsize=(width, height))
+    return ShownFigure(figsize=(width, height))
 
 
 def panels(

@@ -148,7 +148,9 @@ def _said(word: str, lead: str, text: str) -> dict:
 
 def _failing(by: dict[str, list[Verdict]]) -> str:
     """'2 of 9 counted claims are violated: …; 1 is undecided: …. The other 6 hold.'"""
-    violated, undecided, held = by["violated"], by["undecided"], by["holds"]
+    violated = by["violated"]
+    undecided = by["undecided"]
+    held = by["holds"]
     counted = sum(map(len, by.values()))
     parts = []
     if violated:

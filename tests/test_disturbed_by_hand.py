@@ -15,6 +15,7 @@ LAP = Waypoints(
     "output", ((0.0,), (0.5,), (0.0,)), 2.0, 1.0
 )  # 4 s on the way, 1 s at rest after each of its legs
 WAY = Waypoints("output", ((0.0,), (0.5,)), 3.0)
+SHOWN = Hold("output", (0.7,))  # a reference as a run resolved it
 
 
 class Log(dict):
@@ -30,7 +31,7 @@ def a_run(reference=LAP, duration=None, *, last=10.0, completed=True, kept=None,
     plant = SimpleNamespace(outputs=(Signal("y", "m"),), has_tool=False)
     return SimpleNamespace(
         scenario=Scenario(duration, reference),
-        demand=SimpleNamespace(reference="shown"),
+        demand=SimpleNamespace(reference=SHOWN),
         log=Log(last, completed, **signals),
         loop=SimpleNamespace(plant=plant, controller="law"),
         kept={} if kept is None else kept,
@@ -71,7 +72,7 @@ def test_a_run_that_lasts_long_enough_is_not_made_again(monkeypatch):
     monkeypatch.setattr(module, "replace", lambda run, **new: new)
     own = a_run(duration=10.0)
     own.scenario = SimpleNamespace(length=lambda: 10.0, reference=LAP)
-    assert module.undisturbed(own, 10.0)["scenario"] == {"reference": "shown", "duration": 10.0}
+    assert module.undisturbed(own, 10.0)["scenario"] == {"reference": SHOWN, "duration": 10.0}
     own.demand.reference = None
     assert module.undisturbed(own, 4.0)["scenario"] == {"reference": LAP, "duration": 4.0}
     assert made == []
@@ -81,9 +82,9 @@ def test_a_run_that_is_too_short_or_ended_early_is_made_once(monkeypatch):
     made = simulated(monkeypatch)
     own = a_run(duration=10.0)
     assert module.undisturbed(own, 10.1) == "made" == module.undisturbed(own, 10.1)
-    assert made == [("longer", 10.1, "shown")] and own.kept == {10.1: "made"}
+    assert made == [("longer", 10.1, SHOWN)] and own.kept == {10.1: "made"}
     early = a_run(duration=10.0, completed=False)
-    assert module.undisturbed(early, 5.0) == "made" and made[1:] == [("longer", 5.0, "shown")]
+    assert module.undisturbed(early, 5.0) == "made" and made[1:] == [("longer", 5.0, SHOWN)]
 
 
 def test_the_longest_of_the_runs_that_were_made():

@@ -4,6 +4,7 @@ import pytest
 
 from docs.building import gallery
 from docs.building.blocks import DOCS, Block, Folder, blocks, pages
+from docs.building.runner import figures_left
 
 QUICK = {
     "help/faq.md",
@@ -74,7 +75,8 @@ def test_an_entry_runs_and_draws(name, capsys):
 
     entry = gallery.read(gallery.FOLDER / f"{name}.py")
     with plt.rc_context():
-        exec(compile(entry.code, f"{name}.py", "exec"), {"__name__": "__main__"})
-        drawn = [plt.figure(number) for number in plt.get_fignums()]
+        names = {"__name__": "__main__"}
+        exec(compile(entry.code, f"{name}.py", "exec"), names)
+        drawn = figures_left(names)
         plt.close("all")
     assert drawn and all(fig.axes for fig in drawn)

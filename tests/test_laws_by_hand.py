@@ -56,7 +56,7 @@ def margins(monkeypatch):
     monkeypatch.setattr(record, "loop_margins", of)
     monkeypatch.setattr(record, "disk_margin", lambda L: SimpleNamespace(α=table[L]["α"]))
     monkeypatch.setattr(record, "gain_crossovers", lambda L: table[L]["cross"])
-    monkeypatch.setattr(record, "_peaks", lambda L: table[L]["M"])
+    monkeypatch.setattr(record, "_peaks", lambda L: record._Peaks(*table[L]["M"]))
     return table
 
 

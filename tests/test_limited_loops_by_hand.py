@@ -35,7 +35,9 @@ def given(monkeypatch):
     limit = SimpleNamespace(low=-1.5, high=2.5)
     monkeypatch.setattr(module, "refuse_turning", lambda plant: told.asked.append(plant))
     monkeypatch.setattr(module, "flat", lambda loop, at: told.flat)
-    monkeypatch.setattr(module, "_law", lambda loop, controller, T: (told.law, [limit], ["u"]))
+    affine = [module._Affine(*part) for part in told.law]
+    law = module._Law(*affine, [limit], ["u"])
+    monkeypatch.setattr(module, "_law", lambda loop, controller, T: law)
     monkeypatch.setattr(module, "_needed", lambda found, n: SimpleNamespace(found=found, n=n))
     monkeypatch.setattr(
         module, "_start", lambda loop, controller, x, r, n: told.asked.append((x, list(r), n))

@@ -302,7 +302,7 @@ def a_law(high=4.0, u=lambda z, y, r: [LOW(HIGH(z[0] + 2 * y[1], 3), -2), 5 * y[
 @pytest.mark.parametrize("T", [0.1, None])
 def test_memory_commands_and_limits_of_a_law(T):
     """A sampled law commands by the memory after the sample, a continuous one by that of the instant."""
-    (memory, commands, v), limits, beyond = _law(*a_law(), T)
+    memory, commands, v, limits, beyond = _law(*a_law(), T)
     assert beyond == ["v"] and [(one.low, one.high) for one in limits] == [(-2, 3), (-7, 8)]
     by_z, by_y, by_r, by_ψ, at_0 = memory
     assert by_z.tolist() == [[0.5, 0], [0, 1]] and by_y.tolist() == [[1, 0], [0, 0]]

@@ -55,13 +55,14 @@ def late(plant, delay, T_s=1e-3):
 )
 def test_the_sample_map_against_finite_differences_of_its_integration(loop, monkeypatch):
     """Central differences of jump, flow (RK4, fine steps), release, flow; opened by a millivolt so that no side changes."""
-    kept, right = [], local._monodromy
+    kept, right = [], local.monodromy
     monkeypatch.setattr(local, "HAIR", 1e-3)
-    monkeypatch.setattr(local, "_monodromy", lambda *a: kept.append((a, right(*a))) or kept[-1][1])
+    monkeypatch.setattr(local, "monodromy", lambda *a: kept.append((a, right(*a))) or kept[-1][1])
     linearised(still(loop))
-    (_, traced, _, c, x, w, _, _, state, _), (M, _, _) = kept[0]
+    (at, _), (M, _, _) = kept[0]
+    traced, c, w, state = at.traced, at.constants, at.w, at.state
     x = np.where(
-        ["_queue" in s for s in state], 1e-3, x
+        ["_queue" in s for s in state], 1e-3, at.x
     )  # open to the same side, whenever they reach the valve
     S = local._sizes(loop.states)
     larger = {

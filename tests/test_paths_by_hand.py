@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from workbench import Hold, Scenario, Sine, Waypoints
+from workbench import Hold, Scenario, Sine, Spline, Waypoints
 from workbench.contract.errors import InputError
 from workbench.contract.system import Signal
 from workbench.run.log import Log, Status
@@ -70,7 +70,8 @@ def test_a_tool_whose_way_nobody_knows_goes_nowhere(monkeypatch):
     asked_of(monkeypatch, lambda t: None)
     path = Scenario(3.0, Sine("joint", "start", (0.1,), 0.4))
     assert module.tool_span(None, path) == 0.0
-    assert module.tool_span(None, Scenario(3.0, object())) == 0.0
+    course = Spline("joint", (0.0, 1.0), ((0.0,), (0.1,)))
+    assert module.tool_span(None, Scenario(3.0, course)) == 0.0
 
     def refuses(t):
         raise InputError("out of reach")

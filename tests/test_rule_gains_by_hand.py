@@ -119,6 +119,7 @@ def test_a_pid_is_tuned_on_its_own_model(monkeypatch, met):
         "ClosedLoop",
         type("Loop", (), {"__init__": lambda self, *given: setattr(self, "given", given)}),
     )
+    monkeypatch.setattr(tune, "PID", SimpleNamespace)
     found = SimpleNamespace(met=met, law="law", disk=0.3)
     monkeypatch.setattr(
         tune.ByDiskMargin, "tune", lambda self, loop: asked.append((self, loop)) or found

@@ -9,6 +9,7 @@ from workbench import Signal
 from workbench.contract.errors import InputError
 from workbench.verification.linear import local as module
 from workbench.verification.linear.local import HAIR, _one
+from workbench.verification.linear.resting import Rest
 
 BANDS = (0.2, 0.0, 0.5, 0.1)
 STATES = ("p", "u_s_a", "u_s_b", "u_held", "w_held", "u_applied")
@@ -68,16 +69,16 @@ def seen(monkeypatch):
     """What the linearisation is asked with; nothing is taken out of it."""
     told = {}
 
-    def monodromy(loop, traced, jac, c, x, w, A, held, state, commands):
-        told.update(x=x.copy(), w=w.copy(), A=A, held=held, sampled=True)
+    def monodromy(at, A):
+        told.update(x=at.x.copy(), w=at.w.copy(), A=A, held=at.held, sampled=True)
         return "M", "B", "C"
 
-    def continuous(loop, plant, jac, c, x, w, A, rows, wanted):
-        told.update(x=x.copy(), w=w.copy(), A=A, rows=rows, wanted=wanted, sampled=False)
+    def continuous(at, A, rows, wanted):
+        told.update(x=at.x.copy(), w=at.w.copy(), A=A, rows=rows, wanted=wanted, sampled=False)
         return "M", "B", "C"
 
-    monkeypatch.setattr(module, "_monodromy", monodromy)
-    monkeypatch.setattr(module, "_continuous", continuous)
+    monkeypatch.setattr(module, "monodromy", monodromy)
+    monkeypatch.setattr(module, "continuous", continuous)
     monkeypatch.setattr(module, "_deflate", lambda found, plant, sizes: found)
     return told
 
@@ -85,7 +86,7 @@ def seen(monkeypatch):
 def one(seen, sides=(1, -1), x=None, w=(5.0, 0.0, 0.0), **given):
     loop, traced, jac = parts(**given)
     x = np.arange(1.0, 7.0) if x is None else x
-    return _one(loop, traced, jac, "c", x, np.array(w), [1, 2], sides)
+    return _one(Rest(loop, traced, jac, "c", x, np.array(w)), [1, 2], sides)
 
 
 @pytest.mark.parametrize("sampled", [True, False])
@@ -128,22 +129,24 @@ def test_a_fourth_valve_opens_to_the_upper_side(seen):
     traced.flow = lambda t, x, w, c: np.zeros(4)
     loop.monitors = commands
     jac["jump"] = lambda *at: (None, np.eye(4))
-    found = _one(loop, traced, jac, "c", np.zeros(4), np.zeros(4), [0, 1, 2, 3], (-1, 1, -1))
+    at = Rest(loop, traced, jac, "c", np.zeros(4), np.zeros(4))
+    found = _one(at, [0, 1, 2, 3], (-1, 1, -1))
     assert found.sides == (-1, 1, -1, 1)
     assert seen["x"] == pytest.approx([-0.2 - HAIR, HAIR, -0.5 - HAIR, 0.1 + HAIR])
 
 
 def test_a_loop_without_valves_stands_where_its_law_commands(seen):
     loop, traced, jac = parts(count=0)
-    found = _one(loop, traced, jac, "c", np.arange(1.0, 7.0), np.array([5.0, 1.0, 2.0]), [1, 2], ())
+    here = lambda: Rest(loop, traced, jac, "c", np.arange(1.0, 7.0), np.array([5.0, 1.0, 2.0]))
+    found = _one(here(), [1, 2], ())
     wanted = [2.0 + 2.0 + 0.5, 8.0 - 0.25]
     assert seen["x"] == pytest.approx([1.0, 2.0, 3.0, *wanted, wanted[0]])
     assert seen["w"].tolist() == [5.0, 1.0, 2.0] and found.sides == ()
     loop.plant.just_shut = {"u": 4.5 + 0.5 * HAIR}
     with pytest.raises(InputError, match="u shuts its valves there"):
-        _one(loop, traced, jac, "c", np.arange(1.0, 7.0), np.array([5.0, 1.0, 2.0]), [1, 2], ())
+        _one(here(), [1, 2], ())
     loop.plant.just_shut = {"u": 4.5 + 2 * HAIR, "w": 4.5}
-    _one(loop, traced, jac, "c", np.arange(1.0, 7.0), np.array([5.0, 1.0, 2.0]), [1, 2], ())
+    _one(here(), [1, 2], ())
 
 
 @pytest.mark.parametrize("steep", [np.inf, np.nan])
@@ -152,10 +155,10 @@ def test_a_law_without_a_finite_slope_at_rest_is_not_linearised(seen, steep, sam
     """A root of an error has none where that is zero; the same law with finite slopes is linearised."""
     loop, traced, slopes = parts(sampled=sampled)
     steered = [1, 2]
-    at = np.zeros(6), np.zeros(3)
-    assert _one(loop, traced, slopes, "c", *at, steered, (1, 1)).A == "M"
+    at = lambda slopes: Rest(loop, traced, slopes, "c", np.zeros(6), np.zeros(3))
+    assert _one(at(slopes), steered, (1, 1)).A == "M"
     own = "jump" if sampled else "log"
     rows = np.full((6, 3), steep)
     with pytest.raises(InputError, match="no slope at rest: what the law commands"):
         told = {**slopes, own: lambda *_: (None, rows)}
-        _one(loop, traced, told, "c", np.zeros(6), np.zeros(3), steered, (1, 1))
+        _one(at(told), steered, (1, 1))

@@ -146,6 +146,20 @@ def test_a_case_that_fails_is_a_row_with_its_error():
     )
 
 
+def test_a_table_shows_its_rows_with_units_and_errors_where_there_are_some():
+    def study(point):
+        if point["m"] > 2.0:
+            raise ValueError("too heavy")
+        return {"reach": (3.0 * point["m"], "m")}
+
+    whole = repr(sweep(study, {"m": [1.0, 2.0]}, jobs=1, units={"m": "kg"}))
+    assert whole.startswith("2 cases, 0 failed\n") and "m [kg]" in whole and "reach [m]" in whole
+    assert "6.0" in whole and "error" not in whole
+    half = sweep(study, {"m": [1.0, 3.0]}, jobs=1)
+    assert repr(half).startswith("2 cases, 1 failed\n") and "too heavy" in repr(half)
+    assert "<th>reach [m]</th>" in half._repr_html_() and "too heavy" in half._repr_html_()
+
+
 def test_a_result_in_two_units_gets_a_column_for_each():
     table = sweep(lambda p: {"x": (1.0, p["u"])}, {"u": ["m", "N"]}, jobs=1)
     assert table.names == ["u", "x [m]", "x [N]", "error"]

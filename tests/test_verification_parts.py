@@ -29,8 +29,9 @@ from workbench.verification.ledger.balance import (
     rate_of,
 )
 from workbench.verification.linear import local
-from workbench.verification.linear.local import _deflate, _monodromy, chambers
+from workbench.verification.linear.local import _deflate, chambers
 from workbench.verification.linear.local_claim import steep_states
+from workbench.verification.linear.resting import Rest, monodromy
 from workbench.verification.regions.sector import Sector
 from workbench.verification.results import arrays as report_arrays
 from workbench.verification.rigorous.claims import _response
@@ -332,11 +333,11 @@ def test_the_sample_map_is_jump_then_flow_then_release_then_flow(lag):
     T = 0.1
     A, J, R = (rng.normal(size=(4, 4)) for _ in range(3))
     law = Delayed(Sampled(pid(), T), lag) if lag else Sampled(pid(), T)
-    loop = SimpleNamespace(period=T, lag=lag, controller=law)
+    states = [Signal(name) for name in ("a", "X_held", "X_applied", "b")]
+    loop = SimpleNamespace(period=T, lag=lag, controller=law, states=states)
     assert dead_time(law) in (0.0, lag)
-    state = ["a", "u_held", "u_applied", "b"]
     jac = {"jump": lambda *_: [J], "release": lambda *_: [R]}
-    M, B, C = _monodromy(loop, None, jac, None, None, None, A, [1], state, ["u"])
+    M, B, C = monodromy(Rest(loop, None, jac, None, None, None), A)
     after = expm(A * (T - lag)) @ (R @ expm(A * lag) if lag else np.eye(4))
     assert pytest.approx(after @ J) == M and pytest.approx(J[[1]]) == C
     enter = np.array([0.0, 1.0, 0.0 if dead_time(law) else 1.0, 0.0])

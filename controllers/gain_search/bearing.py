@@ -50,11 +50,13 @@ def ladder(loop: ClosedLoop, what: str, up_to: float, floor: float | None) -> La
     """The ladder of a loop, from its own delay or sample time up to `up_to` [s]; `floor` [s], if given, is one of its values."""
     T = float(loop.period or 1e-3)
     if what == "sample time":
-        own, first = T, 2 ** (1 / OCTAVE) * T
+        own = T
+        first = 2 ** (1 / OCTAVE) * T
         end = max(up_to, floor or 0.0)
         rising = _octaves(first, end)
     else:
-        own, end = dead_time(loop.controller), min(max(up_to, floor or 0.0), (MOST_HELD - 1) * T)
+        own = dead_time(loop.controller)
+        end = min(max(up_to, floor or 0.0), (MOST_HELD - 1) * T)
         rising = [own + d for d in _octaves(T / 2, end - own)]
     values = {*rising, *([floor] if floor is not None and floor > own else [])}
     if not values:
@@ -115,7 +117,8 @@ class Bracket:
 
     def next(self) -> int:
         """Index of the value to try next."""
-        below, above = self.low >= 0, self.high < self.count
+        below = self.low >= 0
+        above = self.high < self.count
         if below and above:
             return (self.low + self.high) // 2
         if not below and not above:

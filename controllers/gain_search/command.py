@@ -58,7 +58,8 @@ def tune_by_runs(options: Any, case: Any, write_report: Report) -> int:
     elif options.write and not options.quiet:
         terminal.complain(f"not written: {options.write} ({UNMET})")
     if options.report:
-        rows, words = tuple(gain_rows(found)), tuple(in_words(found))
+        rows = tuple(gain_rows(found))
+        words = tuple(in_words(found))
         write_report(options.report, case.name, found, rows, words, tuple(verdicts))
         if not options.quiet:
             terminal.say(terminal.clean(f"written: {options.report}"))

@@ -21,9 +21,9 @@ def figure(found: Traded) -> Any:
     The search runs only the beginning of the scenario; the first and the chosen gains are drawn with their errors over the whole
     scenario.
     """
-    from matplotlib.figure import Figure
+    from workbench.run.figure import ShownFigure
 
-    fig = Figure(SIZE, layout="constrained")
+    fig = ShownFigure(SIZE, layout="constrained")
     ax = fig.subplots()
     every = [p for p in found.tried if math.isfinite(p.error)]
     bearing = [p for p in every if p.bears > 0 and not p.violated]
@@ -77,7 +77,8 @@ def _scale(found: Traded) -> tuple[float, str]:
 
 def _marks(ax: Any, points: list, scale: float, mark: str, colour: str, size: float, what: str):
     shown = [p for p in points if p.bears > 0 and math.isfinite(p.error)]
-    x, y = [1e3 * p.bears for p in shown], [scale * p.error for p in shown]
+    x = [1e3 * p.bears for p in shown]
+    y = [scale * p.error for p in shown]
     ax.scatter(x, y, s=size, marker=mark, color=colour, label=what, zorder=3)
 
 

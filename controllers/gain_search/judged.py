@@ -77,7 +77,7 @@ class Bench:
         ]
 
     def whole(self, point: Point, beside: int) -> Point:
-        """The same gains over the whole scenario, held at its end, at every rung of the ladder."""
+        """This choice of gains, run over the whole scenario, held at its end, and at every delay of the ladder."""
         loop = turned(self.loop, self.knobs, point.octaves)
         scenario = replace(self.scenario, log_period=None)
         error, largest, violated = run_many([(loop, scenario)], self._settled, self.tick)[0]
@@ -134,7 +134,7 @@ class Bench:
         return rms(run.log.time, e), largest, (*bad, *restless)
 
     def _settled(self, run: Run) -> tuple[float, float, tuple[str, ...]]:
-        """The same of a whole run, which is held at its end as well."""
+        """(rms error, largest error, what is violated) of a whole run, which is held at its end as well."""
         error, largest, violated = self._seen(run)
         asked = [c for c in self.claims if isinstance(c, Settled) and c.counted]
         if not math.isfinite(error) or not asked:

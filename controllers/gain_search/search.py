@@ -81,7 +81,8 @@ def _bench(wish: ByRuns, loop, scenario, claims: tuple, counter: _Counter) -> Be
     limit = limit_of(claims, wish.what, unit)
     rungs = ladder(loop, wish.what, limit.up_to, wish.bears)
     judge = judge_of(claims, wish.what, unit)
-    floor, ceiling = wish.bears, wish.error
+    floor = wish.bears
+    ceiling = wish.error
     return Bench(
         wish=wish,
         loop=loop,
@@ -103,7 +104,8 @@ def _with_limits(bench: Bench, start: Point) -> Bench:
     Gains with which a requirement is violated are no measure of what has to be borne: the shortest delay tried is.
     """
     wish = bench.wish
-    floor, ceiling = bench.floor, bench.ceiling
+    floor = bench.floor
+    ceiling = bench.ceiling
     if wish.trade == "error" and floor is None:
         sound = start.bears > 0 and not start.violated
         floor = start.bears if sound else bench.rungs.values[0]

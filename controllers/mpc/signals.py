@@ -51,30 +51,18 @@ class MPCSignals(LawData):
 
     @property
     def references(self) -> tuple[Signal, ...]:
-        at = lambda name, k: f"{name}@{k}" if k else name
+        found = []
+        for k in range(self.ahead + 1):
+            for s in self.follows:
+                name = target_name(s.name, 0)
+                words = f"desired {s.meaning or s.name}, {k} samples ahead"
+                found.append(Signal(f"{name}@{k}" if k else name, s.unit, words, "reference"))
         pushes = [find(self.model.inputs, name, "MPC, known") for name in self.known]
-        return (
-            *(
-                Signal(
-                    at(target_name(s.name, 0), k),
-                    s.unit,
-                    f"desired {s.meaning or s.name}, {k} samples ahead",
-                    "reference",
-                )
-                for k in range(self.ahead + 1)
-                for s in self.follows
-            ),
-            *(
-                Signal(
-                    f"{s.name}@{k}",
-                    s.unit,
-                    f"{s.meaning or s.name}, {k} samples ahead",
-                    "reference",
-                )
-                for k in range(self.ahead + 1)
-                for s in pushes
-            ),
-        )
+        for k in range(self.ahead + 1):
+            for s in pushes:
+                words = f"{s.meaning or s.name}, {k} samples ahead"
+                found.append(Signal(f"{s.name}@{k}", s.unit, words, "reference"))
+        return tuple(found)
 
     @property
     def disturbances(self) -> tuple[str, ...]:

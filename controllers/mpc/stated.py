@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from controllers.mpc.cost import stage_form
+from controllers.mpc.parts import Limit
 from controllers.mpc.problem import Model, Problem
 from controllers.mpc.terminal_set import Terminal, admissible
 from controllers.riccati import riccati
@@ -15,36 +16,18 @@ from workbench.contract.system import find, names
 from workbench.verification.predictive.ingredients import strict_terminal_cost
 
 # Shares left of decay and size of a terminal set, for rounding and its proof.
-STRICT, HAIR = (
-    1 - 1e-5,
-    1e-6,
-)
+STRICT = 1 - 1e-5
+HAIR = 1e-6
 
 
 def problem_of(law, model: Model) -> tuple[Problem, Terminal | None]:
     """The problem's data with terminal cost and set."""
     seen = names(law.measured)
     track = tuple(seen.index(s.name) for s in law.follows)
-    edges = {s: (-np.inf, np.inf) for s in seen}
-    soft = []
     for limit in law.limits:
         find(law.measured, limit.name, "MPC, limit")
-        ends = (
-            -np.inf if limit.low is None else limit.low,
-            np.inf if limit.high is None else limit.high,
-        )
-        if limit.soft:
-            soft.append((seen.index(limit.name), *ends, limit.linear, limit.quadratic))
-        else:
-            low, high = edges[limit.name]
-            edges[limit.name] = max(low, ends[0]), min(high, ends[1])
-    for name, (low, high) in edges.items():
-        if not low < high:
-            raise InputError(
-                f"MPC: the limits of {name} contradict each other: above {low:g} and below {high:g}",
-                mend="widen one of them, or make it soft",
-            )
-    column = lambda i: np.array([row[i] for row in soft], float)
+    soft = [limit for limit in law.limits if limit.soft]
+    edges = {name: _between([one for one in law.limits if one.name == name]) for name in seen}
     data = Problem(
         model=model,
         N=law.N,
@@ -58,14 +41,35 @@ def problem_of(law, model: Model) -> tuple[Problem, Terminal | None]:
         slew=law.each("slew") * law.T_s,
         y_min=np.array([edges[s][0] for s in seen]),
         y_max=np.array([edges[s][1] for s in seen]),
-        soft=tuple(row[0] for row in soft),
-        y_low=column(1),
-        y_high=column(2),
-        ρ1=column(3),
-        ρ2=column(4),
+        soft=tuple(seen.index(limit.name) for limit in soft),
+        y_low=np.array([_low(limit) for limit in soft], float),
+        y_high=np.array([_high(limit) for limit in soft], float),
+        ρ1=np.array([limit.linear for limit in soft], float),
+        ρ2=np.array([limit.quadratic for limit in soft], float),
         p=law.ahead,
     )
     return _ended(law, data)
+
+
+def _low(limit: Limit) -> float:
+    return -np.inf if limit.low is None else limit.low
+
+
+def _high(limit: Limit) -> float:
+    return np.inf if limit.high is None else limit.high
+
+
+def _between(limits: list[Limit]) -> tuple[float, float]:
+    """(lowest, highest) value that all hard limits of one output allow. InputError where there is none."""
+    hard = [limit for limit in limits if not limit.soft]
+    low = max(map(_low, hard), default=-np.inf)
+    high = min(map(_high, hard), default=np.inf)
+    if not low < high:
+        raise InputError(
+            f"MPC: the limits of {hard[0].name} contradict each other: above {low:g} and below {high:g}",
+            mend="widen one of them, or make it soft",
+        )
+    return low, high
 
 
 def _ended(law, q: Problem) -> tuple[Problem, Terminal | None]:

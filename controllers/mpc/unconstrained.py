@@ -107,7 +107,8 @@ class Unconstrained(Controller):
     def step(self, t, z, y, r):
         n = len(self.begun)
         x = self.corrected.of(z[:n], y)
-        moved, still = x[: len(self.ahead)], x[len(self.ahead) :]
+        moved = x[: len(self.ahead)]
+        still = x[len(self.ahead) :]
         θ = [*moved, *z[n : n + len(self.commands)], *still, *r, 1.0]
         u = times(self.gain, θ)
         excess = [reduce(np.maximum, times(self.limits, θ))] if self.conditions else []

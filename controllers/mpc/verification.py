@@ -61,7 +61,8 @@ def ingredients(law, r, lost: tuple[str, ...] = ()) -> tuple[TerminalIngredients
     A state is left out where no command moves it and no other state drives it: at rest it stays at rest. lost: hypotheses of
     the theorem that the loop does not meet, added to those that the controller does not. InputError without a terminal cost.
     """
-    q, end = law.prepared.problem, law.terminal_data
+    q = law.prepared.problem
+    end = law.terminal_data
     if end is None:
         raise InputError("the predictive controller has no terminal cost", mend="terminal: set")
     x_s, u_s = steady(law, r)
@@ -84,7 +85,8 @@ def ingredients(law, r, lost: tuple[str, ...] = ()) -> tuple[TerminalIngredients
     if not _inside(q, u_s, y_s, end.room):
         lost = (*lost, "the steady state is within `room` of the middle of every range")
     keep = moved(A, B)
-    ix, own = np.ix_(keep, keep), [i for i in range(len(q.model.A)) if i not in keep]
+    ix = np.ix_(keep, keep)
+    own = [i for i in range(len(q.model.A)) if i not in keep]
     names = [s.name for s in law.model.states]
     set_ = (end.H[:, keep], end.h) if law.terminal == "set" else (None, None)
     found = TerminalIngredients(

@@ -26,7 +26,8 @@ def feed_forward(law, wanted, y, slow) -> list:
 
 def _opening(actuator: Notched, s, v, p_a, p_b):
     """u_v of one actuator at position s, for the velocity v."""
-    c, oil = actuator.chambers, actuator.oil
+    c = actuator.chambers
+    oil = actuator.oil
     x = actuator.place(s)
     u_f = c.drift(oil, x, v, p_a, p_b)
     gains = c.gains(oil, x, p_a, p_b)

@@ -131,7 +131,8 @@ class PID(ActuatorSignals):
 
     def _wound(self, e, u, raw, shortest=0.0):
         """İ; `shortest` bounds T_t from below (a sample time, for the recursion to stay stable)."""
-        kind, T_t = self.anti_windup, np.maximum(self.T_t, shortest)
+        kind = self.anti_windup
+        T_t = np.maximum(self.T_t, shortest)
         return [wound(kind, *of, T_t) for of in zip(self.each(self.K_i), e, u, raw)]
 
     def command(self, t, z, y, r):

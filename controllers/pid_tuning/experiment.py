@@ -88,7 +88,10 @@ def relay(
 ) -> RelayExperiment:
     """Relay experiment on one command and output of a plant, or in the place of one actuator's PID of a sampled loop.
 
-    amplitude  d; by default a tenth of the command's limit (a plant's `limits`, a PID's u_max)
+    system     a plant, or a sampled loop with a PID
+    amplitude  d, in the unit of the command; by default a tenth of the command's limit (a plant's `limits`, a PID's u_max)
+    hysteresis ε, in the unit of the output: how far the error goes beyond 0 before the relay switches
+    bias       added to the relay's command, in its unit
     command    name; by default the first one;  output: by default the PID's position for it, else the first output
     T_s        sample time, for a plant (a loop has its own)
     at         states the run starts at (of a manipulator: joints, at rest), and a plant's further commands; SI or "0.1 mm"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
@@ -124,8 +124,8 @@ def _actuator(loop, i: int, name: str, Ls) -> Actuator:
     gains = {key: float(law.each(getattr(law, key))[i]) for key in GAINS}
     noise = gains["K_p"] + 2 * gains["K_d"] / (2 * law.τ + float(loop.period))
     margins = [loop_margins(L) for L in Ls]
-    disks = [disk_margin(L) for L in Ls]
-    if not all(d.α > 0 for d in disks):
+    disks = [disk_margin(L).α for L in Ls]
+    if not all(disk > 0 for disk in disks):
         return Actuator(
             command=name,
             gains=gains,
@@ -144,22 +144,31 @@ def _actuator(loop, i: int, name: str, Ls) -> Actuator:
     return Actuator(
         command=name,
         gains=gains,
-        disk=min(d.α for d in disks),
+        disk=min(disks),
         gain_down=max(m.gain_down for m in margins),
         gain_up=min(m.gain_up for m in margins),
         phase=min(m.phase_margin for m in margins),
         delay=min(m.delay_margin for m in margins),
         crossover=max(max(gain_crossovers(L), default=0.0) for L in Ls),
-        bandwidth=min(b for _, _, b in peaks),
-        M_s=max(s for s, _, _ in peaks),
-        M_t=max(t for _, t, _ in peaks),
+        bandwidth=min(peak.bandwidth for peak in peaks),
+        M_s=max(peak.M_s for peak in peaks),
+        M_t=max(peak.M_t for peak in peaks),
         noise=noise,
     )
 
 
-def _peaks(L: LinearSystem) -> tuple[float, float, float]:
-    """(M_s, M_t, bandwidth) of one loop."""
+class _Peaks(NamedTuple):
+    """Peaks of sensitivity and complementary sensitivity, and where the latter falls below 1/√2, rad/s."""
+
+    M_s: float
+    M_t: float
+    bandwidth: float
+
+
+def _peaks(L: LinearSystem) -> _Peaks:
     T = feedback(L)
     S = LinearSystem(T.A, T.B, -T.C, 1 - T.D, T.T)
     wide = LinearSystem(T.A, T.B, np.sqrt(2) * T.C, np.sqrt(2) * T.D, T.T)
-    return hinf_norm(S)[0], hinf_norm(T)[0], min(gain_crossovers(wide), default=0.0)
+    M_s, _ = hinf_norm(S)
+    M_t, _ = hinf_norm(T)
+    return _Peaks(M_s, M_t, bandwidth=min(gain_crossovers(wide), default=0.0))

@@ -18,7 +18,10 @@ from workbench.contract.system import (
 @final
 @dataclass(frozen=True, eq=False)
 class Relay(Controller):
-    """A relay added to command `u` of the law `base`, on the error of output `y`; equations in the module's docstring."""
+    """A relay added to command `u` of the law `base`, on the error of output `y`.
+
+    Equations in `controllers.pid_tuning.relay_law`.
+    """
 
     base: Any
     y: Signal

@@ -53,7 +53,10 @@ def gains(
     structure: Structure = "PI",
     N: float = 10.0,
 ) -> Gains:
-    """Gains by a rule, see the module. Raises InputError for rules that do not exist, and K_u, T_u, N that are not positive."""
+    """Gains by a rule, see `controllers.pid_tuning.rules`.
+
+    Raises InputError for rules that do not exist, and K_u, T_u, N that are not positive.
+    """
     if rule not in get_args(Rule) or (rule, structure) not in _RULES:
         known = ", ".join(f"{r} {s}" for r, s in _RULES)
         raise InputError(f"there is no rule {rule!r} for {structure}", mend=f"choose from {known}")

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, final
 
 import numpy as np
 
+from controllers.pid.law import PID
 from controllers.pid_tuning.experiment import RelayExperiment, relay
 from controllers.pid_tuning.linear import GAINS, with_gains
 from controllers.pid_tuning.record import Tuning, record
@@ -209,12 +210,26 @@ def _si(key: str, value: str | float, unit: str) -> float:
 METHODS = {"disk-margin": ByDiskMargin, "relay": ByRelay}
 
 
-def tuned(what, disk_margin: float = 0.75, *, T_s: float = 1e-3, **options):
-    """The PID of a sampled loop (or a PID around its own model, sampled every T_s) with gains that keep the disk margin.
+def tuned(
+    what: ClosedLoop | PID, disk_margin: float = 0.75, *, T_s: float = 1e-3, **options
+) -> PID:
+    """A PID with the most integral action that keeps the disk margin at every command.
 
-    options: those of `ByDiskMargin`. Raises InputError also where the margin is not reached; `ByDiskMargin(…).tune(loop)` gives
-    what was reached instead, with all margins.
+    what         a sampled loop with a PID, or a PID alone, which is tuned on its own model
+    disk_margin  the margin kept, 0 … 2
+    T_s          sample time of a PID alone, s
+    options      those of `ByDiskMargin`
+
+        law = fp.tuned(fp.PID.design(plant), disk_margin=0.6)
+
+    Raises InputError for what is no PID, and where the margin is not reached; `ByDiskMargin(…).tune(loop)` gives what was
+    reached instead, with all margins.
     """
+    if not isinstance(what, (ClosedLoop, PID)):
+        raise InputError(
+            f"tuned: expected a sampled loop or a PID, got {type(what).__name__}",
+            mend="write tuned(PID.design(plant))",
+        )
     loop = what if isinstance(what, ClosedLoop) else ClosedLoop(what.model, Sampled(what, T_s))
     found = ByDiskMargin(disk_margin, **options).tune(loop)
     if not found.met:

@@ -74,7 +74,8 @@ def required(law, plant, q, qd, qd_r, qdd_r, around=None) -> Needed:
         found = bodies.net_wrenches(plant, at.motion, wanted, gravity)
     nets = [plus(a, b) for a, b in zip(found, fed)]
     by_drive = driven_rows(plant, lines)
-    xd, xd_r = linear.times(by_drive, qd), linear.times(by_drive, qd_r)
+    xd = linear.times(by_drive, qd)
+    xd_r = linear.times(by_drive, qd_r)
     passive = damped(plant, rates)
     springs = spring_forces(plant, lines, rates)
     asked = bodies.joint_forces(plant, at.motion, nets)
@@ -143,7 +144,8 @@ def _matrix(K, R, r, Δ):
     v, ω = (unturn(R, part) for part in _at_frame(r, Δ))
     e = [*v, *ω]
     out = [linear.times([K[6 * i : 6 * i + 6]], e)[0] for i in range(6)]
-    f, m = turn(R, out[:3]), turn(R, out[3:])
+    f = turn(R, out[:3])
+    m = turn(R, out[3:])
     return f, add(m, cross(r, f))
 
 

@@ -66,7 +66,9 @@ class Forces(Vocabulary):
 
     def force_rate(self, q, qd, qdd, τ, ẑ, ẑ_rate) -> list:
         """Exact ḟ_pr along q̈ = qdd and the reference's own motion."""
-        n, n_q, moving = len(τ[0]), len(q), len(q) + len(qd)
+        n = len(τ[0])
+        n_q = len(q)
+        moving = len(q) + len(qd)
         flat = [value for part_ in ẑ for value in part_]
         flow = [value for part_ in ẑ_rate for value in part_]
 
@@ -102,7 +104,8 @@ class Forces(Vocabulary):
     @once
     def sought(self, z, y, r, f_pr_rate=None) -> Sought:
         """Everything the law forms at one instant; ḟ_pr as `derivative` says unless given."""
-        m, ẑ = self.read(y, r), self.observed(z)
+        m = self.read(y, r)
+        ẑ = self.observed(z)
         need = self.required(m.q, m.qd, m.τ)
         _, f_pr, ẑ_rate = self.observing(need, ẑ)
         if f_pr_rate is None:

@@ -139,7 +139,8 @@ class VDC(Forces):
 
     def step_at(self, T_s, t, z, y, r):
         many = self._observers
-        ẑ, memory = list(z[:many]), list(z[many:])
+        ẑ = list(z[:many])
+        memory = list(z[many:])
         if memory:
             memory = force_rate.after(self, T_s, memory, self._without_rate(z, y, r).f_pr)
         found = self.sought([*ẑ, *memory], y, r)

@@ -51,27 +51,6 @@ def _first() -> str:
     return "\n\n".join([head, "\n".join(lines), toctree]) + "\n"
 
 
-def public(module: types.ModuleType) -> list[str]:
-    """Names of a module that are for users: those it lists, else those it defines or gathers from this repository."""
-    stated = getattr(module, "__all__", None)
-    if stated is not None:
-        return list(stated)
-    return [
-        name
-        for name, thing in vars(module).items()
-        if not name.startswith("_")
-        and isinstance(thing, (type, types.FunctionType))
-        and _ours(thing, module)
-    ]
-
-
-def _ours(thing: Any, module: types.ModuleType) -> bool:
-    if thing.__module__ == module.__name__:
-        return True
-    # A module that gathers claims imports helpers, too: its own union says which of its names are claims.
-    return thing in typing.get_args(getattr(module, "Claim", None))
-
-
 def _page(name: str, prefix: str, module: types.ModuleType) -> str:
     title, words = TITLES[name]
     beside = DOCS / "parts" / "api" / f"{name}.md"
@@ -80,7 +59,7 @@ def _page(name: str, prefix: str, module: types.ModuleType) -> str:
         parts.append(f"```{{include}} ../../parts/api/{name}.md\n```")
     parts += [
         entry(f"{prefix}.{own}", getattr(module, own))
-        for own in sorted(public(module), key=str.lower)
+        for own in sorted(module.__all__, key=str.lower)
     ]
     return "\n\n".join(parts) + "\n"
 

@@ -133,7 +133,7 @@ def _referred(cls: type, text: str) -> Iterator[tuple[str, str]]:
 
 def _is_about(module, own: str) -> bool:
     """Whether a module's docstring is about this class: it refers to it, or the module defines this class alone."""
-    return "module" in own.split("\n\n")[0] or "in the module's docstring" in own
+    return "module" in own.split("\n\n")[0] or f"`{module.__name__}`" in own
 
 
 def _about(family: Family, name: str, cls: type) -> list[str]:

@@ -76,7 +76,7 @@ def _row(found) -> dict:
 
 
 def gallery(words, text, options, folder: Path) -> dict:
-    """A script: what it prints, and every figure that it leaves open."""
+    """A script: what it prints, and every figure that it leaves open or keeps under a name."""
     import matplotlib
 
     matplotlib.use("agg")
@@ -86,11 +86,22 @@ def gallery(words, text, options, folder: Path) -> dict:
     printed = io.StringIO()
     pictures = []
     with matplotlib.rc_context(LOOKS), contextlib.redirect_stdout(printed), contextlib.chdir(ROOT):
-        exec(compile(text, f"{words[0]}.py", "exec"), {"__name__": "__main__"})
-        for number in plt.get_fignums():
-            pictures.append(_kept(plt.figure(number), f"{words[0]}-{number}", folder))
+        names = {"__name__": "__main__"}
+        exec(compile(text, f"{words[0]}.py", "exec"), names)
+        for number, figure in enumerate(figures_left(names), 1):
+            pictures.append(_kept(figure, f"{words[0]}-{number}", folder))
     plt.close("all")
     return {"printed": printed.getvalue(), "pictures": pictures}
+
+
+def figures_left(names: dict) -> list:
+    """The figures that a script leaves open, then those that it keeps under a name."""
+    import matplotlib.pyplot as plt
+    from matplotlib.figure import Figure
+
+    left = [plt.figure(number) for number in plt.get_fignums()]
+    named = [thing for thing in names.values() if isinstance(thing, Figure)]
+    return left + [figure for figure in named if figure not in left]
 
 
 def _kept(fig, name: str, folder: Path) -> str:

@@ -6,12 +6,11 @@ The ledger of virtual power: every watt of v̇ has a name, and the sum closes to
 import matplotlib.pyplot as plt
 
 import fluidproof as fp
-from workbench.verification import examine
 
 crane = fp.machine("hiab-xs031").plant.locked(extension=0.5)
 path = fp.Waypoints("joint", ("start", (-1.21, -1.90), "start"), leg=1.5)
 loop = fp.ClosedLoop(crane, fp.Sampled(fp.VDC(crane), T_s=1e-3))
-found = examine(loop, fp.Scenario(reference=path), [fp.claims.Identity()])
+found = fp.examine(loop, fp.Scenario(reference=path), [fp.claims.Identity()])
 print(found.verdicts[0].word, found.verdicts[0].worst)
 ledger = found.analysis["ledger"]
 total = ledger["v"]

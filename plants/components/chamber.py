@@ -28,7 +28,7 @@ _FLOOR = 1e-12  # share of width², so that β(p) > 0 at any finite p
 @final
 @dataclass(frozen=True)
 class Oil:
-    """Hydraulic oil; equations in the module's docstring."""
+    """Hydraulic oil; equations in `plants.components.chamber`."""
 
     β: Annotated[
         float, Unit("Pa"), "bulk modulus without air, the reference β of the control law", positive

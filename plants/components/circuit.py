@@ -53,7 +53,7 @@ class Flows(NamedTuple):
 @final
 @dataclass(frozen=True)
 class ThrottledCircuit(CircuitSizes):
-    """A cylinder behind throttle and directional valve, with a pump of its own; equations in the module's docstring.
+    """A cylinder behind throttle and directional valve, with a pump of its own; equations in `plants.components.circuit`.
 
     As a drive (`plants.drives.contract`) it acts between two pins at the distance s, or on a sliding joint at the position s.
     Input: U_ref [V]. States: p_1, p_2, p_3 [Pa], U [V] and those of the friction law.

@@ -71,7 +71,7 @@ class CircuitSizes(CircuitSignals):
         return self.velocity_gain
 
     def sizes(self, line=None) -> Sizes:
-        """Its scales, by its own pump."""
+        """What is large for this circuit: the pressure of its own pump, and what follows from it."""
         return Sizes(
             self.p_P,
             "pressure of the pump",

@@ -61,7 +61,7 @@ def seal(bore: float) -> CoulombViscous:
 @final
 @dataclass(frozen=True)
 class Cylinder(TwoChambers):
-    """One differential cylinder with its valve and friction; equations in the module's docstring."""
+    """One differential cylinder with its valve and friction; equations in `plants.components.cylinder`."""
 
     what: ClassVar[str] = "a cylinder"
     unit: ClassVar[str] = "kN"
@@ -81,9 +81,9 @@ class Cylinder(TwoChambers):
     walls: Walls | None = None
 
     def __post_init__(self):
+        check_bounds(self)
         if self.friction is None:
             object.__setattr__(self, "friction", seal(self.bore))
-        check_bounds(self)
         if self.rod >= self.bore:
             raise InputError(f"rod: {self.rod:g} m is not thinner than the bore, {self.bore:g} m")
 

@@ -30,7 +30,7 @@ from workbench.contract.parameters import Unit, check_bounds, nonnegative, posit
 @final
 @dataclass(frozen=True)
 class Motor(TwoChambers):
-    """One motor with its valve and friction; equations in the module's docstring."""
+    """One motor with its valve and friction; equations in `plants.components.motor`."""
 
     what: ClassVar[str] = "a motor"
     unit: ClassVar[str] = "kN m"

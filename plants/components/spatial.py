@@ -155,7 +155,8 @@ class Body:
         if J[0] < -1e-9 * max(J[-1], 1e-12) or J[2] > (J[0] + J[1]) * (1 + 2e-3) + 1e-12:
             raise InputError(
                 f"inertia: principal moments {J[0]:.6g}, {J[1]:.6g}, {J[2]:.6g} kg m² belong to no body; "
-                "each must be non-negative and none larger than the sum of the other two"
+                "each must be non-negative and none larger than the sum of the other two",
+                mend="give all three; of a body that moves in one plane the moment J about its normal will do: (J, J, J, 0, 0, 0)",
             )
         if self.mass == 0 and J[-1] > 0:
             raise InputError("mass: a body with inertia but no mass")

@@ -83,7 +83,7 @@ _AS_RATED = nominal(40 / 60e3, 35e5)  # of 40 l/min at 35 bar per notch
 @final
 @dataclass(frozen=True)
 class Valve:
-    """One four-way valve; equations in the module's docstring. The default is 40 l/min at 35 bar per notch, ±10 V."""
+    """One four-way valve; equations in `plants.components.valve`. The default is 40 l/min at 35 bar per notch, ±10 V."""
 
     c_p1: Annotated[float, _C, "flow coefficient, supply to chamber a", positive] = _AS_RATED
     c_n1: Annotated[float, _C, "flow coefficient, chamber a to return", positive] = _AS_RATED

@@ -158,7 +158,7 @@ def called(crane) -> dict[str, str]:
 
 
 def supply(crane):
-    """Its pump: one pressure for all cylinders, or one for each."""
+    """The pump of a crane: one pressure for all cylinders, or one for each."""
     kind = EachPressure if isinstance(crane.p_s, list) else ConstantPressure
     p_s = tuple(crane.p_s) if isinstance(crane.p_s, list) else crane.p_s
     return unchecked(kind, p_s=p_s, p_r=crane.p_r, Q_max=crane.Q_max)

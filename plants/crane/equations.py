@@ -47,7 +47,8 @@ class Crane(CraneAbilities):
         base: None (at rest in `self.base`), or (R, V, A): rotation of {B_c1} in W, its 6-D velocity and the derivative of that,
         in its own axes. tip: wrench on the surroundings, in the last end frame.
         """
-        R, ground = self.base.R, REST
+        R = self.base.R
+        ground = REST
         if base is not None:
             R, V, A = base
             ground = Ground(tuple(V), tuple(A))

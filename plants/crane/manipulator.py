@@ -155,7 +155,8 @@ class Manipulator(Crane):
 def _frozen(structure: Structure, extension: float | None) -> Structure:
     if extension is None:
         return structure
-    r, s = structure.revolute, structure.prismatic
+    r = structure.revolute
+    s = structure.prismatic
     if not 0 <= extension <= s.cylinder.stroke:
         raise InputError(
             f"lock: {s.name} = {extension:g} m is outside its stroke, 0 … {s.cylinder.stroke:g} m"

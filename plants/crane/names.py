@@ -153,7 +153,9 @@ class CraneNames(Built):
         """State vector by meaning."""
         n = self.n
         p = [(x[2 * n + 2 * i], x[2 * n + 2 * i + 1]) for i in range(n)]
-        at, spool, rub = 4 * n, [], []
+        at = 4 * n
+        spool = []
+        rub = []
         for group, count in (
             (spool, lambda c: len(c.valve.spool_states(""))),
             (rub, lambda c: len(c.friction.states(""))),

@@ -98,7 +98,7 @@ class Actuator:
 @final
 @dataclass(frozen=True)
 class PlanarCrane:
-    """A crane in one vertical plane with lift, tilt and extension; equations in the module's docstring.
+    """A crane in one vertical plane with lift, tilt and extension; equations in `plants.crane.planar`.
 
     origin: the lift joint's place (x, y) in the world, y upwards. cylinders, bodies: those of lift, tilt and extension.
     """
@@ -190,14 +190,16 @@ class PlanarCrane:
         s2 = np.sin(q[0] + q[1])
         ℓ = self.L_2 + q_3
         x2, y2 = ℓ * c2 - self.h * s2, ℓ * s2 + self.h * c2  # tilt joint → tip
-        x1, y1 = self.L_1 * c1 + x2, self.L_1 * s1 + y2
+        x1 = self.L_1 * c1 + x2
+        y1 = self.L_1 * s1 + y2
         D = x1 * y2 - y1 * x2  # J_1 = (−y1, x1), J_2 = (−y2, x2)
 
         def rates(X, Y):
             return [(x2 * X + y2 * Y) / D, -(x1 * X + y1 * Y) / D]
 
         qd = [*rates(rd[0] - c2 * u, rd[1] - s2 * u), u]
-        ω1, ω2 = qd[0], qd[0] + qd[1]
+        ω1 = qd[0]
+        ω2 = qd[0] + qd[1]
         bias = [
             -(ω1**2) * self.L_1 * c1 - ω2**2 * x2 - 2 * u * ω2 * s2,
             -(ω1**2) * self.L_1 * s1 - ω2**2 * y2 + 2 * u * ω2 * c2,
@@ -208,7 +210,7 @@ class PlanarCrane:
     # ---- forces -----------------------------------------------------------------------------------------------------
     @cached_property
     def mechanism(self) -> Mechanism:
-        """Its three bodies and the load, with a torque or force on each joint."""
+        """The crane's three bodies and its load, with a torque or force on each joint."""
         one, two, three = self.bodies
         bodies = (
             _body("lift", GROUND, one, (*self.origin, 0.0)),

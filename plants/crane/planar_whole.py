@@ -20,10 +20,8 @@ from plants.shipped import machine
 from workbench.contract.errors import InputError
 
 # Of lift, tilt, extension: assumed, as in hiab-reduced.yaml.
-SPEEDS, ACCELERATIONS = (
-    (0.10, 0.10, 0.25),
-    (0.20, 0.20, 0.50),
-)
+SPEEDS = (0.10, 0.10, 0.25)
+ACCELERATIONS = (0.20, 0.20, 0.50)
 
 
 def reduced(machine: Manipulator, v_max=SPEEDS, a_max=ACCELERATIONS) -> PlanarCrane:
@@ -43,9 +41,11 @@ def reduced(machine: Manipulator, v_max=SPEEDS, a_max=ACCELERATIONS) -> PlanarCr
             f"{machine.name}: its extension leaves the plane of its links",
             mend="plan for a planar machine",
         )
-    θ1, θ2 = np.arctan2(at2[1] - at1[1], at2[0] - at1[0]), np.arctan2(axis[3], axis[0])
+    θ1 = np.arctan2(at2[1] - at1[1], at2[0] - at1[0])
+    θ2 = np.arctan2(axis[3], axis[0])
     X, Y = _seen(tip, at2, θ2)
-    one, two = machine.structures[0].revolute, machine.structures[1].revolute
+    one = machine.structures[0].revolute
+    two = machine.structures[1].revolute
     slide = machine.structures[1].prismatic
     L_1 = float(np.hypot(at2[0] - at1[0], at2[1] - at1[1]))
     bodies = (

@@ -45,7 +45,8 @@ class Revolute:
 
     def __post_init__(self):
         check_bounds(self)
-        near, far = abs(self.L - self.L1), self.L + self.L1
+        near = abs(self.L - self.L1)
+        far = self.L + self.L1
         if not near < self.x0 < far:
             raise InputError(
                 f"x0: the linkage cannot close with the cylinder retracted: {self.x0:g} m pin to pin is "

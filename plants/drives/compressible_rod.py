@@ -59,7 +59,7 @@ class Filled(NamedTuple):
 @final
 @dataclass(frozen=True)
 class CompressibleRod(Drive):
-    """A cylinder behind metering valves, with oil that can be compressed; equations in the module's docstring.
+    """A cylinder behind metering valves, with oil that can be compressed; equations in `plants.drives.compressible_rod`.
 
     States: x [m], P_h, P_r [Pa] above the return. Inputs: those of its `MeteredRod`, the field `rod`.
     """
@@ -176,7 +176,8 @@ class CompressibleRod(Drive):
 
     def powers(self, x, s, sdot, u, line):
         at = self.at_work(x, s, sdot, u, line)
-        q, taken = at.flows, at.flows.Q_ph + at.flows.Q_pr
+        q = at.flows
+        taken = q.Q_ph + q.Q_pr
         return [
             line.p_s * taken,
             -line.p_r * taken,
@@ -192,6 +193,7 @@ class CompressibleRod(Drive):
 
     def initial(self, s, force, line):
         """At rest, the chamber that need not push at the return's pressure."""
-        f, section = force / self.rod.i, self.rod.section
-        pressures = (max(f, 0.0) / section.A_h, max(-f, 0.0) / section.A_r)
-        return [*self.rod.initial(s, force, line), *pressures]
+        f = force / self.rod.i
+        P_h = max(f, 0.0) / self.rod.section.A_h
+        P_r = max(-f, 0.0) / self.rod.section.A_r
+        return [*self.rod.initial(s, force, line), P_h, P_r]

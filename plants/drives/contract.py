@@ -98,7 +98,7 @@ class Sizes(NamedTuple):
 
 
 class Drive(ABC):
-    """What moves one actuator of a `Mechanism`; what a subclass has to give is numbered in the module's docstring."""
+    """What moves one actuator of a `Mechanism`; what a subclass has to give is numbered in `plants.drives.contract`."""
 
     is_law: ClassVar[bool] = False
     needs_supply: ClassVar[bool] = False

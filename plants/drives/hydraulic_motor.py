@@ -22,7 +22,7 @@ TURN = 2.0 * pi  # rad: over which a motor that turns without end is measured
 @final
 @dataclass(frozen=True)
 class HydraulicMotor(ServoDrive):
-    """A motor on a gear behind a servo valve; equations in the module's docstring.
+    """A motor on a gear behind a servo valve; equations in `plants.drives.hydraulic_motor`.
 
     States p_a, p_b [Pa], spool and friction states; input u [V].
 
@@ -60,6 +60,7 @@ class HydraulicMotor(ServoDrive):
         return self.at_rest(force, line)
 
     def sizes(self, line):
-        """Its scales, for one turn of the joint as the stroke."""
-        p, torque = line.p_s, line.p_s * self.motor.A_a
-        return Sizes(p, "supply pressure", torque * TURN, torque, TURN, self.fastest(line))
+        """What is large for this motor, with one turn of the joint as its stroke."""
+        torque = line.p_s * self.motor.A_a
+        work = torque * TURN
+        return Sizes(line.p_s, "supply pressure", work, torque, TURN, self.fastest(line))

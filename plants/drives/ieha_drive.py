@@ -29,7 +29,7 @@ OWN = 5  # states ahead of those of pump and friction: E, Ė, ζ, P_A, P_B
 @final
 @dataclass(frozen=True)
 class IEHADrive(Hydraulics, Drive):
-    """Integrated electro-hydraulic actuator, a cylinder with a pump of its own; equations in the module's docstring.
+    """Integrated electro-hydraulic actuator, a cylinder with a pump of its own; equations in `plants.drives.ieha_drive`.
 
     Input X [m]. States E [m], Ė, ζ [Pa], P_A, P_B [Pa, gauge], of a pump that is not averaged φ [rad], of a full one its
     pistons' p_i [Pa], and the friction's.

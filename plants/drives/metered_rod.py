@@ -30,7 +30,7 @@ from workbench.contract.system import Signal
 @final
 @dataclass(frozen=True)
 class MeteredRod(BehindValves):
-    """A cylinder or geared motor behind four metering valves; equations in the module's docstring.
+    """A cylinder or geared motor behind four metering valves; equations in `plants.drives.metered_rod`.
 
     State x; inputs u_c, −1 … 1, and u_a, 0 … 1, where regeneration is an input.
     """

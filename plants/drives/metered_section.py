@@ -29,7 +29,7 @@ from workbench.contract.system import Signal
 @final
 @dataclass(frozen=True)
 class MeteredSection(BehindValves):
-    """A cylinder behind four metering valves, on the spring of its oil; equations in the module's docstring.
+    """A cylinder behind four metering valves, on the spring of its oil; equations in `plants.drives.metered_section`.
 
     States r [m] and the friction's; input u_c, −1 … 1.
 
@@ -125,7 +125,7 @@ class MeteredSection(BehindValves):
 
     @property
     def section(self) -> Section:
-        """Its areas, reliefs and valves."""
+        """The section of a circuit that this drive is: areas of its cylinder, reliefs, valves."""
         return metering.section_of(self.cylinder, self.P_hM, self.P_rM)
 
     def regenerated(self, u):

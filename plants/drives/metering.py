@@ -107,7 +107,8 @@ def regenerated(way: str, u):
 
 def speed_gain(section: Section | Motor, P) -> float:
     """ẋ per unit of command without force at the pump's pressure P, extending and retracting averaged."""
-    A_h, A_r = section.A_h, section.A_r
+    A_h = section.A_h
+    A_r = section.A_r
     ways = (
         (A_h, section.c_ph, section.c_tr),
         (A_r, section.c_th, section.c_pr),

@@ -25,6 +25,14 @@ StartPressures = Annotated[
 ]
 
 
+def _pressures(label: str, p_a: str, p_b: str) -> tuple[Signal, Signal]:
+    """The pressures of two chambers, by their names."""
+    return (
+        Signal(p_a, "Pa", f"pressure of {label}, side a"),
+        Signal(p_b, "Pa", f"pressure of {label}, side b"),
+    )
+
+
 class ServoDrive(Drive):
     """See the module. `part`: the field that holds the chambers; `pushes`: the name of their force in the log."""
 
@@ -46,7 +54,7 @@ class ServoDrive(Drive):
     # ---- signals ----------------------------------------------------------------------------------------------------
     def states(self, label):
         return (
-            *(Signal(name, "Pa", f"pressure of {label}") for name in self.pressures(label)),
+            *_pressures(label, *self.pressures(label)),
             *self.chambers.valve.spool_states(label),
             *self.chambers.friction.states(label),
         )

@@ -21,7 +21,7 @@ from workbench.contract.system import Signal
 @final
 @dataclass(frozen=True)
 class ServoCylinder(ServoDrive):
-    """A cylinder of two chambers behind a servo valve; equations in the module's docstring.
+    """A cylinder of two chambers behind a servo valve; equations in `plants.drives.servo_cylinder`.
 
     States p_a, p_b [Pa], spool and friction states; input u [V].
 
@@ -63,7 +63,8 @@ class ServoCylinder(ServoDrive):
         return self.closed, self.closed + self.cylinder.stroke
 
     def sizes(self, line):
-        c, p = self.cylinder, line.p_s
+        c = self.cylinder
+        p = line.p_s
         return Sizes(
             p, "supply pressure", p * c.A_a * c.stroke, p * c.A_b, c.stroke, self.fastest(line)
         )

@@ -42,7 +42,7 @@ WORK_CYCLE = Steps("output", (0.0, 1.0, 2.5, 5.0, 8.0), (0.0, 10.0, 0.0, -10.0, 
 @final
 @dataclass(frozen=True)
 class FourBar(FourBarAbilities):
-    """A planar four-bar whose crank a cylinder turns; equations in the module's docstring.
+    """A planar four-bar whose crank a cylinder turns; equations in `plants.four_bar.linkage`.
 
     branch: the pose that the loop is assembled in, the coupler "above" or "below" the line from its pin to E. Input: U_ref [V].
     Outputs: length s [m] of the cylinder and its rate, z_1 [rad] and its rate, the pressures [Pa], tilt = π/2 − z_1. Steps of

@@ -54,7 +54,7 @@ LOAD = "ext"  # of the force from outside
 @final
 @dataclass(frozen=True)
 class IEHA(Hydraulics, Built):
-    """An IEHA with its load; equations in the module's docstring. Inputs: X [m] of the micro-valve, F_ext [N] that opposes +Y."""
+    """An IEHA with its load; equations in `plants.ieha.actuator`. Inputs: X [m] of the micro-valve, F_ext [N] that opposes +Y."""
 
     name: str = "IEHA"
     m: Annotated[float, Unit("kg"), "mass of the load", positive] = 10.0
@@ -71,7 +71,9 @@ class IEHA(Hydraulics, Built):
         Signal("P_B", "Pa", "pressure in B"),
     )
     pressure_names = ("P_A", "P_B")
-    n, spaces, position_names = 1, ("joint",), ("Y",)
+    n = 1
+    spaces = ("joint",)
+    position_names = ("Y",)
 
     linear_twin = "ieha-published-linear"
 

@@ -83,7 +83,8 @@ class Delivering:
         return found
 
     def _full(self, φ, E, Edot, P_A, P_B, p) -> Delivery:
-        pump, flows = self.pump, self.exchanged(φ, E, P_A, P_B, p)
+        pump = self.pump
+        flows = self.exchanged(φ, E, P_A, P_B, p)
         pistons = [piston for piston, *_ in flows]
         rates = [
             self.oil.β

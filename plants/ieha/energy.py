@@ -29,6 +29,8 @@ decompression κ (P_rp − P), the line gives P_rp κ (P_rp − P) and κ (P_rp 
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 NAMES = (
@@ -65,11 +67,10 @@ def in_pistons(plant, φ, x):
 
 def density(plant, P):
     """φ in the cylinder's chambers, J/m³."""
-    return (
-        P * P / (2 * plant.oil.β)
-        if plant.circuit == "closed"
-        else plant.oil.energy(P + plant.oil.p_0, plant.oil.p_0)
-    )
+    oil = plant.oil
+    if plant.circuit == "closed":
+        return P * P / (2 * oil.β)
+    return oil.energy(P + oil.p_0, oil.p_0)
 
 
 def by_cause(plant, φ, x, X) -> list:
@@ -79,63 +80,76 @@ def by_cause(plant, φ, x, X) -> list:
     """
     E, Edot, ζ, P_A, P_B, Y, Ydot = x[:7]
     made = plant.delivery(φ, x)
-    intake, throttled, leaked, carried, *gap = (_full if plant.detail == "full" else _ideal)(
-        plant, φ, x, made
-    )
+    pumped = _full(plant, φ, x) if plant.detail == "full" else _ideal(plant, φ, x, made)
     Q_e = plant.valve.flow(plant.c, X - E, ζ)
     valve = plant.valve.P_s * np.where(X > E, Q_e, -Q_e)
     back, to_tank = _returned(plant, x, made)
     leaked = (
-        leaked
+        pumped.leaked
         + 4 * plant.k_e * ζ * ζ
         + plant.K_in * (P_A - P_B) ** 2
         + plant.K_ex * (P_A * P_A + P_B * P_B)
     )
     φ_A, φ_B = (density(plant, P) for P in (P_A, P_B))
-    stops = [
-        (stop.force(z, v) - stop.force(z, 0.0)) * v
-        for stop, z, v in ((plant.stop_E, E, Edot), (plant.stop_Y, Y, Ydot))
-    ]
-    return [
+    rubbing = plant.rubbing(x)[0] * Ydot
+    causes = [
         made.torque * plant.pump.ω,
-        intake,
+        pumped.intake,
         valve,
         back,
-        2 * ζ * Q_e - valve - throttled - to_tank,
+        2 * ζ * Q_e - valve - pumped.throttled - to_tank,
         -leaked,
-        -plant.b_e * Edot * Edot - plant.b_v * Ydot * Ydot - plant.rubbing(x)[0] * Ydot,
-        stops[0] + stops[1],
-        carried + (φ_A * plant.S_A - φ_B * plant.S_B) * Ydot,
-        *gap,
+        -plant.b_e * Edot * Edot - plant.b_v * Ydot * Ydot - rubbing,
+        _damped(plant.stop_E, E, Edot) + _damped(plant.stop_Y, Y, Ydot),
+        pumped.carried + (φ_A * plant.S_A - φ_B * plant.S_B) * Ydot,
     ]
+    return causes if pumped.gap is None else [*causes, pumped.gap]
+
+
+def _damped(stop, place, speed):
+    """What the damping of an end stop gives, W: zero or less."""
+    return (stop.force(place, speed) - stop.force(place, 0.0)) * speed
 
 
 def _returned(plant, x, made):
     """(return, what is throttled on the way to the tank), W."""
-    E, P_A, P_B, P_T = x[0], x[3], x[4], plant.P_T
+    E, _, _, P_A, P_B = x[:5]
+    P_T = plant.P_T
     if plant.circuit == "closed":
         return -P_B * made.Q_A - P_A * made.Q_B, 0.0
     q_A, q_B = plant.to_tank(E, P_A, P_B)
     return -P_T * (q_A + q_B), (P_A - P_T) * q_A + (P_B - P_T) * q_B
 
 
-def _full(plant, φ, x, made):
-    """The pump piston by piston: (intake, throttled, leaked, carried), W."""
+class _Pumped(NamedTuple):
+    """The pump's part of each cause, W. gap: what averaging leaves over (GAP), None of a pump that is seen piston by piston."""
+
+    intake: Any
+    throttled: Any
+    leaked: Any
+    carried: Any
+    gap: Any = None
+
+
+def _full(plant, φ, x) -> _Pumped:
+    """The pump piston by piston."""
     E, Edot, _, P_A, P_B = x[:5]
-    pump, p = plant.pump, plant.pistons(x)
+    pump = plant.pump
+    p = plant.pistons(x)
     intake = throttled = leaked = carried = 0.0
     for (piston, fed, to_A, to_B), p_i in zip(plant.exchanged(φ, E, P_A, P_B, p), p):
         intake = intake + pump.P_rp * fed
         throttled = throttled + (pump.P_rp - p_i) * fed + (p_i - P_A) * to_A + (p_i - P_B) * to_B
         leaked = leaked + pump.k_p * p_i * p_i
         carried = carried + p_i * p_i / (2 * plant.oil.β) * pump.swept(piston, Edot)
-    return intake, throttled, leaked, carried
+    return _Pumped(intake, throttled, leaked, carried)
 
 
-def _ideal(plant, φ, x, made):
-    """The pump of ideal pistons: (intake, throttled, leaked, carried, gap), W."""
+def _ideal(plant, φ, x, made) -> _Pumped:
+    """The pump of ideal pistons."""
     E, Edot, _, P_A, P_B = x[:5]
-    pump, ways = plant.pump, plant.distributor.ways(E)
+    pump = plant.pump
+    ways = plant.distributor.ways(E)
     if plant.detail == "ripple":
         pistons = pump.pistons(φ, E)
         Q_1, Q_2 = pump.delivery(pistons, Edot)
@@ -147,7 +161,8 @@ def _ideal(plant, φ, x, made):
         gap = (p_1 - p_2) * pump.ω * pump.S_p * early
     else:
         Q_2 = pump.mean_flow(E)
-        Q_1, gap = -Q_2, made.F_p * Edot
+        Q_1 = -Q_2
+        gap = made.F_p * Edot
     intake = -pump.P_rp * ((1.0 - ways.A) * Q_2 + (1.0 - ways.B) * Q_1)
     throttled = leaked = 0.0
     for way, P in ((ways.A, P_A), (ways.B, P_B)):
@@ -156,4 +171,4 @@ def _ideal(plant, φ, x, made):
         intake = intake + way * pump.P_rp * opened
         throttled = throttled + way * (pump.P_rp - P) * opened
         leaked = leaked + way * leak * P
-    return intake, throttled, leaked, 0.0, gap
+    return _Pumped(intake, throttled, leaked, carried=0.0, gap=gap)

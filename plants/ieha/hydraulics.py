@@ -104,7 +104,8 @@ class Hydraulics(Delivering, Statements):
 
     def to_tank(self, E, P_A, P_B):
         """What A and B give to the tank of the open circuit, m³/s."""
-        ways, area = self.distributor.ways(E), self.c * self.pump.A_0
+        ways = self.distributor.ways(E)
+        area = self.c * self.pump.A_0
         return ways.B * area * root(P_A - self.P_T, self.δ), ways.A * area * root(
             P_B - self.P_T, self.δ
         )

@@ -134,8 +134,13 @@ def feedforward(plant: IEHA, Y, F=(0.0,) * 5, reduced: bool = False):
         X = X_24 − sgn(E) ΔQ(E, p)/Q'
 
     X_24: `valve_position`, which assumes a pump without losses. ΔQ [m³/s], below zero: what decompression and leakage of the
-    pistons change of the pump's flow at the present delivery pressure p. Q' [m²/s]: its mean flow per eccentricity. Y, F,
-    reduced: as for `valve_position`.
+    pistons change of the pump's flow at the present delivery pressure p. Q' [m²/s]: its mean flow per eccentricity.
+
+    Y        Y, Ẏ, … Y⁽⁶⁾ (to Y⁽⁴⁾ when reduced), m/sᵏ
+    F        F_ext, … F_ext⁽⁴⁾ (to F_ext⁽²⁾), N/sᵏ
+    reduced  whether (25) is taken for X_24 in place of (24)
+
+    Raises InputError for an open circuit and for too few derivatives.
     """
     X = valve_position(plant, Y, F, reduced)
     part = terms(plant, Y, F, reduced)
@@ -160,7 +165,7 @@ class InputOutput(System):
 
     States: Y [m] and its derivatives below that order. Inputs: X [m], F_ext [N] and the derivatives of F_ext in the equation,
     each an input of its own, 0 where it is not given. Leakage and the distributor's switching are left out. Equations, with
-    their source, in the module's docstring. Raises InputError for an actuator with an open circuit.
+    their source, in `plants.ieha.inverse`. Raises InputError for an actuator with an open circuit.
     """
 
     actuator: IEHA = IEHA()

@@ -38,7 +38,7 @@ Regeneration = Literal["none", "command", "input"]
 @final
 @dataclass(frozen=True)
 class Arm:
-    """One arm with its cylinder; the cylinder's valve section has the arm's name. Equations in the module's docstring.
+    """One arm with its cylinder; the cylinder's valve section has the arm's name. Equations in `plants.metered.arm`.
 
     K, B: stiffness and damping between rod and arm; left out, `MeteredArms` sets them by the module's rule. regeneration: "none"
     keeps the regeneration valve shut; "command" opens it by u_a = u_c while the rod is commanded to extend; "input" gives it an
@@ -83,7 +83,8 @@ class Arm:
 
     def pin(self, θ):
         """r_m, and r_m − r_b."""
-        x, y = -self.L_m * np.cos(θ - self.α), -self.L_m * np.sin(θ - self.α)
+        x = -self.L_m * np.cos(θ - self.α)
+        y = -self.L_m * np.sin(θ - self.α)
         return x, y, x - self.r_bx, y - self.r_by
 
     def length(self, θ):
@@ -119,7 +120,7 @@ class Arm:
 @final
 @dataclass(frozen=True)
 class MotorArm:
-    """One arm turned by a motor through a gear; the motor's valves have the arm's name. Equations in the module's docstring.
+    """One arm turned by a motor through a gear; the motor's valves have the arm's name. Equations in `plants.metered.arm`.
 
     A slewing column is such an arm with its centre of mass near the axis, L_g close to 0. What the equations call x, v and f of
     the rod are the motor's angle [rad], rate [rad/s] and torque [N m]. K, B, regeneration: as of `Arm`.
@@ -163,10 +164,8 @@ class MotorArm:
         """Lever arm dℓ/dq of a motor on a gear: its ratio i."""
         return self.i
 
-    inertia, held, torque, step_limit, ruled = (
-        Arm.inertia,
-        Arm.held,
-        Arm.torque,
-        Arm.step_limit,
-        Arm.ruled,
-    )
+    inertia = Arm.inertia
+    held = Arm.held
+    torque = Arm.torque
+    step_limit = Arm.step_limit
+    ruled = Arm.ruled

@@ -37,7 +37,7 @@ from workbench.contract.parameters import Unit, check_bounds, fraction, positive
 @final
 @dataclass(frozen=True)
 class MeteredArms(MeteredArmsValves):
-    """Arms behind metering valves on one pump, quasistatic; equations in the module's docstring.
+    """Arms behind metering valves on one pump, quasistatic; equations in `plants.metered.arms`.
 
     Inputs of each arm: a command u_c in [−1, 1], an opening u_a in [0, 1] where its regeneration is an "input", and a force
     f_ey [N] at its tip, upwards.

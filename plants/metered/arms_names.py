@@ -108,10 +108,12 @@ class MeteredArmsNames(Built):
         found = []
         for a in self.arms:
             if a.turns:
-                low, width = a.θ_0 - np.pi, 2 * np.pi
+                low = a.θ_0 - np.pi
+                width = 2 * np.pi
             else:
                 dead = a.α + np.arctan2(a.r_by, a.r_bx)
-                low, width = dead + np.pi * np.floor((a.θ_0 - dead) / np.pi), np.pi
+                low = dead + np.pi * np.floor((a.θ_0 - dead) / np.pi)
+                width = np.pi
             found.append((float(low), float(low + width)))
         return found
 

@@ -47,7 +47,7 @@ def _shipped(name: str, others) -> dict[str, Any]:
 @final
 @dataclass(frozen=True)
 class MeteredCrane(MeteredCraneValves):
-    """A crane behind metering valves; equations in the module's docstring.
+    """A crane behind metering valves; equations in `plants.metered.crane`.
 
     States: q, q̇, p, P, friction's. Inputs: a command u_c in [−1, 1] for each cylinder, and the
     force [N] the tip exerts on its surroundings, in the last end frame.
@@ -107,7 +107,8 @@ class MeteredCrane(MeteredCraneValves):
     # ---- equations --------------------------------------------------------------------------------------------------
     def _whole(self, x, u):
         """State and inputs as the crane has them, pressures and spools at zero."""
-        m, n = self.crane, self.n
+        m = self.crane
+        n = self.n
         spools = sum(len(c.valve.spool_states("")) for c in self.cylinders)
         weight = list(m.defaults().values())
         given = [*[0.0] * n, *weight, *[0.0] * 12, *u[n:], *[0.0] * 3]

@@ -135,7 +135,8 @@ class MeteredTwin(Built):
         return of_filled(self, log)
 
     def initial(self):
-        found, pressures = [], []
+        found = []
+        pressures = []
         for a in self.of.arms:
             f = self.carried(a)
             found += [a.θ_0, 0.0, a.length(a.θ_0) + f / a.K]
@@ -172,7 +173,8 @@ class MeteredTwin(Built):
         return self.of.out(t, x[: 3 * len(self.names)])
 
     def monitor(self, t, x, u):
-        at, shown = self.logged(t, x, u), []
+        at = self.logged(t, x, u)
+        shown = []
         for j, a in enumerate(self.of.arms):
             own = (at[f"{key}_{a.name}"] for key in ("v", "f_p", "stretch"))
             shown += [a.length(x[3 * j]), *own]

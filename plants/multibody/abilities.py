@@ -99,7 +99,7 @@ class Abilities(Oil):
 
     @property
     def valves(self):
-        """Its metering valves (`plants.multibody.metering`), None where no drive has some."""
+        """What accounts for the metering valves of its drives (`plants.multibody.metering`); None where no drive has some."""
         if not any(a.drive.valves for a in self.actuators):
             return None
         from plants.multibody import metering  # numerics that only claims on them need
@@ -114,7 +114,7 @@ class Abilities(Oil):
 
     @property
     def notched(self) -> tuple:
-        """Its drives with two chambers behind one spool, all fed by its supply."""
+        """The drives with two chambers behind one spool, all fed by the machine's supply."""
         own = (a.drive.notched(a.name) for a in self.actuators)
         line = self.line_at_most
         return tuple(one._replace(p_s=line.p_s, p_r=line.p_r) for one in own if one is not None)

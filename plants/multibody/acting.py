@@ -225,7 +225,8 @@ def length(mechanism, motion: Motion, z, rates, a) -> Pull:
 
 def applied(mechanism, pulls: list[Pull], forces) -> tuple[list, list]:
     """(wrench on every body, force on every joint) of these forces of the actuators."""
-    wrenches, own = [None] * len(mechanism.bodies), [0.0] * mechanism.tree.n_v
+    wrenches = [None] * len(mechanism.bodies)
+    own = [0.0] * mechanism.tree.n_v
     for a, pull, F in zip(mechanism.actuators, pulls, forces):
         if pull.wrench is None:
             i = joint_at(mechanism, a)[1]

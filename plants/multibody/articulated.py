@@ -69,7 +69,7 @@ def _symmetric(S, a) -> list:
 
 
 def resistance(own: Inertia) -> Resistance:
-    """That of one body alone."""
+    """The resistance of one body alone, which carries no others."""
     m = own.m
     h = own.h
     minus = [plain_difference(0.0, e) for e in h]

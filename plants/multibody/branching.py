@@ -65,13 +65,18 @@ def _tree(bodies) -> Tree:
                 f"bodies: {names} {words}", mend="cut one joint and write it under loops:"
             )
         order += ready
-    z, v, n_z, n_v, body_of = [], [], 0, 0, []
+    z = []
+    v = []
+    n_z = 0
+    n_v = 0
+    body_of = []
     for j, (_, _, joint) in enumerate(bodies):
         many_z, many_v = JOINTS[joint]
         z.append((n_z, many_z))
         v.append((n_v, many_v))
         body_of += [j] * many_v
-        n_z, n_v = n_z + many_z, n_v + many_v
+        n_z = n_z + many_z
+        n_v = n_v + many_v
     above: dict[int, tuple[int, ...]] = {-1: ()}
     for j in order:
         above[j] = (*above[parents[j]], *range(v[j][0], sum(v[j])))

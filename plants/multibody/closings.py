@@ -24,7 +24,8 @@ def closings_of(mechanism, z) -> tuple[Closing, ...]:
         for _, pair in chains
     ]
     driven = [mechanism.number(a.joint) for a in mechanism.actuators if a.joint]
-    left, found = list(range(len(chains))), []
+    left = list(range(len(chains)))
+    found = []
     while left:
         open_ = {n: [j for j in inside[n] if j not in known] for n in left}
         n = min(left, key=lambda n: (len(open_[n]) != 2, n))
@@ -123,7 +124,8 @@ def _closing(mechanism, n: int, base: int, chains, unknown) -> Closing:
 
 def _started(mechanism, k: Closing, z) -> Closing:
     """The closing with the branch and the number of turns that it has at the start."""
-    signs, T = dict(k.signs), mechanism.tree
+    signs = dict(k.signs)
+    T = mechanism.tree
     i, j = k.unknown
     want = [float(z[T.z[n][0]]) for n in k.unknown]
     first = signs[i] * want[0]

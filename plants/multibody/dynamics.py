@@ -31,7 +31,8 @@ def accelerations(mechanism, motion: Motion, rates, pulls, around=None) -> tuple
     Q = mechanism.loads(motion, own, rates, pulls, around)
     if not mechanism.closings:
         found = kept(mechanism, motion)
-        G, γ = loops.jacobian(mechanism.tree, found, motion.b), [row.bias for row in found]
+        G = loops.jacobian(mechanism.tree, found, motion.b)
+        γ = [row.bias for row in found]
         M = articulated.branches(mechanism.tree, own, motion.b)
         return linear.constrained(linear.held(M, G, damping(mechanism)), Q, γ)
     G = planar_rates.jacobian(mechanism, motion.z)

@@ -31,9 +31,11 @@ class Equations(Vocabulary):
         """(all z, all ż, states of every drive) of the state vector."""
         zs, vs = self.own
         parts = acting.shared_out(self, x[len(zs) + len(vs) :])
-        z, rates = list(x[: len(zs)]), list(x[len(zs) : len(zs) + len(vs)])
+        z = list(x[: len(zs)])
+        rates = list(x[len(zs) : len(zs) + len(vs)])
         if self.closings:
-            z, own = reduced.positions(self, z), dict(zip(vs, rates))
+            z = reduced.positions(self, z)
+            own = dict(zip(vs, rates))
             G = planar_rates.jacobian(self, z)
             rates = reduced.followed(
                 self, G, [own.get(i, 0.0) for i in range(self.tree.n_v)], [0.0] * len(G)

@@ -50,7 +50,8 @@ def free_motions(mechanism, ks: tuple[int, ...]) -> np.ndarray:
 def free_joints(mechanism, commands=None) -> tuple[FreeJoint, ...]:
     """As `System.free_joints`, at the mechanism's start."""
     N = free_motions(mechanism, driven(mechanism, commands))
-    found, T = [], mechanism.tree
+    found = []
+    T = mechanism.tree
     for body, (at, many), (first, count) in zip(mechanism.bodies, T.z, T.v):
         if count and np.abs(N[first : first + count]).max(initial=0.0) > MOVES:
             positions = mechanism.coordinates[at : at + many]

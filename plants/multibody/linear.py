@@ -20,7 +20,9 @@ class Factors(NamedTuple):
 def factors(H) -> Factors:
     """LDLᵀ of H given as rows, without pivoting."""
     n = len(H)
-    L, D, inverse = [[0.0] * n for _ in range(n)], [0.0] * n, [0.0] * n
+    L = [[0.0] * n for _ in range(n)]
+    D = [0.0] * n
+    inverse = [0.0] * n
     for j in range(n):
         D[j] = H[j][j]
         scaled = [plain_product(L[j][k], D[k]) for k in range(j)]

@@ -146,7 +146,8 @@ def facing(loop, motion: Motion, a: int, b: int):
 
 def line_of(motion: Motion, a: int, pin_a, b: int, pin_b):
     """(s, ṡ, wrench) of the line between two pins: the wrench is that of a unit force along it on b; a takes its opposite."""
-    P, Q = point(motion, a, pin_a.point), point(motion, b, pin_b.point)
+    P = point(motion, a, pin_a.point)
+    Q = point(motion, b, pin_b.point)
     d, speed, _ = apart(P, Q)
     s = dot(d, d) ** 0.5
     n = [e / s for e in d]

@@ -50,7 +50,8 @@ def joined(a: Lump, b: Lump, point) -> Lump:
     whole = np.where(m == 0, 1.0, m)
     c_b = add(point, b.com)
     com = scale(1.0 / whole, add(scale(a.mass, a.com), scale(b.mass, c_b)))
-    d, pair = sub(a.com, c_b), a.mass * b.mass / whole
+    d = sub(a.com, c_b)
+    pair = a.mass * b.mass / whole
     round_ = dot(d, d)
     apart = [pair * ((round_ if i == k else 0.0) - d[i] * d[k]) for i, k in ENTRIES]
     inertia = tuple(p + q + r for p, q, r in zip(a.inertia, b.inertia, apart))

@@ -40,7 +40,9 @@ __all__ = ["Actuator", "Body", "Loop", "Mechanism"]
 @final
 @dataclass(frozen=True)
 class Mechanism(Abilities, Measured, Paths):
-    """Bodies on joints, loops closed by cut joints, actuators and their supply; equations and methods in the module's docstring.
+    """Bodies on joints, loops closed by cut joints, actuators and their supply.
+
+    Equations and methods in `plants.multibody.mechanism`.
 
     Inputs: those of the drives. Outputs: lengths s_… and rates ds_… of the actuators, then positions and rates of all joints
     (q_…, dq_… revolute; x_…, dx_… prismatic; e_…_0 to 3, ω_…_x to z spherical), then the states of drives and supply. Also

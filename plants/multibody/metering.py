@@ -52,7 +52,8 @@ class MeteringValves:
 
         Other pumps have no bleed to draw, or log no motion of the rods.
         """
-        supply, drives = self.machine.supply, self.drives.values()
+        supply = self.machine.supply
+        drives = self.drives.values()
         if not isinstance(supply, SharedPump) or any(d.regeneration != "none" for d in drives):
             return None
         return with_oil(self, self.circuit, supply.u_b, [s.name for s in self.circuit.sections])

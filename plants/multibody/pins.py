@@ -117,7 +117,7 @@ class _Table:
         return _nearest(word, self._all()) or "write body.pin"
 
     def left(self, body: str, pins) -> tuple[NamedPoint, ...]:
-        """Those of `pins` that nothing asked for."""
+        """The named points among `pins` that nothing asked for."""
         return tuple(p for p in pins if (body, p.name) not in self.used)
 
     def _all(self) -> list[str]:

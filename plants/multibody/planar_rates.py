@@ -53,25 +53,33 @@ def _more(a, factor, b) -> list:
 
 
 def chains(mechanism, k: Closing, z) -> list[Chain]:
-    """Both chains at positions z of all joints."""
-    loop, T = mechanism.loops[k.loop], mechanism.tree
-    flat, signs, known = planar.plane(mechanism, k), dict(k.signs), planar.turned(mechanism, k, z)
-    found = []
-    for bodies, place, way in zip(k.chains, (loop.a, loop.b), (-1.0, 1.0)):
-        p, heading, links = [0.0, 0.0], (1.0, 0.0), []
-        for j in bodies:
-            body = mechanism.bodies[j]
-            p = _more(p, 1.0, rotated(*heading, flat(body.point)))
-            if body.joint == "revolute":
-                links.append(Link(T.v[j][0], signs[j], p))
-                c, s = known[j] if j in known else planar.direction(z[T.z[j][0]])
-                heading = rotated(c, signs[j] * s, heading)
-            elif body.joint == "prismatic":
-                D = rotated(*heading, flat(unit(body.axis)))
-                links.append(Link(T.v[j][0], None, D))
-                p = _more(p, z[T.z[j][0]], D)
-        found.append(Chain(links, _more(p, 1.0, rotated(*heading, flat(place.point))), way))
-    return found
+    """The two chains that a loop joins, at positions z of all joints."""
+    loop = mechanism.loops[k.loop]
+    known = planar.turned(mechanism, k, z)
+    ends = zip(k.chains, (loop.a, loop.b), (-1.0, 1.0))
+    return [_chain(mechanism, k, z, known, *end) for end in ends]
+
+
+def _chain(mechanism, k: Closing, z, known, bodies, place, way: float) -> Chain:
+    """From the first joint of the bodies to `place` on the last of them. known: directions of joints that follow."""
+    T = mechanism.tree
+    flat = planar.plane(mechanism, k)
+    signs = dict(k.signs)
+    p = [0.0, 0.0]
+    heading = (1.0, 0.0)
+    links = []
+    for j in bodies:
+        body = mechanism.bodies[j]
+        p = _more(p, 1.0, rotated(*heading, flat(body.point)))
+        if body.joint == "revolute":
+            links.append(Link(T.v[j][0], signs[j], p))
+            c, s = known[j] if j in known else planar.direction(z[T.z[j][0]])
+            heading = rotated(c, signs[j] * s, heading)
+        elif body.joint == "prismatic":
+            D = rotated(*heading, flat(unit(body.axis)))
+            links.append(Link(T.v[j][0], None, D))
+            p = _more(p, z[T.z[j][0]], D)
+    return Chain(links, _more(p, 1.0, rotated(*heading, flat(place.point))), way)
 
 
 def columns(chain: Chain) -> list[list]:

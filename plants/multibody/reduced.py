@@ -23,7 +23,8 @@ def dependent(mechanism) -> list[int]:
 @once
 def positions(mechanism, y) -> list:
     """All positions from the independent ones; every dependent joint has one."""
-    T, given = mechanism.tree, iter(y)
+    T = mechanism.tree
+    given = iter(y)
     follow = {T.z[j][0] for k in mechanism.closings for j in k.unknown}
     z = [0.0 if i in follow else next(given) for i in range(T.n_z)]
     for k in mechanism.closings:
@@ -46,7 +47,8 @@ def followed(mechanism, G, rates, γ) -> list:
     """Rates (or accelerations) of all joints with Φ_z ż + γ = 0, from those of the independent ones in `rates`."""
     if not mechanism.closings:
         return spatial_rates.followed(mechanism, G, rates, γ)
-    found, done = list(rates), 0
+    found = list(rates)
+    done = 0
     follow = set(dependent(mechanism))
     found = [0.0 if i in follow else v for i, v in enumerate(found)]
     for k in mechanism.closings:
@@ -61,7 +63,8 @@ def followed(mechanism, G, rates, γ) -> list:
 
 def basis(mechanism, G) -> list[list]:
     """Columns of B."""
-    n, follow = mechanism.tree.n_v, set(dependent(mechanism))
+    n = mechanism.tree.n_v
+    follow = set(dependent(mechanism))
     none = [0.0] * len(G)
     return [
         followed(mechanism, G, [1.0 if i == k else 0.0 for i in range(n)], none)

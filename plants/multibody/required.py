@@ -120,9 +120,12 @@ def swept(mechanism, motion: Motion, rates, accelerations, ground: Ground = REST
         p = T.parent[j]
         Z_p, rate_p, true = (*ground, motion.ground.Z)
         if p >= 0:
-            Z_p, rate_p, true = Z[p], rate[p], motion.Z[p]
+            Z_p = Z[p]
+            rate_p = rate[p]
+            true = motion.Z[p]
         first, count = T.v[j]
-        own, gain = ZERO6, ZERO6
+        own = ZERO6
+        gain = ZERO6
         for k in range(first, first + count):
             own = plus(own, scaled(rates[k], motion.b[k]))
             gain = plus(gain, scaled(accelerations[k], motion.b[k]))
@@ -183,7 +186,8 @@ def _nets(mechanism, bodies, motion: Motion, wanted: Required, gravity) -> list:
 
 def net_wrench(body, motion: Motion, wanted: Required, j: int, gravity):
     """F*_rj, see the module."""
-    R, c = motion.R[j], centre(body, motion, j)
+    R = motion.R[j]
+    c = centre(body, motion, j)
     v, ω = motion.Z[j]
     v_r, ω_r = wanted.Z[j]
     a_r, α_r = wanted.rate[j]
@@ -213,7 +217,8 @@ def _tensor(body, R, ω) -> list:
 
 def joint_forces(mechanism, motion: Motion, nets) -> list:
     """Σ_A (∂V_A/∂ż_k)ᵀ F_A of every rate k: what wrenches `nets` on the bodies ask of the joints."""
-    T, total = mechanism.tree, list(nets)
+    T = mechanism.tree
+    total = list(nets)
     for j in reversed(T.order):
         if T.parent[j] >= 0:
             total[T.parent[j]] = plus(total[T.parent[j]], total[j])

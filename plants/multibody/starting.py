@@ -18,7 +18,8 @@ POSES = 200  # whose states at rest are kept of one mechanism
 
 def in_words(mechanism) -> str:
     """What the assembly found, in a sentence or two."""
-    found, units = mechanism.assembly, {s.name: s.unit for s in mechanism.coordinates}
+    found = mechanism.assembly
+    units = {s.name: s.unit for s in mechanism.coordinates}
     many = found.mobility
     text = f"{many} degree{'s' if many != 1 else ''} of freedom"
     per: dict[str, int] = {}
@@ -98,7 +99,8 @@ def _state_or_why(mechanism, q) -> list | InputError:
 def resting(mechanism, q):
     """The mechanism with the start q (leading position states, in order) and no velocity."""
     owners = {at: j for j, (at, many) in enumerate(mechanism.tree.z) if many == 1}
-    zs, given = mechanism.own[0], {}
+    zs = mechanism.own[0]
+    given = {}
     if len(q) > len(zs) or any(i not in owners for i in zs[: len(q)]):
         raise InputError(
             f"expected up to {len(zs)} positions, those of joints that turn about an axis or slide: "

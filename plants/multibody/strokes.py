@@ -145,7 +145,9 @@ def _followed(mechanism, k: int, way: float, z_0):
     z = [float(v) for v in z_0]
     spans = np.array([a.span for a in mechanism.actuators], float)
     s, N, L = _arms(mechanism, z)
-    path, before, largest = [(float(s[k]), tuple(z))], None, 0.0
+    path = [(float(s[k]), tuple(z))]
+    before = None
+    largest = 0.0
     for _ in range(MOST):
         size = np.linalg.svd(L, compute_uv=False)
         largest = max(largest, float(size[-1]))

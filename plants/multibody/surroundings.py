@@ -75,10 +75,13 @@ def given(mechanism, u) -> Surroundings:
     stated = _stated(mechanism)
     at = len(u) - 3 * len(stated)
     rows = [list(u[at + 3 * i : at + 3 * i + 3]) for i in range(len(stated))]
-    ground, gravity, wrench = REST, mechanism.gravity, None
+    ground = REST
+    gravity = mechanism.gravity
+    wrench = None
     if mechanism.moving_ground:
         up, V, ω, A, α, *rows = rows
-        ground, gravity = Ground((V, ω), (A, α)), scale(-1.0, up)
+        ground = Ground((V, ω), (A, α))
+        gravity = scale(-1.0, up)
     if mechanism.tool_wrench:
         wrench = tuple(rows)
     return Surroundings(ground, gravity, wrench)

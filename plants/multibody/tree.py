@@ -72,9 +72,8 @@ def rotation(u, c, s):
     k = scale(1.0 - c, u)
     skew = ((0.0, -u[2], u[1]), (u[2], 0.0, -u[0]), (-u[1], u[0], 0.0))
     unity = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
-    return [
-        e for i in range(3) for e in add(add(scale(k[i], u), scale(c, unity[i])), scale(s, skew[i]))
-    ]
+    rows = (add(add(scale(k[i], u), scale(c, unity[i])), scale(s, skew[i])) for i in range(3))
+    return [entry for row in rows for entry in row]
 
 
 def attitude(e):
@@ -112,14 +111,11 @@ def moved(bodies, T: Tree, z, δ) -> list:
     found = []
     for body, (at, many), (first, _) in zip(bodies, T.z, T.v):
         if body.joint == "spherical":
-            e = [
-                a + b
-                for a, b in zip(
-                    z[at : at + many], quaternion_rate(z[at : at + many], δ[first : first + 3])
-                )
-            ]
-            size = (e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + e[3] * e[3]) ** 0.5
-            found += [a / size for a in e]
+            before = z[at : at + many]
+            motion = quaternion_rate(before, δ[first : first + 3])
+            a, b, c, d = (old + more for old, more in zip(before, motion))
+            size = (a * a + b * b + c * c + d * d) ** 0.5
+            found += [a / size, b / size, c / size, d / size]
         else:
             found += [z[at + k] + δ[first + k] for k in range(many)]
     return found

@@ -106,7 +106,8 @@ class Vocabulary(System):
     @property
     def states(self):
         zs, vs = self.own
-        positions, rates = self.coordinates, self.rates
+        positions = self.coordinates
+        rates = self.rates
         return (*(positions[i] for i in zs), *(rates[i] for i in vs), *self.drive_states)
 
     @property

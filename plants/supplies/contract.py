@@ -50,7 +50,7 @@ class Account(NamedTuple):
 
 
 class Supply(ABC):
-    """What feeds the drives of a `Mechanism` with oil; what a subclass has to give is numbered in the module's docstring."""
+    """What feeds the drives of a `Mechanism` with oil; what a subclass has to give is numbered in `plants.supplies.contract`."""
 
     @abstractmethod
     def line(self, y) -> Line: ...

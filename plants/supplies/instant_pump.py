@@ -29,7 +29,7 @@ AT = 1e-6  # share of the relief's pressure: nearer than that counts as at it
 @final
 @dataclass(frozen=True)
 class InstantPump(Supply):
-    """A pump of constant flow with relief and bleed on a line without oil; equations in the module's docstring.
+    """A pump of constant flow with relief and bleed on a line without oil; equations in `plants.supplies.instant_pump`.
 
     Its pressure P is no state, and is logged. It serves drives behind quasistatic metering valves (those with `Drive.behind`).
     """

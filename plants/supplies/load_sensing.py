@@ -49,7 +49,7 @@ def resting(regulator, tops, p_top) -> float:
 @final
 @dataclass(frozen=True)
 class LoadSensing(Supply):
-    """A pump whose pressure follows the highest load by a margin; equations in the module's docstring.
+    """A pump whose pressure follows the highest load by a margin; equations in `plants.supplies.load_sensing`.
 
     State: p_s [Pa], which is measured. Also logged: p_L, the highest load pressure.
     """

@@ -36,7 +36,7 @@ def idle(Q, P_M, k_b, G) -> float:
 @final
 @dataclass(frozen=True)
 class SharedPump(Supply):
-    """A pump of constant flow, relief, bleed; equations in the module's docstring. State P."""
+    """A pump of constant flow, relief, bleed; equations in `plants.supplies.shared_pump`. State P."""
 
     pressure_name: ClassVar[str] = "P"
 

@@ -27,7 +27,7 @@ from workbench.contract.system import Signal, names
 @final
 @dataclass(frozen=True)
 class SelectedLines(Supply):
-    """Two lines of constant pressure; each drive is on the low one while that suffices. Equations in the module's docstring.
+    """Two lines of constant pressure; each drive is on the low one while that suffices. Equations in `plants.supplies.two_lines`.
 
     drives: names of the actuators that take oil, in the order of the mechanism. States: p_s_NAME [Pa], the supply pressure of
     each of them, measured. Also logged: p_L_NAME, its load pressure.

@@ -25,7 +25,8 @@ class Tube(Chapter):
         found = content.analysis.get("tube")
         if not found:
             return {"tube": None}
-        tight, size = found["tight"], found["size"]
+        tight = found["tight"]
+        size = found["size"]
         verdict = next((v for v in content.verdicts if v.key == "tube"), None)
         return {
             "tube": {
@@ -50,14 +51,13 @@ def units(content) -> dict[str, str]:
 
 def state_rows(found, units: dict[str, str]) -> list[list[str]]:
     """[state, half-width at first, at its widest, at the end, median of tube over hull] of every state that moves."""
-    return [
-        [
-            clean(name, 40),
-            *(tables.quantity(v, units.get(name, "1"), 3) for v in (w[0], w.max(), w[-1])),
-            ratio(times_as_wide(w, found["hull"][name])),
-        ]
-        for name, w in found["width"].items()
-    ]
+    rows = []
+    for name, width in found["width"].items():
+        unit = units.get(name, "1")
+        sizes = [tables.quantity(v, unit, 3) for v in (width[0], width.max(), width[-1])]
+        wider = ratio(times_as_wide(width, found["hull"][name]))
+        rows.append([clean(name, 40), *sizes, wider])
+    return rows
 
 
 def ratio(value: float) -> str:

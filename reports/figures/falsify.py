@@ -83,7 +83,8 @@ def _contours(ax, found: Mapping, pair, x, y, scores) -> None:
 
     keep = np.linspace(0, len(x) - 1, min(len(x), MOST)).astype(int)
     places = np.column_stack([x, y])[keep]
-    low, span = places.min(axis=0), np.ptp(places, axis=0)
+    low = places.min(axis=0)
+    span = np.ptp(places, axis=0)
     try:
         smooth = RBFInterpolator((places - low) / span, scores[keep], smoothing=SMOOTH)
     except np.linalg.LinAlgError:

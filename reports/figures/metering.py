@@ -148,7 +148,8 @@ def valve_states(log: Log, plant):
     open_ = [valve for valve in found.open if found.open[valve].any()]
     names = [name for n in has.names for name in found.rows[n]]
     shown = sorted(dict.fromkeys(names), key=names.count, reverse=True)
-    below, bars = 0.155 * _rows(shown) + 0.5, 0.19 * (len(open_) + len(has.names)) + 0.05
+    below = 0.155 * _rows(shown) + 0.5
+    bars = 0.19 * (len(open_) + len(has.names)) + 0.05
     height = bars + below + 1.85
     fig = figure(height)
     axes = fig.subplots(

@@ -27,7 +27,8 @@ def widths(found: Mapping, units: Mapping[str, str]):
     fig, axes = panels(len(names) + len(told) + 1, 1, 0.85, left=0.66)
     t = found["t"]
     for ax, name in zip(axes[:, 0], names):
-        tube, hull = found["width"][name], found["hull"][name]
+        tube = found["width"][name]
+        hull = found["hull"][name]
         unit, size = unit_for(units.get(name, "1"), tube)
         ax.plot(t, tube / size, color=BLUE, lw=1.0, label="tube")
         if found["runs"]:

@@ -212,7 +212,7 @@ class Late:
     begin: float
 
     def sample(self, t, order):
-        """As the signal, `begin` later."""
+        """Values and derivatives of the signal, `begin` seconds later."""
         return self.signal.sample(np.asarray(t) - self.begin, order)
 
 

@@ -29,8 +29,8 @@ from workbench.cases.expanding import expanded
 from workbench.cases.node import Node, after_comma
 from workbench.cases.numbers import bounded, number
 from workbench.cases.provenance import Provenance, relocate, unwrapped
-from workbench.cases.refusals import REFUSALS, joined, refused_at, shortened, unknown
-from workbench.contract.errors import tried
+from workbench.cases.refusals import REFUSALS, joined, refused_at, unknown
+from workbench.contract.errors import short, tried
 from workbench.contract.parameters import Info
 
 
@@ -113,7 +113,7 @@ class _Builder:
             raise child.error(
                 f"expected a mapping, got {child.words}",
                 key=joined(path, name),
-                mend=f"write '{shortened(name)}:' and its keys below it, indented",
+                mend=f"write '{short(name)}:' and its keys below it, indented",
             )
         inside = child.value or {}
         if "name" in inside and inside["name"].value != name:

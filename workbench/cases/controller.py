@@ -231,8 +231,10 @@ def in_yaml(text: str) -> str:
 
 def changed(plant: Any, node: Node, key: str) -> tuple[Any, dict[str, Provenance]]:
     """`plant` with the section's `change:` and `friction:`, and where the new numbers come from."""
-    given, rub = node.value.get("change"), node.value.get("friction")
-    changes, origins = given.value if _given(given) else {}, {}
+    given = node.value.get("change")
+    rub = node.value.get("friction")
+    changes = given.value if _given(given) else {}
+    origins = {}
     if _given(rub):
         laws = (
             {f"{name}.cylinder.friction": law for name, law in rub.value.items()}

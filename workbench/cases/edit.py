@@ -155,14 +155,16 @@ def _in_order(wanted: list[str], words: tuple[frozenset[str], ...]) -> bool:
 
 
 def changed(obj: Any, changes: Mapping[str, Any]) -> Any:
-    """`obj` with numbers and parts exchanged by name, checked as in a file: changed(crane, {"all.valve.lag": "ideal",
-    "payload.mass": "50 kg", "lift.friction": {"law": "LuGre"}}).
+    """A copy of a machine or law `obj` with numbers and parts exchanged by name, checked as in a file.
 
-    Numbers are SI, quantities are strings. Raises InputError for names that fit nothing, and for values the object refuses.
+    changes: name, as the module says → number in SI, quantity as text, or part as a mapping:
+        fp.changed(crane, {"all.valve.lag": "ideal", "payload.mass": "50 kg", "lift.friction": {"law": "LuGre"}})
+
+    Raises InputError for names that fit nothing, and for values the object refuses.
     """
-    return edited(obj, {name: _node(value) for name, value in changes.items()}, lambda name: name)[
-        0
-    ]
+    nodes = {name: _node(value) for name, value in changes.items()}
+    new, _ = edited(obj, nodes, lambda name: name)
+    return new
 
 
 def exchanged(obj: Any, numbers: Mapping[str, float]) -> Any:

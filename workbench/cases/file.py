@@ -85,9 +85,13 @@ class Case:
 
 
 def load(path: str | os.PathLike, change: Change | None = None) -> Case:
-    """Read a case file (YAML), with the files it names, and return the Case.
+    """Read a case file (YAML), with the files it names, and return the Case: its loop, scenario, claims, plant.
 
-    change: (tree, text) as read → those to take instead, such as a file with one value exchanged.
+    path    the file
+    change  (tree, text) as read → those to take instead, such as a file with one value exchanged
+
+        case = fp.load("crane.yaml")
+        verdicts = fp.verify(case.loop, case.scenario, case.claims)
 
     Raises InputError with file, line, key and how to mend it, for whatever in the file cannot be used.
     """
@@ -256,7 +260,8 @@ def read_plant(
             key="plant",
             mend=f"write 'plant: {machines()[0]}', or 'type: Manipulator' and its keys below",
         )
-    spec, name = build(form.Shipped, node, "plant"), node.value["machine"]
+    spec = build(form.Shipped, node, "plant")
+    name = node.value["machine"]
     with located(name, "plant.machine"):
         own = spec.machine.endswith((".yaml", ".yml"))
         base = _own_machine(folder / spec.machine, within) if own else machine(spec.machine)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from workbench.contract.errors import InputError
+from workbench.contract.errors import InputError, short
 
 
 def after_comma(word: str) -> str:
@@ -67,5 +67,5 @@ class Node:
         if isinstance(value, bool):
             return f"the truth value {str(value).lower()}"
         if isinstance(value, str):
-            return f"the text {value if len(value) <= 60 else value[:57] + '…'!r}"
+            return f"the text {short(value)!r}"
         return f"the number {value!r}"

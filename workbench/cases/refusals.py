@@ -10,7 +10,7 @@ from typing import Any
 
 from workbench.cases import shape
 from workbench.cases.node import Node, after_comma
-from workbench.contract.errors import Faults, InputError, in_words
+from workbench.contract.errors import Faults, InputError, in_words, short
 
 MEANT = {"p_s": "p_top", "body": "joint"}  # a word of one part → what others call the same
 
@@ -25,18 +25,13 @@ def unknown(
     if MEANT.get(key) in known:
         near = {MEANT[key]: None}
     listed = f"known: {', '.join(known) or 'none'}"
-    place = joined(path, shortened(key)) if what == "key" else path
+    place = joined(path, short(key)) if what == "key" else path
     mend = f"choose from those {listed}" if known else "take it out: nothing can be written here"
     if near:
         mend = f"did you mean {' or '.join(near)}? ({listed})"
     elif what == "key":
         mend = after_comma(key) or mend
-    return node.error(f"there is no {what} {shortened(key)!r} here", key=place, mend=mend)
-
-
-def shortened(text: str) -> str:
-    """At most 60 characters of a text."""
-    return text if len(text) <= 60 else text[:57] + "…"
+    return node.error(f"there is no {what} {short(key)!r} here", key=place, mend=mend)
 
 
 def joined(path: str, key: object) -> str:

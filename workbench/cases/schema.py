@@ -36,7 +36,7 @@ _TAGGED = {
     "properties": {"value": {}, "tag": _TAG, "source": _TEXT, "note": _TEXT},
 }
 _IN_SOURCE = re.compile(
-    r"(; |^)([Ss]ee the module|[Ee]quations( and methods)? in the module's docstring)[.;]?\s*"
+    r"(; |^)([Ss]ee the module|[Ee]quations( and methods)? in (the module's docstring|`[\w.]+`))[.;]?\s*"
 )
 _SHORT = {positive.words: "> 0", nonnegative.words: "≥ 0"}
 # A definition whose `name` may be left out, since the key that it stands at says it.

@@ -49,7 +49,8 @@ def hint(declared: Any, outer: Info | None = None) -> Hint:
     """`declared` without Annotated, unions and None; numbers in tuples inherit the unit `outer` of the tuple."""
     metadata: list = []
     optional = False
-    waiting, options = [declared], []
+    waiting = [declared]
+    options = []
     while waiting:
         item = waiting.pop(0)
         origin = typing.get_origin(item)

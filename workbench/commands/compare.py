@@ -134,40 +134,40 @@ def law_of(loop) -> str:
     return type(law.law if isinstance(law, Plain) else law).__name__
 
 
+def _least(told: Mapping[str, Mapping], margin: str) -> float | None:
+    """The least margin of this name over the loops of a linear claim; told: key of a verdict → its data."""
+    for key in ("linear-stability", "linear"):
+        if margins := told.get(key, {}).get("margins"):
+            return min(
+                (one[margin] for one in margins if one.get(margin) is not None), default=None
+            )
+    return None
+
+
 def _entry(label: str, case, also, tell) -> Entry:
     found = examine(
         case.loop, case.scenario, case.claims, lambda fraction, what="": tell(0.8 * fraction, what)
     )
-    by_key = {v.key: v for v in found.verdicts}
+    told = {verdict.key: verdict.data for verdict in found.verdicts}
     settle = next((c.settle for c in case.claims if isinstance(c, Tracking)), Tracking().settle)
-    margins = next(
-        (
-            by_key[k].data["margins"]
-            for k in ("linear-stability", "linear")
-            if k in by_key and by_key[k].data.get("margins")
-        ),
-        [],
-    )
-    least = lambda key: min((m[key] for m in margins if m.get(key) is not None), default=None)
-    limit = by_key.get("sample-time-limit")
-    shares = by_key["saturation"].data.get("shares", {}) if "saturation" in by_key else {}
     law = case.loop.controller
     jobs = [(ClosedLoop(changed(case.plant, change), law), case.scenario) for change in also]
     if jobs:
         tell(0.8, "changed")
     others = run_many(jobs, lambda r: under(r, settle))
     errors = found.run.tool_error
-    through = found.run.energy.through if found.run.energy is not None else None
+    energy = found.run.energy
+    shares = told.get("saturation", {}).get("shares", {})
     return Entry(
         label=label,
         law=law_of(case.loop),
         period=case.loop.period,
         nominal=under(found.run, settle),
-        sample_time=limit and limit.data.get("good"),
-        gain=least("gain_up"),
-        phase=least("phase"),
+        sample_time=told.get("sample-time-limit", {}).get("good"),
+        gain=_least(told, "gain_up"),
+        phase=_least(told, "phase"),
         saturated=max(shares.values(), default=None),
-        energy=through,
+        energy=None if energy is None else energy.through,
         seconds=seconds(case.loop, case.scenario),
         verdicts=tuple(found.verdicts),
         time=found.log.time,

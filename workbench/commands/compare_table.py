@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Iterator
 
 from workbench.commands.compare import Comparison, Entry, Under
 from workbench.commands.terminal import GAP, clean, width, wrap
@@ -78,29 +80,24 @@ CELLS = (
 
 def text(found: Comparison, room: int) -> str:
     """The table for a terminal of `room` columns."""
-    table = [("", [e.label for e in found.entries]), *rows(found)]
-    table = [(clean(what), [clean(c) for c in cells]) for what, cells in table]
-    first = min(max(width(what) for what, _ in table), max(room // 3, 12))
+    labels = ("", [entry.label for entry in found.entries])
+    table = [[clean(what), *map(clean, cells)] for what, cells in (labels, *rows(found))]
+    needed = [max(map(width, column)) for column in zip(*table)]
+    first = min(needed[0], max(room // 3, 12))
     each = max((room - first) // len(found.entries) - len(GAP), 8)
-    columns = [
-        min(max(width(cells[i]) for _, cells in table), each) for i in range(len(found.entries))
-    ]
-    lines = []
-    for what, cells in table:
-        wrapped = [wrap(what, first), *(wrap(cell, w) for cell, w in zip(cells, columns))]
-        for k in range(max(map(len, wrapped))):
-            parts = [part[k] if k < len(part) else "" for part in wrapped]
-            lines.append(
-                GAP.join(
-                    p + " " * (w - width(p)) for p, w in zip(parts, (first, *columns))
-                ).rstrip()
-            )
-    return "\n".join(
-        [
-            *lines,
-            *(line for note in found.notes for line in wrap(f"not alike: {clean(note)}", room)),
-        ]
-    )
+    widths = [first, *(min(need, each) for need in needed[1:])]
+    lines = [line for row in table for line in _wrapped(row, widths)]
+    for note in found.notes:
+        lines += wrap(f"not alike: {clean(note)}", room)
+    return "\n".join(lines)
+
+
+def _wrapped(row: list[str], widths: list[int]) -> Iterator[str]:
+    """The lines of a row whose cells are wrapped to their columns."""
+    cells = [wrap(cell, room) for cell, room in zip(row, widths)]
+    for parts in itertools.zip_longest(*cells, fillvalue=""):
+        padded = [part + " " * (room - width(part)) for part, room in zip(parts, widths)]
+        yield GAP.join(padded).rstrip()
 
 
 def document(found: Comparison) -> dict:

@@ -28,12 +28,21 @@ def asked(case, of: list[str]) -> Sensitivity:
 def sensitivity(case, of: tuple[str, ...] = (), tick=None, store=None) -> Verdict:
     """How much each number of the plant changes the margins of a Case's requirements; the results are in `verdict.data`.
 
-    of: the numbers to vary, by path or by the end of it (`payload.mass`); by default those that the case's claim names, else all.
-    tick: called after every run. store: where margins of finished runs are kept (`workbench.verification.answers.Store`).
+    case    what `load` returns. A loop that is no case is asked by `verify(loop, scenario, […, Sensitivity()])` of `fp.claims`
+    of      numbers to vary, by path or by the end of it (`payload.mass`); by default those that the case's claim names, else all
+    tick    called after every run
+    store   where margins of finished runs are kept (`workbench.verification.answers.Store`)
 
-    Raises InputError for a number that the plant does not have.
+    Raises InputError for what is no case, and for a number that the plant does not have.
     """
+    from workbench.cases.file import Case
     from workbench.verification.run import run
+
+    if not isinstance(case, Case):
+        raise InputError(
+            f"sensitivity: expected a Case, got {type(case).__name__}",
+            mend="give what fp.load returns; of a loop ask verify(loop, scenario, [Requirement(…), Sensitivity()])",
+        )
 
     claim = asked(case, list(of))
     return check_sensitivity(

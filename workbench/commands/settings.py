@@ -45,7 +45,8 @@ def values_in(root: Node, pairs: Sequence[str], layout: Layout) -> Node:
 def _taken_apart(pair: str) -> tuple[str, Node]:
     """KEY=VALUE as the key and the value where it stands."""
     name, equals, said = pair.partition("=")
-    name, said = name.strip(), said.strip()
+    name = name.strip()
+    said = said.strip()
     if not equals or not all(name.split(".")):
         raise InputError(f"--set {short(pair)}: expected KEY=VALUE", mend=LIKE)
     if not said:

@@ -17,9 +17,11 @@ from typing import Any
 import numpy as np
 
 from workbench.contract.errors import InputError
+from workbench.contract.kinds import shown
 from workbench.contract.own_text import own
 from workbench.contract.parameters import graph_key
-from workbench.contract.system import Controller, Signal, System, names
+from workbench.contract.system import Controller, Signal, System, check_system, names
+from workbench.contract.units import alike
 
 _passed: set[str] = set()
 PROVIDED = ("reference", "noise")  # kinds of references: the scenario's, and draws
@@ -27,14 +29,9 @@ PROVIDED = ("reference", "noise")  # kinds of references: the scenario's, and dr
 
 def check_plant(plant: Any) -> None:
     """Raise InputError for a System of the user's that breaks the contract."""
-    if own(type(plant)):
-        return
-    if not isinstance(plant, System):
-        raise InputError(
-            f"{type(plant).__name__} is no plant",
-            mend="derive it from System: class MyPlant(System), with states, inputs, initial and rhs",
-        )
-    _once(plant, (), lambda: _check_system(plant))
+    check_system(plant)
+    if not own(type(plant)):
+        _once(plant, (), lambda: _check_system(plant))
 
 
 def check_law(law: Any, plant: System) -> None:
@@ -113,6 +110,8 @@ def _check_controller(law: Controller, plant: System) -> None:
     lacking = [name for name in names(law.measured) if name not in y_all]
     if lacking:
         return  # `ClosedLoop` refuses it with the nearest names
+    _check_units(f"{who}.measured", law.measured, plant.outputs)
+    _check_units(f"{who}.commands", law.commands, plant.inputs)
     z = _start(who, law, law.states)
     k = len(z)
     m = len(law.measured)
@@ -148,6 +147,18 @@ def _check_controller(law: Controller, plant: System) -> None:
             _check_method(law, method, f, point, what, wanted)
 
 
+def _check_units(what: str, of_law: Sequence[Signal], of_plant: Sequence[Signal]) -> None:
+    """InputError for a signal that the law has in another unit than the plant: no number is converted between them."""
+    units = {s.name: s.unit for s in of_plant}
+    for s in of_law:
+        unit = units.get(s.name, s.unit)
+        if "1" not in (s.unit, unit) and not alike(s.unit, unit):
+            raise InputError(
+                f"{what}: {s.name} is in {s.unit}, and in {unit} as the plant has it",
+                mend=f'write Signal("{s.name}", "{unit}"), and convert it in the law',
+            )
+
+
 def _own_methods(law: Controller, methods: Sequence[str]) -> set[str]:
     """Which of these methods the law's class has of its own; InputError where none of them gives a command."""
     kind = type(law)
@@ -173,7 +184,7 @@ def _check_references(who: str, references: Sequence[Signal]) -> None:
 def _pair(who: str, method: str, found: Any) -> list:
     if not isinstance(found, (tuple, list)) or len(found) != 2:
         raise InputError(
-            f"{who}.{method} returns {_shown(found)}: expected the pair (memory, commands)",
+            f"{who}.{method} returns {shown(found)}: expected the pair (memory, commands)",
             mend="write: return z_next, [u_1, …]; a law without memory returns [], [u_1, …]",
         )
     return [*_entries(who, method, found[0]), *_entries(who, method, found[1])]
@@ -194,7 +205,7 @@ def _asked(who: str, what: str, get: Callable[[], Any]) -> Any:
 def _check_signals(who: str, group: str, signals: Any) -> None:
     if not isinstance(signals, (tuple, list)) or not all(isinstance(s, Signal) for s in signals):
         raise InputError(
-            f"{who}.{group}: expected a tuple of Signals, got {_shown(signals)}",
+            f"{who}.{group}: expected a tuple of Signals, got {shown(signals)}",
             mend=f'write {group} = (Signal("x", "m", "position"),), with the comma',
         )
     found = names(signals)
@@ -222,7 +233,7 @@ def _entries(who: str, method: str, found: Any) -> list:
     """What a method returned, as a list."""
     alone = isinstance(found, np.ndarray) and found.ndim == 0
     if alone or isinstance(found, (str, dict)) or not isinstance(found, Iterable):
-        words = "nothing (None)" if found is None else _shown(found)
+        words = "nothing (None)" if found is None else shown(found)
         mend = (
             "end it with return [...]"
             if found is None
@@ -239,7 +250,7 @@ def _number(who: str, method: str, value: Any, i: int) -> float:
         return float(value)
     except (TypeError, ValueError):
         raise InputError(
-            f"{who}.{method}: its entry number {i + 1} is {_shown(value)}, expected one number",
+            f"{who}.{method}: its entry number {i + 1} is {shown(value)}, expected one number",
             mend="return a flat list of numbers, no lists or arrays inside it",
         ) from None
 
@@ -253,11 +264,6 @@ def _wrong_number(
         f"{who}.{method} returns {len(values)} {what}, expected {len(wanted)} ({listed[:200]}{short})",
         mend="return one for each of them, in this order",
     )
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "…"
 
 
 def _check_method(

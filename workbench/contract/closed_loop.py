@@ -25,10 +25,11 @@ def _initial(plant: System) -> Sequence[float]:
 @final
 @dataclass(frozen=True, eq=False)
 class ClosedLoop(ShownLoop, System):
-    """Plant and controller joined by signal names; again a System.
+    """Plant and controller joined by signal names; again a System: ClosedLoop(crane, Sampled(VDC(crane), T_s=1e-3)).
 
-    states = plant's, then the controller's memory. inputs = the plant's disturbances, then the controller's references.
-    A `Plain` controller's memory stays in Python; its held command then appears as the last states.
+    controller: a law in its wrappers, or a Python function f(t, y, r) → u (`Plain`), which is sampled every 1 ms.
+    states = plant's, then the controller's memory; that of a `Plain` stays in Python, its held command stands last.
+    inputs = the plant's disturbances, then the controller's references. Raises InputError for signals that are not shared.
     """
 
     plant: System
@@ -53,8 +54,7 @@ class ClosedLoop(ShownLoop, System):
 
     @property
     def inputs(self) -> tuple[Signal, ...]:
-        given = self.plant.inputs
-        free = tuple(given[i] for i in self.wiring.free)
+        free = (self.plant.inputs[i] for i in self.wiring.free)
         return (*free, *self.controller.references)
 
     @property

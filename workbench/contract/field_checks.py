@@ -9,6 +9,7 @@ from workbench.contract import kinds
 from workbench.contract.annotations import Info
 from workbench.contract.described import described, field_infos
 from workbench.contract.errors import InputError
+from workbench.contract.units import quantity
 
 
 def check_bounds(obj: Any) -> None:
@@ -55,7 +56,8 @@ def _check_numbers(name: str, info: Info, declared: object, value: object) -> No
     for entry in value if isinstance(value, tuple) else (value,):
         if not is_number(entry) or entry != entry or entry in (float("inf"), -float("inf")):
             raise InputError(
-                f"{name}: expected a finite number{_unit(info, ' in ')}, got {entry!r}"
+                f"{name}: expected a finite number{_unit(info, ' in ')}, got {kinds.shown(entry)}",
+                mend=_as_number(info, entry),
             )
         if not info.bound.admits(entry):
             raise InputError(
@@ -64,6 +66,19 @@ def _check_numbers(name: str, info: Info, declared: object, value: object) -> No
     reason = kinds.refusal(declared, value)
     if reason is not None:
         raise InputError(f"{name}: {reason[0]}", mend=reason[1])
+
+
+def _as_number(info: Info, entry: object) -> str:
+    """How to write a quantity or a list in Python; "" for what is neither."""
+    if isinstance(entry, list):
+        return f"write a tuple: {kinds.shown(tuple(entry))}"
+    if not isinstance(entry, str):
+        return ""
+    try:
+        number = quantity(entry, info.unit)
+    except InputError as why:
+        return why.mend
+    return f"write {number:g}; in Python numbers are SI, without a unit"
 
 
 def is_number(value: object) -> bool:

@@ -25,8 +25,11 @@ import typing
 from functools import cache
 from typing import Any
 
+from workbench.contract.errors import short
+
 _MAPPINGS = (dict, collections.abc.Mapping)
 _SEQUENCES = (list, collections.abc.Sequence)
+WHOLE = ("", "")  # the value as a whole does not fit
 
 
 @cache
@@ -60,15 +63,51 @@ def refusal(hint: Any, value: Any) -> tuple[str, str] | None:
         if reason is None:
             return None
         found.append(reason)
+    inside = [reason for reason in found if reason != WHOLE]
+    if inside:
+        return inside[0]
+    expected = " or ".join(dict.fromkeys(_expected(option) for option in possible))
+    return f"expected {expected}, got {shown(value)}", _mend(possible, value)
+
+
+def _mend(possible: tuple, value: Any) -> str:
+    """What was most likely meant by a value that fits no option; "" where nothing is likely."""
     words = [word for option in possible for word in _words(option)]
     near = difflib.get_close_matches(str(value).lower(), [str(word).lower() for word in words], 1)
-    meant = next((word for word in words if near and str(word).lower() == near[0]), None)
-    mend = f"did you mean {meant!r}?" if meant is not None else ""
-    inner = [reason for reason in found if reason[1] == "inside"]
-    if inner:
-        return inner[0][0], mend
-    expected = " or ".join(dict.fromkeys(_expected(option) for option in possible))
-    return f"expected {expected}, got {_shown(value)}", mend
+    for word in words:
+        if near and str(word).lower() == near[0]:
+            return f"did you mean {word!r}?"
+    kind = type(value)
+    for option in possible:
+        if getattr(option, "__name__", "") == kind.__name__ and option is not kind:
+            return (
+                f"this one is {kind.__module__}.{kind.__name__}; take that of {option.__module__}"
+            )
+        if typing.get_origin(option) is tuple and hasattr(value, "tolist"):
+            return "write a tuple: tuple(array.tolist())"
+        if _is_one_entry(option, value):
+            entry = repr(value)
+            return f"one entry alone is a tuple, too: ({entry if len(entry) < 20 else '…'},)"
+        if isinstance(option, type) and (name := holding(value, option)):
+            return f"give its {name}: write .{name} behind it"
+        if dataclasses.is_dataclass(option) and isinstance(value, collections.abc.Mapping):
+            fields = ", ".join(f"{key}={entry!r}" for key, entry in value.items())
+            return f"write {getattr(option, '__name__', option)}({fields})"
+    return ""
+
+
+def holding(thing: Any, wanted: type) -> str:
+    """The attribute in which a machine or a case has what is wanted of it: loop or plant; "" where it has none."""
+    holds = [name for name in ("loop", "plant") if isinstance(getattr(thing, name, None), wanted)]
+    return holds[0] if holds else ""
+
+
+def _is_one_entry(option: Any, value: Any) -> bool:
+    """Whether the value fits what a tuple of any length holds."""
+    members = typing.get_args(option)
+    if typing.get_origin(option) is not tuple or members[-1:] != (...,):
+        return False
+    return refusal(members[0], value) is None
 
 
 def _words(option: Any) -> tuple:
@@ -76,7 +115,7 @@ def _words(option: Any) -> tuple:
 
 
 def _refused(option: Any, value: Any) -> tuple[str, str] | None:
-    """None where the value fits this one option, else (why, "inside" or "whole")."""
+    """None where the value fits this one option; WHOLE where it is another kind of thing; else (what is wrong in it, mend)."""
     origin = typing.get_origin(option)
     if origin is typing.Literal:
         fits = any(type(word) is type(value) and word == value for word in typing.get_args(option))
@@ -88,7 +127,7 @@ def _refused(option: Any, value: Any) -> tuple[str, str] | None:
         return _refused_mapping(typing.get_args(option)[1], value)
     else:
         fits = _fits_plain(option, value)
-    return None if fits else ("", "whole")
+    return None if fits else WHOLE
 
 
 def _fits_plain(option: Any, value: Any) -> bool:
@@ -120,25 +159,25 @@ def holds(value: Any) -> bool:
 
 def _refused_tuple(members: tuple, value: Any) -> tuple[str, str] | None:
     if not isinstance(value, (tuple, list)):
-        return "", "whole"
+        return WHOLE
     if members and members[-1] is ...:
         hints = (members[0],) * len(value)
     elif len(members) != len(value) and members:
-        return f"expected {len(members)} entries, got {len(value)}", "inside"
+        return f"expected {len(members)} entries, got {len(value)}", ""
     else:
         hints = members
     for i, (hint, entry) in enumerate(zip(hints, value)):
         if (reason := refusal(hint, entry)) is not None:
-            return f"its entry number {i + 1}: {reason[0]}", "inside"
+            return f"its entry number {i + 1}: {reason[0]}", reason[1]
     return None
 
 
 def _refused_mapping(hint: Any, value: Any) -> tuple[str, str] | None:
     if not isinstance(value, collections.abc.Mapping):
-        return "", "whole"
+        return WHOLE
     for key, entry in value.items():
         if (reason := refusal(hint, entry)) is not None:
-            return f"{key}: {reason[0]}", "inside"
+            return f"{key}: {reason[0]}", reason[1]
     return None
 
 
@@ -163,6 +202,6 @@ def _expected(option: Any) -> str:
     return known.get(option, getattr(option, "__name__", str(option)))
 
 
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "…"
+def shown(value: Any) -> str:
+    """A value as messages show it, cut where it is long."""
+    return short(repr(value))

@@ -28,11 +28,16 @@ from workbench.contract.units import derived
 class Plain(LawData):
     """A user's own controller: called from Python at every sample, free to be anything.
 
-    law: object with `step(t, z, y, r) → (z⁺, u)`, object with `command(t, z, y, r) → u`, or function `f(t, y, r) → u`;
-    its memory z is any Python value. It may also have `initial() → z`, `start(t, z, y, r) → z` (memory that fits the
-    first measurement), `T_s`, and `monitors` (Signals) with `monitor(t, z, y, r) → values` to be logged.
-    It reads all plant outputs unless `measured` names some, and drives all plant controls unless `commands` does; names
-    or Signals, here or as attributes of the law, and likewise `references`. y, r, u are lists of floats in that order.
+    law         function `f(t, y, r) → u`, object with `command(t, z, y, r) → u`, or object with `step(t, z, y, r) → (z⁺, u)`
+    measured    names or Signals of the plant's outputs that y holds, in this order; left out, all of them
+    commands    of the plant's inputs that u holds; left out, all that are no disturbances
+    references  of what r holds, such as "q_1_d" and its rate "dq_1_d"; left out, none
+
+        law = fp.Plain(lambda t, y, r: [40.0 * (r[0] - y[0])], measured=("x_1",), references=("x_1_d",), commands=("u_1",))
+
+    t is in s, y, r and u are lists of floats in SI units. The memory z is any Python value. The law may also have
+    `initial() → z`, `start(t, z, y, r) → z` (memory that fits the first measurement), `T_s`, `measured`, `commands`,
+    `references`, and `monitors` (Signals) with `monitor(t, z, y, r) → values` to be logged.
     """
 
     law: Any
@@ -85,15 +90,23 @@ def plain(law: Any, plant: System) -> Plain:
         chosen = wanted(attribute)
         if chosen is None:
             return tuple(available)
+        _check_names(chosen, f"{attribute} of {given.name}")
         return tuple(
             find(available, getattr(w, "name", w), f"{attribute} of {given.name}") for w in chosen
         )
 
+    _check_names(wanted("references"), f"references of {given.name}")
     own = tuple(
         replace(s, kind=s.kind or "reference") if isinstance(s, Signal) else _reference(s, plant)
         for s in wanted("references") or ()
     )
     return Plain(law, pick("measured", plant.outputs), pick("commands", controls(plant)), own)
+
+
+def _check_names(given: Any, what: str) -> None:
+    """InputError for a name by itself, whose letters would be taken for names."""
+    if isinstance(given, str):
+        raise InputError(f"{what}: expected a tuple of names", mend=f"write ({given!r},)")
 
 
 # What a user's law may have, and the names of what it is called with.

@@ -34,7 +34,9 @@ from typing import Any
 
 from workbench.contract.declared import LawData, PlantData
 from workbench.contract.errors import InputError
+from workbench.contract.kinds import holding
 from workbench.contract.machine_limits import command_limits
+from workbench.contract.own_text import own
 from workbench.contract.scalars import Scalar, Vector
 from workbench.contract.signals import Signal as Signal
 from workbench.contract.signals import names as names
@@ -227,6 +229,20 @@ def rewrapped(controller: Any, law: Any) -> Any:
 def controls(plant: System) -> tuple[Signal, ...]:
     """Inputs of `plant` that a controller drives (everything that is not a disturbance)."""
     return tuple(s for s in plant.inputs if s.kind == "")
+
+
+def check_system(thing: Any) -> None:
+    """Raise InputError for what is no System at all, neither a plant nor a loop."""
+    if isinstance(thing, System):
+        return
+    kind = type(thing).__name__
+    if name := holding(thing, System):
+        mend = f"give its {name}: write .{name} behind it"
+    elif own(type(thing)):
+        mend = "give a loop, ClosedLoop(plant, law), or a plant"
+    else:
+        mend = "derive it from System: class MyPlant(System), with states, inputs, initial and rhs"
+    raise InputError(f"{kind} is no plant and no loop", mend=mend)
 
 
 def find(signals: Sequence[Signal], name: str, where: str) -> Signal:

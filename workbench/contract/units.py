@@ -12,7 +12,7 @@ import re
 from functools import cache
 from typing import Any
 
-from workbench.contract.errors import InputError
+from workbench.contract.errors import InputError, short
 from workbench.contract.unit_tables import CALLED, QUICK, SHOWN
 
 _NUMBER = re.compile(
@@ -47,6 +47,16 @@ def quantity(value: object, unit: str) -> float:
     if not math.isfinite(number):
         raise InputError(f"{expected(unit)}; {_shown(value)} is not finite", mend=_example(unit))
     return number
+
+
+def alike(one: str, other: str) -> bool:
+    """Whether two units are the same one, however they are written."""
+    if one == other:
+        return True
+    try:
+        return quantity(f"1 {one}", other) == 1.0
+    except InputError:
+        return False
 
 
 def stated(value: object, unit: str) -> float:
@@ -138,9 +148,7 @@ def _shown(value: object) -> str:
     # Python refuses to write out the longest.
     if isinstance(value, int) and value.bit_length() > 1100:
         return f"a whole number of about {round(value.bit_length() * math.log10(2))} digits"
-    text = value if isinstance(value, str) else str(value)
-    text = text if len(text) <= 60 else text[:57] + "…"
-    return repr(text) if isinstance(value, str) else text
+    return repr(short(value)) if isinstance(value, str) else short(value)
 
 
 def _convert(number: float, written: str, unit: str, value: object) -> float:

@@ -112,7 +112,8 @@ def matrices(path, most):
         content = loadmat(path, squeeze_me=False, chars_as_strings=True)
     except NotImplementedError:
         raise Refused("it is of version 7.3, which is not read here: save it with '-v7'") from None
-    columns, texts = {}, {}
+    columns = {}
+    texts = {}
     for name, value in content.items():
         value = np.asarray(value)
         if not name.startswith("__") and value.dtype.kind == "U" and value.size == 1:
@@ -163,7 +164,7 @@ def main(path, kind, most):
 
 
 def bounded():
-    """This process takes no more memory than that, and writes no core."""
+    """Limits what memory this process may take, and lets it write no core."""
     try:
         import resource
     except ImportError:  # Windows

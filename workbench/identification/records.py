@@ -34,7 +34,7 @@ class Record:
     start    first sample that counts in a fit; earlier ones only set the state (`split`, `scored_from`)
     source   file or run it comes from, for messages; `row` is the file's line with the first sample
 
-    Raises InputError naming file, line and column for everything listed in the module's docstring.
+    Raises InputError naming file, line and column for everything listed in `workbench.identification.records`.
     """
 
     t: Annotated[np.ndarray, Unit("s")]

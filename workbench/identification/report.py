@@ -180,21 +180,24 @@ def document(
             **_checks(own),
         },
         "validation": None if fresh is None else _checks(fresh),
-        "orders": None
-        if selection is None
-        else [
-            {
-                "orders": list(c.orders),
-                "aic": c.aic,
-                "bic": c.bic,
-                "f_test": c.p_value,
-                "too_high": c.too_high,
-                "chosen": c is selection.best,
-            }
-            for c in selection.candidates
-        ],
+        "orders": None if selection is None else _orders(selection),
     }
     return _finite(data)
+
+
+def _orders(selection: Selection) -> list[dict]:
+    """Every order that was tried, as plain data."""
+    return [
+        {
+            "orders": list(c.orders),
+            "aic": c.aic,
+            "bic": c.bic,
+            "f_test": c.p_value,
+            "too_high": c.too_high,
+            "chosen": c is selection.best,
+        }
+        for c in selection.candidates
+    ]
 
 
 def _channel(c, unit: str) -> dict:

@@ -145,18 +145,19 @@ def from_control(sys: Any) -> System:
     """
     import control
 
+    linear = isinstance(sys, (control.StateSpace, control.TransferFunction))
+    if not linear and not isinstance(sys, control.NonlinearIOSystem):
+        raise InputError(
+            f"{type(sys).__name__} is no python-control system with a state",
+            mend="give a StateSpace, TransferFunction or NonlinearIOSystem",
+        )
     if sys.dt is True or (sys.dt is not None and sys.dt > 0):
         raise InputError(
             f"python-control system {sys.name} is sampled (dt = {sys.dt})",
             mend="give the continuous system; sampling is the business of Sampled",
         )
-    if isinstance(sys, (control.StateSpace, control.TransferFunction)):
+    if linear:
         return _linear(sys)
-    if not isinstance(sys, control.NonlinearIOSystem):
-        raise InputError(
-            f"{type(sys).__name__} is no python-control system with a state",
-            mend="give a StateSpace, TransferFunction or NonlinearIOSystem",
-        )
     plant = FromControl(sys, told(sys))
     rng = np.random.default_rng(0)
     for x in rng.normal(size=(3, sys.nstates)):

@@ -167,7 +167,8 @@ def _compile(cc: tuple[str, ...], source: str, target: Path, further: tuple[str,
         raise CompilerError("it did not end before")
     # A private folder and a rename: several processes may start at once, and a killed one leaves nothing half-written.
     with code_cache.building(target.parent) as folder:
-        c, so = Path(folder) / "part.c", Path(folder) / "part.so"
+        c = Path(folder) / "part.c"
+        so = Path(folder) / "part.so"
         c.write_text(source, "utf-8")
         files = ("-o", str(so), str(c), "-lm")
         said: str | None = "it knows no flags"

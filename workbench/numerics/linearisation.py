@@ -11,14 +11,17 @@ import numpy as np
 
 from workbench.contract.capabilities import LinearisesItself
 from workbench.contract.errors import InputError
-from workbench.contract.system import System, find, names
+from workbench.contract.system import Signal, System, find, names
 from workbench.numerics.calculus import Traced, trace
 from workbench.numerics.switches import Edges
 
 
 @dataclass(frozen=True, eq=False)
 class Linearisation:
-    """δẋ = A δx + B δu, δy = C δx + D δu about (x, u), with the names of all three."""
+    """δẋ = A δx + B δu, δy = C δx + D δu about (x, u), SI units, with the names of all three.
+
+    residual: the largest |ẋ| at the point, 0 at an equilibrium.
+    """
 
     A: np.ndarray
     B: np.ndarray
@@ -29,7 +32,7 @@ class Linearisation:
     states: tuple[str, ...]
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
-    residual: float  # max |ẋ| at the point (0 at an equilibrium)
+    residual: float
 
 
 def _check_flow(system: System) -> None:
@@ -41,18 +44,17 @@ def _check_flow(system: System) -> None:
     if system.period is not None:
         raise InputError(
             "cannot linearise the flow of a sampled loop: its flow holds the command constant",
-            mend="linearise the plant and let the sampled-data analysis discretise it exactly",
+            mend="linearise the plant; to_control(loop, linear=True) gives the loop from sample to sample",
         )
 
 
-def _check_point(system: System, x: Sequence[float], u: Sequence[float]) -> None:
-    """InputError where x or u has not a number for every state or input."""
-    for what, values, signals in (("x", x, system.states), ("u", u, system.inputs)):
-        if len(values) != len(signals):
-            raise InputError(
-                f"linearize: {len(values)} numbers for {what}, {type(system).__name__} has {len(signals)}",
-                mend=f"give them in order: {', '.join(names(signals))}",
-            )
+def _check_count(where: str, values: Sequence[float], signals: Sequence[Signal]) -> None:
+    """InputError where there is not one number for every signal; where: the function and its argument."""
+    if len(values) != len(signals):
+        raise InputError(
+            f"{where}: expected {len(signals)} numbers, got {len(values)}",
+            mend=f"give them in order: {', '.join(names(signals))}",
+        )
 
 
 def linearize(
@@ -64,7 +66,15 @@ def linearize(
 ) -> Linearisation:
     """Exact Jacobians A = ∂ẋ/∂x, B = ∂ẋ/∂u, C = ∂y/∂x, D = ∂y/∂u of flow and measured outputs at (t, x, u), SI units.
 
-    inputs: which inputs to differentiate by (all by default). A plant without an expression graph, such as an FMU, gives
+    x       states, in their order
+    u       all inputs, disturbances among them; left out, their defaults
+    t       time, s, for a system that knows it
+    inputs  names of the inputs to differentiate by; left out, all
+
+        x, u, residual = fp.equilibrium(plant, plant.initial())
+        poles = np.linalg.eigvals(fp.linearize(plant, x).A)
+
+    A plant without an expression graph, such as an FMU, gives
     derivatives of its own (`workbench.contract.capabilities.LinearisesItself`).
 
     Raises InputError for a system without a derivative (quantiser, noise, sampling), and where flow or outputs have a kink at
@@ -77,7 +87,8 @@ def linearize(
         find(system.inputs, name, "linearize, inputs")
     defaults = [system.defaults().get(s.name, 0.0) for s in system.inputs]
     u = defaults if u is None else list(u)
-    _check_point(system, x, u)
+    _check_count("linearize, x", x, system.states)
+    _check_count("linearize, u", u, system.inputs)
     if isinstance(system, LinearisesItself):
         return system.linearised(x, u, live)
     # Inputs not asked for still act at their value; those at their default are folded into the graph.
@@ -166,18 +177,28 @@ def equilibrium(
     hold: Sequence[str] = (),
     tol: float = 1e-10,
 ) -> tuple[np.ndarray, np.ndarray, float]:
-    """(x, u, residual) near the guess with ẋ = 0, by damped least squares on states and controls not named in `hold`.
+    """(x, u, residual) near a guess with ẋ = 0, by least squares on all states and controls but those named in `hold`.
 
-    Scaled by the Jacobian's columns, so pressures and angles weigh alike. residual: max |ẋ| left; it is for the caller to judge.
+    x         the guess of the states, in their order, in SI units; `system.initial()` is one
+    u         the guess of the inputs; left out, zero. What is returned has the controls alone, without disturbances
+    hold      names of states and controls that stay as they are
+    tol       largest step, as a share of what each column of the Jacobian weighs, at which the search ends
+    residual  largest |ẋ| that is left, in SI units: it is for the caller to judge
+
+    Pressures and angles weigh alike, since the Jacobian is scaled by its columns. Raises InputError for a guess of another
+    length and for names that are no states or controls.
     """
-    controls_ = [s.name for s in system.inputs if s.kind == ""]
-    traced = trace(system, tuple(controls_))
+    controls = [s for s in system.inputs if s.kind == ""]
+    for name in hold:
+        find((*system.states, *controls), name, "equilibrium, hold")
+    _check_count("equilibrium, x", x, system.states)
+    traced = trace(system, tuple(names(controls)))
     jac, _ = _jacobians(traced)
     c = traced.constants(system)
     n = traced.n_states
     state = np.array(x, float)
-    w = np.zeros(len(controls_)) if u is None else np.array(u, float)[: len(controls_)]
-    free = [i for i, name in enumerate([*names(system.states), *controls_]) if name not in hold]
+    w = np.zeros(len(controls)) if u is None else np.array(u, float)[: len(controls)]
+    free = [i for i, s in enumerate((*system.states, *controls)) if s.name not in hold]
     for _ in range(60):
         f = np.array(traced.flow(0.0, state, w, c)).ravel()[:n]
         A, B = (np.array(J)[:n] for J in jac(0.0, state, w, c))

@@ -173,7 +173,8 @@ class Loop:
         """Write the monitors of the rows of the samples that were done."""
         t, w = asked.logged(done, len(self.offsets))
         own = rows[: len(t)]
-        x, monitors = own[:, : self.n_x], own[:, self.n_x + self.n_q :]
+        x = own[:, : self.n_x]
+        monitors = own[:, self.n_x + self.n_q :]
         self.log(t[:, None], x, w, asked.c, out=monitors)
 
     def _run_vm(self, asked: Samples) -> int:

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from workbench.contract.system import System, names
-
-if TYPE_CHECKING:
-    pass
 
 HAIR = 1e-7  # V: how far a shut valve is opened to choose its side
 
@@ -19,18 +14,17 @@ def opened_by_a_hair(system: System, x: list, given: dict, side: int) -> list[st
     """
     states = names(system.states)
     opened = []
-    valves = [(label, c.valve) for label, c in zip(system.labels, system.cylinders)]
-    for label, valve in valves:
-        command = f"u_{label}"
-        spool = f"u_s_{label}"
-        if command not in names(system.inputs):
+    for valved in system.notched:
+        if valved.command not in names(system.inputs):
             continue
-        opening = x[states.index(spool)] if spool in states else given.get(command, 0.0)
-        if abs(opening) > valve.dead_band:
+        dead_band = valved.chambers.valve.dead_band
+        place = states.index(valved.spool) if valved.spool else None
+        opening = given.get(valved.command, 0.0) if place is None else x[place]
+        if abs(opening) > dead_band:
             continue
-        open_by = side * (valve.dead_band + HAIR)
-        given[command] = open_by
-        if spool in states:
-            x[states.index(spool)] = open_by
-        opened.append(command)
+        open_by = side * (dead_band + HAIR)
+        given[valved.command] = open_by
+        if place is not None:
+            x[place] = open_by
+        opened.append(valved.command)
     return opened

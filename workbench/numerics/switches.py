@@ -54,7 +54,8 @@ def refuse_undecided(f: ca.Function, arguments: Sequence, J: np.ndarray, by: Seq
         raise AtAnEdge(
             "cannot linearise: a switch (valve side, dead band, saturation) is exactly at its edge there, "
             "so the derivative depends on the side",
-            mend="linearise where no switch is at its edge: at another start of the machine, or with a small command",
+            mend="linearise where no switch is at its edge: at another start of the machine, or with spools a little open; "
+            "to_control(plant, x, linear=True, side=1) opens shut valves by a hair to one side",
         )
 
 

@@ -132,11 +132,15 @@ class _Program:
 
     def moving(self) -> None:
         """s ≥ A_a Δx, s ≥ −A_b Δx, and no piston is faster than it may be."""
-        step, dt = self.task.step, self.task.dt
+        step = self.task.step
+        dt = self.task.dt
         for k in range(self.task.steps):
             for c in range(3):
-                now, then, oil = self.piston(k, c), self.piston(k + 1, c), self.oil(k, c)
-                A_a, A_b = LITRES * step.A_a[c], LITRES * step.A_b[c]
+                now = self.piston(k, c)
+                then = self.piston(k + 1, c)
+                oil = self.oil(k, c)
+                A_a = LITRES * step.A_a[c]
+                A_b = LITRES * step.A_b[c]
                 self.add([(then, A_a), (now, -A_a), (oil, -1.0)], 0.0)
                 self.add([(then, -A_b), (now, A_b), (oil, -1.0)], 0.0)
                 self.add([(then, 1.0), (now, -1.0)], step.v_max[c] * dt)
@@ -144,7 +148,8 @@ class _Program:
 
     def box(self) -> tuple[np.ndarray, np.ndarray]:
         """Least and greatest z."""
-        task, step = self.task, self.task.step
+        task = self.task
+        step = self.task.step
         strokes = [c.stroke for c in task.crane.cylinders]
         most = [LITRES * max(step.A_a[c], step.A_b[c]) * step.v_max[c] * task.dt for c in range(3)]
         lower = np.concatenate([self.low, np.zeros(2 * self.nodes), np.zeros(3 * task.steps)])

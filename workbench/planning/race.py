@@ -187,7 +187,8 @@ def saturated(found: Fastest) -> float:
     """Part of the time in which some limit is used up."""
     t, shares = found.law.shares
     most = np.max([s for name, s in shares.items() if name in LIMITS], axis=0)
-    return float(np.sum(np.diff(t) * (np.minimum(most[1:], most[:-1]) > FULL)) / found.time)
+    at_limit = np.minimum(most[1:], most[:-1]) > FULL
+    return float(np.sum(np.diff(t) * at_limit) / found.time)
 
 
 def words(name: str, crane) -> str:

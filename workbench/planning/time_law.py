@@ -82,10 +82,8 @@ class Law:
         k = np.repeat(np.arange(N), INSTANTS)
         part = np.tile(np.linspace(0.0, 1.0, INSTANTS), N)
         # σ̇² rises evenly in σ.
-        b, push = (
-            self.b[k] + np.diff(self.b)[k] * part,
-            (np.diff(self.b) / 2 / Δ)[k],
-        )
+        b = self.b[k] + np.diff(self.b)[k] * part
+        push = (np.diff(self.b) / 2 / Δ)[k]
         t = self.times[k] + 2 * Δ[k] * part / np.maximum(np.sqrt(self.b[k]) + np.sqrt(b), 1e-300)
         at = self.curve.table(k, part)
         v = at.dx * np.sqrt(b)[:, None]

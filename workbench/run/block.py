@@ -78,7 +78,8 @@ class Block:
             return False
         samples = np.zeros(self.lanes.count, dtype=np.int64)
         samples[: len(wanted)] = np.maximum(wanted, 0)
-        g, jumping = self.grids[0], self.runs[0].loop.period is not None
+        g = self.grids[0]
+        jumping = self.runs[0].loop.period is not None
         F = self._given(first, count)
         segments = (g.T, g.n1, g.h1, g.n2, g.h2)
         self.lanes.run(

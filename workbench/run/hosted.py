@@ -271,5 +271,15 @@ class Running:
             f"{self.name} failed at t = {t:.6g} s: {type(reason).__name__}: {reason}",
             file=last.filename,
             line=last.lineno,
-            mend="the law must cope with every measurement",
+            mend=self._advice(reason),
         )
+
+    def _advice(self, reason) -> str:
+        """What most likely made the law fail."""
+        if self.z is None and isinstance(reason, TypeError) and isinstance(self.law, Stepped):
+            return "its memory z is None: give it initial(self), which returns the memory to begin with"
+        if isinstance(reason, (IndexError, ValueError)):
+            y = ", ".join(names(self.measured)) or "nothing"
+            r = ", ".join(names(self.references)) or "nothing"
+            return f"y has {y}; r has {r}: name others by measured=(…,) and references=(…,)"
+        return "the law must cope with every measurement"

@@ -157,7 +157,7 @@ class Log(ShownLog):
         write_csv(self, path)
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write a file by its ending: .mcap for viewers (needs `mcap`), .mat for MATLAB, NetCDF-4 else.
+        """Write a file by its ending: .csv, .mcap for viewers (needs `mcap`), .mat for MATLAB, NetCDF-4 else.
 
         On any failure InputError, and a file that was there before stays as it was.
         """

@@ -34,7 +34,7 @@ def writer(path: str | os.PathLike) -> Callable[[Log, str | os.PathLike], None]:
         return write_mcap
     if ending == ".mat":
         return write_mat
-    return write_netcdf
+    return write_csv if ending == ".csv" else write_netcdf
 
 
 def reader(path: str | os.PathLike) -> Callable:
@@ -42,9 +42,9 @@ def reader(path: str | os.PathLike) -> Callable:
     ending = os.path.splitext(os.fspath(path))[1].lower()
     if ending == ".mat":
         return read_mat
-    if ending == ".mcap":
+    if ending in (".mcap", ".csv"):
         raise InputError(
-            "an MCAP is written for viewers, and not read back",
+            f"{ending} is written for other programs, and not read back",
             file=os.fspath(path),
             mend="save the log as .nc or .mat beside it",
         )

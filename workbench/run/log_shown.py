@@ -33,13 +33,13 @@ def picked(log: Any, patterns: str | Sequence[str]) -> list[str]:
 
 def plot(log: Any, patterns: Sequence[str]) -> Any:
     """A figure with one axis a unit, below each other. InputError for more curves than can be told apart."""
-    from matplotlib.figure import Figure
+    from workbench.run.figure import ShownFigure
 
     shown = picked(log, patterns)
     if len(shown) > MOST:
         raise InputError(f"log: {len(shown)} curves", mend=f"name {MOST} or fewer: log.plot('p_*')")
     units = list(dict.fromkeys(log.signal(name).unit for name in shown))
-    figure = Figure(figsize=(8.0, 0.6 + 2.2 * len(units)), layout="constrained")
+    figure = ShownFigure(figsize=(8.0, 0.6 + 2.2 * len(units)), layout="constrained")
     axes = figure.subplots(len(units), 1, sharex=True, squeeze=False)[:, 0]
     for ax, unit in zip(axes, units):
         for name in shown:

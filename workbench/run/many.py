@@ -21,7 +21,7 @@ from typing import Any
 from workbench.contract.checks import check_plant
 from workbench.contract.errors import InputError
 from workbench.contract.reach import steady
-from workbench.contract.system import System
+from workbench.contract.system import System, check_system
 from workbench.numerics.adaptive import adaptive, fixed
 from workbench.numerics.laned import width
 from workbench.run.attempt import Attempt
@@ -32,7 +32,7 @@ from workbench.run.fused import Fused, at_its_pace, own_integrator
 from workbench.run.grid import Rows
 from workbench.run.log import Log
 from workbench.run.pace import Pace
-from workbench.run.scenario import Scenario
+from workbench.run.scenario import Scenario, stated
 from workbench.run.simulate import simulate
 from workbench.run.start import start_state
 from workbench.run.workers import Workers
@@ -50,8 +50,17 @@ def simulate_many(
 ) -> list:
     """The Log of every (loop, scenario), or what `measure(k, log)` makes of run k, in the order of the jobs.
 
-    Logs of many runs are large: give `measure`, which is called as soon as a run is done, on one of the threads. `rows` as for
-    `simulate`; progress: called with the share of the runs that is done. threads: as many as there are cores where left out.
+    jobs      pairs of a loop and its scenario
+    measure   called as soon as a run is done, on one of the threads: logs of many runs are large
+    rows      as for `simulate`
+    progress  called with the share of the runs that is done
+    threads   how many; left out, as many as there are cores
+
+        errors = fp.simulate_many(
+            [(fp.ClosedLoop(fp.changed(crane, {"payload.mass": m}), law), scenario) for m in (0.0, 50.0)],
+            lambda k, log: float(abs(log["e_q_1"]).max()),
+        )
+
     Raises InputError as `simulate` does, with the number of the run before its words.
     """
     keep = measure or (lambda k, log: log)
@@ -213,9 +222,21 @@ def has_lane(loop: System, scenario: Scenario) -> bool:
     return own_integrator(loop) is None and not adaptive(loop) and not fixed(loop)
 
 
+def _checked(job: Any) -> Job:
+    """The loop and the scenario of a job. InputError for anything but such a pair."""
+    if not isinstance(job, (tuple, list)) or len(job) != 2:
+        raise InputError(
+            f"expected a loop and its scenario, got {type(job).__name__}",
+            mend="write simulate_many([(loop, scenario), …])",
+        )
+    loop, scenario = job
+    check_system(loop)
+    return loop, stated(scenario)
+
+
 def _prepared(number: int, job: Job, rows: Rows) -> tuple[Waiting, Any]:
     """(the run, which others can go beside it; None: none can)."""
-    loop, scenario = job
+    job = loop, scenario = _checked(job)
     alone = Waiting(number, job, rows)
     if not has_lane(loop, scenario):
         return alone, None

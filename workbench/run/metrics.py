@@ -1,7 +1,7 @@
 """Numbers read off a run: pure functions of time t (N,) and signals e (N,) or (N, n).
 
 Signals with n columns are measured by their Euclidean length at each time. Nothing here hides a failed run: where a
-signal is not a number, neither is the result (`limit_cycle`, `settling_time` refuse it).
+signal is not a number, neither is the result (`settling_time` refuses it).
 """
 
 from __future__ import annotations
@@ -12,6 +12,21 @@ import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.numerics.overflow import may_overflow
+
+__all__ = [
+    "l2_norm",
+    "linf_norm",
+    "magnitude",
+    "max_abs",
+    "overshoot",
+    "performance_index",
+    "rms",
+    "settling_time",
+]
+
+
+def __dir__() -> list[str]:
+    return __all__
 
 
 @may_overflow()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Annotated, Any, final
 
-from workbench.contract.capabilities import ends
+from workbench.contract.capabilities import Varies, ends
 from workbench.contract.errors import InputError
+from workbench.contract.kinds import shown
 from workbench.contract.parameters import Unit, check_bounds, positive
 
 
@@ -47,6 +49,17 @@ class Scenario:
 
     def __post_init__(self):
         check_bounds(self)
+        if self.reference is not None and not isinstance(self.reference, Varies):
+            raise InputError(
+                f"reference: expected a path, got {shown(self.reference)}",
+                mend="write Hold, Sine, Waypoints, Steps, or Spline for a course in numbers",
+            )
+        for name, value in self.disturbances.items():
+            if not isinstance(value, (Real, Varies)):
+                raise InputError(
+                    f"disturbances: {name}: expected a number in SI or a path of one component, got {shown(value)}",
+                    mend="write 100.0, or Sine, Steps, Spline for what changes with time",
+                )
 
     def length(self) -> float:
         """Duration of the run, s."""
@@ -58,3 +71,15 @@ class Scenario:
                 "scenario: how long shall the run be?", mend="give `duration`, e.g. 10 s"
             )
         return own
+
+
+def stated(scenario: Any) -> Scenario:
+    """The scenario that is given, or one that states nothing where None is given. InputError for anything else."""
+    if scenario is None:
+        return Scenario()
+    if isinstance(scenario, Scenario):
+        return scenario
+    raise InputError(
+        f"scenario: expected a Scenario, got {type(scenario).__name__}",
+        mend="write Scenario(duration=10.0), or Scenario(reference=…)",
+    )

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from workbench.contract.checks import check_plant
 from workbench.contract.reach import steady
-from workbench.contract.system import System, names
+from workbench.contract.system import System, check_system, names
 from workbench.run.dead_ends import stopped
 from workbench.run.demand import Demand
 from workbench.run.ending import finish
@@ -20,7 +20,7 @@ from workbench.run.grid import Rows, as_asked, at_samples
 from workbench.run.hosted import simulate_hosted
 from workbench.run.log import Log
 from workbench.run.own_error import errors_of, share_of
-from workbench.run.scenario import Scenario
+from workbench.run.scenario import Scenario, stated
 from workbench.run.start import start_state
 
 MOST_HALVINGS = 6  # of the steps of a run whose accuracy is asked for
@@ -36,32 +36,38 @@ def simulate(
     demand: Demand | None = None,
     watched: bool = True,
 ) -> Log:
-    """Run `loop` through `scenario`.
+    """Run a loop, or a plant alone, through a scenario.
 
-    progress: called with the fraction done, about every 4000 samples. compiled=False forces CasADi's virtual machine.
-    rows: "asked" logs as the scenario's `log_period` asks; "steps" logs every sample, and every step of the integrator where
-    a sample is longer than `max_step`. An integrator of equal steps makes the same run either way; one that chooses its steps
-    also ends a step on every row.
-    demand: references, disturbances and noise of the scenario as arrays, where the caller has worked them out already.
-    watched: False leaves out what only the log would need of a law called from Python, such as the residual of an optimum;
-    these signals are then NaN.
+    scenario  left out, one that states nothing but what the plant itself has
+    progress  called with the fraction done, about every 4000 samples
+    compiled  False forces CasADi's virtual machine
+    rows      "asked" logs as the scenario's `log_period` asks; "steps" logs every sample, and every step of the integrator where
+              a sample is longer than `max_step`. An integrator of equal steps makes the same run either way; one that chooses
+              its steps also ends a step on every row
+    demand    references, disturbances and noise of the scenario as arrays, where the caller has worked them out already
+    watched   False leaves out what only the log would need of a law called from Python, such as the residual of an optimum;
+              these signals are then NaN
+
+        log = fp.simulate(loop, fp.Scenario(reference=path))
+        print(log.status, log["q_1"][-1])
 
     Returns the Log: states, power integrals ("E_…") and monitors at every logged sample, after the jump of that instant. A run
     that diverges, or reaches a place where the plant's equations end, stops there and says so in `log.status`.
 
-    Raises InputError for references out of reach, signals that do not exist, and a user's own system that breaks the contract
-    of `workbench.contract.system`.
+    Raises InputError for what is no loop, plant or scenario, for references out of reach, signals that do not exist, and a
+    user's own system that breaks the contract of `workbench.contract.system`.
     """
+    check_system(loop)
+    scenario = stated(scenario)
     plant = loop.plant
     if not plant.dead_ends:
         return _simulated(loop, scenario, progress, compiled, rows, demand, watched)
     whole = _simulated(loop, scenario, progress, compiled, "steps", demand, watched)
     log = stopped(plant, whole)
-    return log if rows == "steps" else as_asked(at_samples(log), loop, scenario or Scenario())
+    return log if rows == "steps" else as_asked(at_samples(log), loop, scenario)
 
 
 def _simulated(loop, scenario, progress, compiled, rows, demand, watched: bool) -> Log:
-    scenario = scenario or Scenario()
     with steady():
         check_plant(loop)
         demand = demand or Demand(loop, scenario, start_state(loop, scenario))

@@ -42,8 +42,9 @@ def sweep(
     about      plain data kept with the table
     progress   called with (fraction, words);  told  with (cases taken from the journal, cases in all) before any runs
 
-    A study that raises makes its row an error, the others go on. Equal cases run once. Raises InputError for outputs that cannot
-    be written or that another sweep writes to, an unknown scheduler, and a study that cannot be sent to other processes.
+    In a script call it below `if __name__ == "__main__":`, since every process reads the script again. A study that raises makes
+    its row an error, the others go on. Equal cases run once. Raises InputError for outputs that cannot be written or that another
+    sweep writes to, an unknown scheduler, and a study that cannot be sent to other processes.
     """
     grid = grid if isinstance(grid, Grid) else Grid(grid)
     jobs = cores() if jobs is None else jobs

@@ -16,11 +16,13 @@ from workbench.contract.units import measured
 from workbench.sweep.outcome import Outcome
 
 if TYPE_CHECKING:
+    import pandas
     import xarray
 
 MARK = "fluidproof_sweep"
 FORMAT = 1
 ENDINGS = (".nc", ".parquet")
+MOST_ROWS = 60  # that a table shows of itself
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +41,9 @@ class Table:
     """Columns of N rows: the parameters, the results, and last `error`, "" where a case ran.
 
     about   what was swept, as plain data
+
+    table["mass"] is the column of that name, (N,); `table.to_dataset().to_dataframe()` is a table of pandas. It shows itself as
+    rows, in a terminal and in a notebook.
     """
 
     columns: tuple[Column, ...]
@@ -70,6 +75,15 @@ class Table:
 
     def __getitem__(self, name: str) -> np.ndarray:
         return self.column(name).values
+
+    def __repr__(self) -> str:
+        """How many cases there are and failed, and the rows."""
+        failed = np.count_nonzero(self.errors)
+        return f"{len(self)} cases, {failed} failed\n{_framed(self).to_string(max_rows=MOST_ROWS)}"
+
+    def _repr_html_(self) -> str:
+        """The rows as a table of a notebook."""
+        return _framed(self).to_html(max_rows=MOST_ROWS)
 
     def to_dataset(self) -> xarray.Dataset:
         """As xarray.Dataset over dimension "case", the parameters as coordinates."""
@@ -168,6 +182,15 @@ class Table:
                 file=where,
                 mend="give a table written by workbench sweep, ending in .nc",
             ) from why
+
+
+def _framed(table: Table) -> pandas.DataFrame:
+    """The columns with their units; errors only where a case failed."""
+    import pandas
+
+    shown = table.columns if table.errors.any() else table.columns[:-1]
+    heads = [f"{c.name} [{c.unit}]" if c.unit else c.name for c in shown]
+    return pandas.DataFrame(dict(zip(heads, (c.values for c in shown))))
 
 
 def ending(path: str | os.PathLike) -> str:

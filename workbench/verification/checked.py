@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Iterable
+from typing import Any, ClassVar
 
+from workbench.contract.errors import InputError
+from workbench.contract.kinds import shown
 from workbench.contract.parameters import check_bounds
 
 
@@ -46,3 +49,26 @@ class Checked:
 
     def __post_init__(self) -> None:
         check_bounds(self)
+
+
+def as_claims(given: Any) -> tuple[Checked, ...]:
+    """The claims of a list. InputError for what is no list of claims: a sentence, a class, a claim by itself."""
+    alone = isinstance(given, (str, Checked)) or not isinstance(given, Iterable)
+    claims = (given,) if alone else tuple(given)
+    for claim in claims:
+        if not isinstance(claim, Checked):
+            what = claim.__name__ if isinstance(claim, type) else shown(claim)
+            raise InputError(f"claims: {what} is no claim", mend=_mend(claim))
+    if alone:
+        raise InputError(
+            f"claims: expected a list, got {shown(given)}", mend="write a list: [Tracking(), …]"
+        )
+    return claims
+
+
+def _mend(what: Any) -> str:
+    if isinstance(what, str):
+        return "write Requirement('…') for a sentence"
+    if isinstance(what, type) and issubclass(what, Checked):
+        return f"it is a class; make one: {what.__name__}(…)"
+    return "choose from those of fluidproof.claims, such as Tracking(error=5e-3)"

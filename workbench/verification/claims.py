@@ -7,12 +7,12 @@ sound real machine exits 0.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, final
+from typing import Annotated, ClassVar, final, get_args
 
 from workbench.contract.parameters import Unit, positive, up_to
 from workbench.verification.checked import Checked as _Checked
 from workbench.verification.observed.requirement_claims import Requirement
-from workbench.verification.probability.claims import Probability
+from workbench.verification.probability.claims import Probability, Spread
 from workbench.verification.proofs import (
     CostDecrease,
     IncrementalPassivity,
@@ -267,3 +267,11 @@ Claim = (
     | Probability
     | Sensitivity
 )
+
+_PUBLIC = {thing.__name__: thing for thing in (*get_args(Claim), Spread)}
+
+__all__ = list(_PUBLIC)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -11,13 +11,14 @@ from workbench.cases.form import kebab
 from workbench.contract.closed_loop import ClosedLoop
 from workbench.contract.errors import InputError
 from workbench.contract.reach import steady
-from workbench.contract.system import System
+from workbench.contract.system import System, check_system
 from workbench.run.log import Log
-from workbench.run.scenario import Scenario
+from workbench.run.scenario import Scenario, stated
 from workbench.verification import claims as C
 from workbench.verification import run_claims
 from workbench.verification.accuracy import within_accuracy
 from workbench.verification.beside import beside
+from workbench.verification.checked import as_claims
 from workbench.verification.ledger.balance import compiled_ledger, has_ledger
 from workbench.verification.named_functions import function
 from workbench.verification.observed.reachable import put_in_reach, too_wide
@@ -34,18 +35,39 @@ from workbench.verification.verdict import Verdict
 from workbench.verification.verdicts import Verdicts
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Examination:
-    """Verdicts with the run they rest on and the arrays a report draws."""
+    """Verdicts with the run they rest on and the arrays a report draws.
+
+    verdicts  one a claim, in their order
+    log       the run through the scenario
+    analysis  name → arrays, such as "ledger", the virtual power of every subsystem over time
+    run       the run in full: `run.balance.perturbations` has the power of every cause, (subsystem, component, cause) → W
+    """
 
     verdicts: list[Verdict]
     log: Log
     analysis: dict
     run: Run | None = None
 
+    def __repr__(self) -> str:
+        return repr(Verdicts(self.verdicts))
+
+    def _repr_html_(self) -> str:
+        return Verdicts(self.verdicts)._repr_html_()
+
 
 def default_claims(loop: System, scenario: Scenario | None = None) -> tuple:
-    """The claims that make sense for this loop; what cannot be asked of it stays in the table, with the reason (`Unasked`)."""
+    """The claims that `verify` asks of this loop where none are given.
+
+    scenario: what is run, if a claim depends on it. What cannot be asked of the loop stays in the table, with the reason
+    (`Unasked`). Some of them, with one that is left out and one with another number:
+
+        asked = [c for c in fp.default_claims(loop) if not isinstance(c, fp.claims.DelayLimit)]
+        verdicts = fp.verify(loop, scenario, [*asked, fp.claims.Tracking(error=2e-3)])
+
+    Raises InputError for a system without a controller.
+    """
     from workbench.verification.defaults import defaults
 
     return defaults(loop, scenario)
@@ -59,9 +81,14 @@ def verify(
 ) -> Verdicts:
     """Run the loop through the scenario, check the claims, return a list of Verdicts that shows itself as a table.
 
-    scenario: by default the path that a case file gets which states none. claims: a sequence of `fp.claims`; by default those
-    that suit the loop. progress(fraction, what) is called along the way. `workbench.verification.examine` returns the log and
-    the arrays of a report as well.
+    scenario  what is run; left out, the path that a case file gets which states none
+    claims    list of `fp.claims`; left out, `default_claims(loop, scenario)`
+    progress  called with (fraction done, what is done) along the way
+
+        for verdict in fp.verify(loop, scenario, [fp.claims.Tracking(error=2e-3)]):
+            print(verdict.word, verdict.margin, verdict.unit, verdict.worst)
+
+    `examine` returns the log and the arrays of a report as well.
 
     Raises InputError for claims that cannot be asked of this loop, and as `simulate` does.
     """
@@ -89,14 +116,17 @@ def examine(
     progress: Callable[[float, str], None] | None = None,
     ahead: Callable[[Examination], None] | None = None,
 ) -> Examination:
-    """Run the scenario (by default the machine's own path, as in a case file that states none), check the claims.
+    """Run the loop through the scenario and check the claims, as `verify`; returns the log and the arrays of a report, too.
 
-    progress(fraction, what) is called along the way. ahead(examination) is called with no verdicts and the arrays there are so
+    scenario, claims, progress: as for `verify`. ahead(examination) is called with no verdicts and the arrays there are so
     far, so that a report can be begun: on a thread once the run is made, and where claims scan, once all others are checked; the
     two calls may overlap. Raises InputError for claims the loop cannot be asked.
     """
+    check_system(loop)
     with steady():
-        return _examined(loop, scenario or _default_path(loop), claims, progress, ahead)
+        path = _default_path(loop) if scenario is None else stated(scenario)
+        asked = None if claims is None else as_claims(claims)
+        return _examined(loop, path, asked, progress, ahead)
 
 
 def _default_path(loop: System) -> Scenario:
@@ -110,7 +140,7 @@ def _examined(loop, scenario, claims, progress, ahead) -> Examination:
     from workbench.verification.defaults import check_closed
 
     check_closed(loop)
-    claims = tuple(default_claims(loop, scenario) if claims is None else claims)
+    claims = default_claims(loop, scenario) if claims is None else claims
     bar = _Progress(progress, 4 + sum(c.work for c in claims))
     bar.tick("simulating", 0)
     run = _ran(loop, scenario, claims)

@@ -121,7 +121,8 @@ class IEHAPart(OilPart):
 
     def monitors(self, q, drive: IEHADrive) -> dict:
         """Hypothesis → its margin along the run, 1 at ease."""
-        k, E = self.label, drive.stop_E.limit
+        k = self.label
+        E = drive.stop_E.limit
         half = drive.stop_Y.limit
         return {
             f"piston {k} inside stroke": np.minimum(q[f"x {k}"], q[f"room {k}"]) / half,

@@ -39,10 +39,13 @@ def side(part, drive: IEHADrive, given: Given) -> Side:
 
 def hypotheses(part, run, drive: IEHADrive):
     """Friction, stroke, travel of the ring, a ring that is where it is told to be."""
-    q, t, k = run.balance.quantities, run.balance.t, part.label
+    q = run.balance.quantities
+    t = run.balance.t
+    k = part.label
     yield common.rubbing(run, k, drive.friction, part.drive.friction, q[f"ẋ {k}"], q[f"Δẋ {k}"])
     yield common.stroke(run, k)
-    X, most = np.abs(q[f"inverse {k}"]), drive.stop_E.limit
+    X = np.abs(q[f"inverse {k}"])
+    most = drive.stop_E.limit
     i = int(np.argmax(X))
     yield Assumption(
         f"ring of {k} within ±{1e3 * most:g} mm",

@@ -102,7 +102,8 @@ class MeteredPart(Part):
 
     def after(self, T, v, f_pr, ẑ, rate):
         observed = self.drive.friction.after(T, v, list(ẑ[:-1]), list(rate[:-1]))
-        share, wanted = np.exp(-T / settling(self.drive)), f_pr / self.drive.i
+        share = np.exp(-T / settling(self.drive))
+        wanted = f_pr / self.drive.i
         return [*observed, wanted + share * (ẑ[-1] - wanted)]
 
     def begun(self, f_pr, ẑ):
@@ -155,7 +156,8 @@ class MeteredPart(Part):
 
     def monitors(self, q, drive: Metering) -> dict:
         """Hypothesis → its margin along the run, 1 at ease."""
-        k, top = self.label, max(whole(drive)[2:4])
+        k = self.label
+        top = max(whole(drive)[2:4])
         low, high = drive.range
         inside = {}
         if high - low < inf:

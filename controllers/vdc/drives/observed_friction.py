@@ -17,7 +17,8 @@ def account(law, f_fr, f_f, Δx, v, rub, ẑ, ẑ_law, ẑ_flow, ẑ_own=None) -
     d = {"friction": -Δx * (f_fr - f_f)}
     if not rub or len(rub) != len(ẑ):
         return 0.0, d
-    strain, true = law.strain(ẑ, rub), law.rate(v, rub)
+    strain = law.strain(ẑ, rub)
+    true = law.rate(v, rub)
     d["friction"] = d["friction"] + sum(s * (a - b) for s, a, b in zip(strain, ẑ_law, true))
     told = ẑ_law if ẑ_own is None else ẑ_own
     d["hold"] = sum(s * (a - b) for s, a, b in zip(strain, ẑ_flow, told))

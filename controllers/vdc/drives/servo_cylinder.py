@@ -55,7 +55,8 @@ class ServoValvePart(OilPart):
         return Valve(drive.chambers, drive.oil, line.p_s, line.p_r, self.k_x, self.k_f)
 
     def command(self, s, v, v_r, p, ẑ, f_pr, f_pr_rate, line):
-        valve, x = self.valve(self.drive, line), self.drive.place(s)
+        valve = self.valve(self.drive, line)
+        x = self.drive.place(s)
         return valve.voltage(x, p, valve.flow(x, v, p, f_pr, f_pr_rate, v_r))
 
     # ---- the ledger -------------------------------------------------------------------------------------------------
@@ -67,9 +68,11 @@ class ServoValvePart(OilPart):
     def hypotheses(self, run, drive: ServoDrive):
         from workbench.verification import hypotheses
 
-        q, k = run.balance.quantities, self.label
+        q = run.balance.quantities
+        k = self.label
         known = self.drive.chambers.friction
-        v, Δv = q[f"ẋ {k}"], q[f"Δẋ {k}"]
+        v = q[f"ẋ {k}"]
+        Δv = q[f"Δẋ {k}"]
         yield hypotheses.rubbing(run, k, drive.chambers.friction, known, v, Δv)
         if not drive.turns:
             yield hypotheses.stroke(run, k)

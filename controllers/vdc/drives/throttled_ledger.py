@@ -49,7 +49,9 @@ def side(part, circuit: ThrottledCircuit, given: Given) -> Side:
 
 def hypotheses(part, run, circuit: ThrottledCircuit):
     """Friction, stroke, an opening that the valve has, a spool without lag, no oil between valve and throttle."""
-    q, k, v = run.balance.quantities, part.label, run.balance.quantities[f"ẋ {part.label}"]
+    q = run.balance.quantities
+    k = part.label
+    v = run.balance.quantities[f"ẋ {part.label}"]
     yield common.rubbing(run, k, circuit.friction, part.drive.friction, v, q[f"Δẋ {k}"])
     yield common.stroke(run, k)
     yield rising(run, k)

@@ -34,7 +34,8 @@ def simulate(
     Returns the Log of `workbench.run.simulate` (powers integrated by the trapezoidal rule) with the iterations of every step.
     Raises InputError for a mechanism in minimal coordinates.
     """
-    scenario, settings = scenario or Scenario(), settings or Penalty()
+    scenario = scenario or Scenario()
+    settings = settings or Penalty()
     if not isinstance(mechanism, Mechanism) or mechanism.method == "minimal":
         raise InputError(
             "method: the augmented Lagrangian works on a mechanism with all its coordinates",
@@ -62,14 +63,18 @@ def _mapped(log, flow):
 
 
 def _log(mechanism, scenario, rows, counts, U, h, every) -> Log:
-    T, ny = mechanism.tree, len(mechanism.drive_states)
+    T = mechanism.tree
+    ny = len(mechanism.drive_states)
     at = T.n_z + 2 * T.n_v
     x = np.hstack([rows[:, : T.n_z + T.n_v], rows[:, at : at + ny]])
     traced = trace(mechanism, names(mechanism.inputs))
     monitors, flow = _mapped(traced.log, traced.flow)
-    c, t, u = traced.constants(mechanism), np.arange(len(x))[:, None] * h, U[: len(x)]
+    c = traced.constants(mechanism)
+    t = np.arange(len(x))[:, None] * h
+    u = U[: len(x)]
     arguments = (t, x, u if u.shape[1] else np.zeros((len(x), 0)), c)
-    shown, powers = monitors(*arguments), flow(*arguments)[:, traced.n_states :]
+    shown = monitors(*arguments)
+    powers = flow(*arguments)[:, traced.n_states :]
     work = np.vstack(
         [np.zeros(powers.shape[1]), np.cumsum((powers[1:] + powers[:-1]) * h / 2, axis=0)]
     )

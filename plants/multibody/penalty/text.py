@@ -56,7 +56,8 @@ class Text(System):
         return [0.0] * len(self.states)
 
     def given(self, w) -> dict[str, list]:
-        found, at = {}, 0
+        found = {}
+        at = 0
         for name, n in self.sizes.items():
             found[name] = list(w[at : at + n])
             at += n
@@ -129,7 +130,8 @@ class Text(System):
         W = []
         stiff = []
         for j in range(n):
-            by_place, by_rate = slopes[j], slopes[n + j]
+            by_place = slopes[j]
+            by_rate = slopes[n + j]
             W += [M[i][j] - h / 2 * by_rate[i] - h * h / 4 * by_place[i] for i in range(n)]
             stiff += [h * h / 4 * α * product for product in linear.times(of_joint, of_joint[j])]
         return [*(a + b for a, b in zip(W, stiff)), *W]

@@ -40,7 +40,7 @@ DOWN = (0.0, 0.0, -9.81)
 def from_urdf(
     path: str | os.PathLike, beside: str | os.PathLike | None = None, without: tuple[str, ...] = ()
 ) -> Mechanism:
-    """The mechanism of a URDF, with what the file `beside` it says (see the module).
+    """The mechanism of a URDF, with what the file `beside` it says (see `plants.multibody.urdf.mechanism`).
 
     without: what the URDF says and shall be left out knowingly: "friction". Raises InputError with file, line and element or
     key, for what is no tree, what a mechanism cannot be, and as `Mechanism`.
@@ -239,7 +239,7 @@ def _loops(known: _Points, node: Node) -> Node:
 
 
 def _actuators(robot: Robot, known: _Points, given: dict[str, Node], top: Node) -> Node:
-    """Those of the file beside the URDF; without it one for every joint that moves."""
+    """The actuators of the file beside the URDF; where it has none, a torque or force on every joint that moves."""
     if "actuators" not in given:
         return _node({limb.joint: _own(limb) for limb in robot.limbs if limb.moves}, top)
     links = {limb.joint: limb.link for limb in robot.limbs}

@@ -219,7 +219,8 @@ def _limits(joint: Element) -> tuple[float, float, float]:
     most = limit.number("effort", 0.0)
     if joint.text("type") == "continuous" or not {"lower", "upper"} & limit.attributes.keys():
         return (*free, most)
-    low, high = limit.number("lower", 0.0), limit.number("upper", 0.0)
+    low = limit.number("lower", 0.0)
+    high = limit.number("upper", 0.0)
     if low == high == 0.0:  # as many files write where there is none
         return (*free, most)
     if not low < high:

@@ -53,20 +53,27 @@ def of_filled(plant, log) -> ValveAccount:
         if name.removeprefix("Q_s_") not in drives
     }
     flow = sum((*(one.flow for one in filled.values()), *others.values()), np.zeros(len(P)))
-    law = {f"{valve}_{k}": power for k, one in filled.items() for valve, power in one.law.items()}
-    work = {f"rod_{k}": one.work for k, one in filled.items()}
-    chambers = [(name, p, one.G) for one in filled.values() for name, p in one.pressures.items()]
     account = supply.account(P, flow, rates.get(supply.pressure_name, 0.0))
+    law = dict(account.lost)
+    work = {}
+    drawn = {}
+    ranges = {}
+    for k, one in filled.items():
+        law |= {f"{valve}_{k}": power for valve, power in one.law.items()}
+        work[f"rod_{k}"] = one.work
+        for name, pressure in one.pressures.items():
+            drawn[name] = one.G * np.maximum(-pressure, 0.0)
+            ranges[name] = (pressure, pressure)
     return ValveAccount(
         t=log.time,
         pump=account.given,
-        law=account.lost | law,
+        law=law,
         work=work | {name: P * taken for name, taken in others.items()},
         stored=sum((one.stored for one in filled.values()), account.stored),
         at=np.arange(len(P)),
         given=by_model(supply, drives, powers),
-        drawn={name: G * np.maximum(-p, 0.0) for name, p, G in chambers},
-        ranges={name: (p, p) for name, p, _ in chambers},
+        drawn=drawn,
+        ranges=ranges,
         suspects=(),
         counted=tuple(counted(log, powers, fed(machine, powers))),
     )
@@ -83,15 +90,18 @@ def _filled(k: str, drive, P, called: dict, log, rates: dict) -> _Filled:
     """The drive named k along a run. called: the mechanism's name of a signal → its name in the log. rates: state → its rate."""
     row = drive.row(columns(log, drive.inputs(k)))
     sides = drive.pressures(k)
-    h, r = pressures = [log.array(called.get(name, name)) for name in sides]
-    v, rate_h, rate_r = (rates[name] for name in (f"rod_{k}", *sides))
-    into = (o * smooth_root(np.maximum(P - p, 0.0), drive.w) for o, p in zip(row[4:], pressures))
+    pressures = {called.get(name, name): log.array(called.get(name, name)) for name in sides}
+    h, r = pressures.values()
+    rate_h, rate_r = (rates[name] for name in sides)
+    A_h, A_r, _, _, k_ph, k_pr, *_ = row
+    into_h = k_ph * smooth_root(np.maximum(P - h, 0.0), drive.w)
+    into_r = k_pr * smooth_root(np.maximum(P - r, 0.0), drive.w)
     return _Filled(
         law=_losses(row, P, h, r, drive.w, drive.G),
-        work=(row[0] * h - row[1] * r) * v,
+        work=(A_h * h - A_r * r) * rates[f"rod_{k}"],
         stored=drive.V_h / drive.β * h * rate_h + drive.V_r / drive.β * r * rate_r,
-        flow=sum(into),
-        pressures={called.get(name, name): p for name, p in zip(sides, pressures)},
+        flow=into_h + into_r,
+        pressures=pressures,
         G=drive.G,
     )
 

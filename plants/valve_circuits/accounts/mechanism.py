@@ -41,7 +41,8 @@ def of_mechanism(plant, circuit: Circuit, log) -> ValveAccount:
     What drives take is that of the log, or what the mechanism says at the states. A drive on the same supply that meters nothing is
     in the account with the oil it takes.
     """
-    machine, called = plant.mechanism, plant.called
+    machine = plant.mechanism
+    called = plant.called
     metered = {s.name for s in circuit.sections}
     drives = {a.name: a.drive for a in machine.actuators if a.name in metered}
     keys = ("f_p", "P_h", "P_r")

@@ -23,7 +23,8 @@ def _beside(curve, found) -> Plot:
     import numpy as np
 
     (t, own), (at, other) = curve["nominal"], curve["closest"]
-    own, other = np.asarray(own, float), np.asarray(other, float)
+    own = np.asarray(own, float)
+    other = np.asarray(other, float)
     unit, size = signals.unit_for(curve["unit"], own, other)
     times = np.asarray(t, float)
     seen = np.interp(times, at, other, right=np.nan)

@@ -28,16 +28,23 @@ def _command(content, label: str, name: str) -> Plot:
     plant = UNKNOWN if content.plant is None else content.plant
     unit = log.signal(name).unit
     spool = f"u_s_{label}"
-    drawn = [name, *([spool] if spool in log and log.signal(spool).unit == unit else [])]
+    drawn = [name]
+    if spool in log and log.signal(spool).unit == unit:
+        drawn.append(spool)
     values, shown = signals.scaled(log, *drawn)
     if unit == "V":
-        values, shown = [log.array(n) for n in drawn], "V"
-    most = dict(zip(plant.labels, (c.valve.u_max for c in plant.cylinders))).get(label)
-    near = most is not None and float(np.nanmax(np.abs(values[0]))) > NEAR * most
-    levels = [Level(most, "limit"), Level(-most)] if near else []
-    words = f"limit ± {most:g} V, beyond this axis" if most and not near else ""
-    labels = ["command", "spool"]
-    curves = [Curve(f"{said} {n}", y) for said, n, y in zip(labels, drawn, values)]
+        shown = unit
+        values = [log.array(signal) for signal in drawn]
+    largest = {k: c.valve.u_max for k, c in zip(plant.labels, plant.cylinders)}
+    most = largest.get(label)
+    levels = []
+    words = ""
+    if most is not None and float(np.nanmax(np.abs(values[0]))) > NEAR * most:
+        levels = [Level(most, "limit"), Level(-most)]
+    elif most:
+        words = f"limit ± {most:g} V, beyond this axis"
+    called = zip(("command", "spool"), drawn, values)
+    curves = [Curve(f"{what} {signal}", y) for what, signal, y in called]
     title = signals.title_of(plant, label) if signals.numbered(label) else name
     return Plot(title, shown, log.time, curves, levels, words, reach=ended(log, *values))
 
@@ -45,10 +52,12 @@ def _command(content, label: str, name: str) -> Plot:
 def _limited(entry) -> Plot:
     """What has limits that a plant or a law states."""
     value = np.asarray(entry["value"], float)
-    ends = [(end, name) for end, name in ((entry["low"], ""), (entry["high"], "limit"))]
-    finite = [(end, name) for end, name in ends if np.isfinite(end)]
-    unit, size = signals.unit_for(entry["unit"], value, *([end] for end, _ in finite))
-    kind = {"slew": "rate of change of "}.get(entry["kind"], "")
+    ends = {"": entry["low"], "limit": entry["high"]}
+    finite = {words: end for words, end in ends.items() if np.isfinite(end)}
+    unit, size = signals.unit_for(entry["unit"], value, *([end] for end in finite.values()))
+    title = entry["name"]
+    if entry["kind"] == "slew":
+        title = f"rate of change of {title}"
     curve = Curve(entry["name"], value / size)
-    levels = [Level(end / size, name) for end, name in finite]
-    return Plot(f"{kind}{entry['name']}", unit, entry["t"], [curve], levels)
+    levels = [Level(end / size, words) for words, end in finite.items()]
+    return Plot(title, unit, entry["t"], [curve], levels)

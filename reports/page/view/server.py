@@ -87,7 +87,8 @@ class Handler(BaseHTTPRequestHandler):
 
 def shell(file: str) -> tuple[str, str]:
     """(the page around the page, its policy)."""
-    style, script = _part("shell.css"), _part("shell.js")
+    style = _part("shell.css")
+    script = _part("shell.js")
     text = Template(_part("shell.html")).substitute(
         title=escape(Path(file).name), style=style, script=script
     )

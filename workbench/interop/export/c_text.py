@@ -69,7 +69,8 @@ class CText:
 
     def header(self) -> str:
         """The header: structs with units, constants, functions."""
-        n, g = self.name, self.graph
+        n = self.name
+        g = self.graph
         parameters = [Signal(p.path, p.info.unit, p.info.meaning) for p in g.parameters]
         numbers = [
             f"#define {n.upper()}_LAG {DOUBLE.number(float(g.controller.lag))} /* s, from a sample to `release`; 0: none */",
@@ -228,7 +229,8 @@ def _head(text: CText) -> list[str]:
 
 def numbers_of(text: Any, language: Language, constants: str) -> list[str]:
     """The definitions of what the header declares. constants: their initialiser, inside its braces."""
-    n, g = text.name, text.graph
+    n = text.name
+    g = text.graph
     return [
         f"const char {n}_digest[] = {n.upper()}_DIGEST;",
         f"const {language.real} {n}_sample_time = ({language.real}){n.upper()}_SAMPLE_TIME;",

@@ -93,7 +93,7 @@ class Compiled(LawData):
 
     @property
     def not_asked(self) -> tuple[tuple[str, str], ...]:
-        """That the run does not show the code to be the law is a row of the default claims."""
+        """(key, reason) of a row of the default claims: the recorded run does not show that the code is the law."""
         return (("law-of-the-code", self.unshown),) if self.unshown else ()
 
     @property

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from workbench.contract.closed_loop import ClosedLoop
+from workbench.contract.errors import InputError
 from workbench.interop.export.laws import graph_of, run_of
 from workbench.interop.export.package import export_law
-from workbench.run.scenario import Scenario
+from workbench.run.scenario import Scenario, stated
 
 
 def export(loop: ClosedLoop, scenario: Scenario, folder: str | os.PathLike, **options: Any) -> Path:
@@ -19,7 +20,13 @@ def export(loop: ClosedLoop, scenario: Scenario, folder: str | os.PathLike, **op
     code can be tested: `Compiled(folder)` compiles it and compares its commands with those of the run.
     options: name, single, about, verdicts and case of `export_law`.
 
-    Raises InputError for a law that cannot be exported, a run that does not reach its end, and a folder that exists.
+    Raises InputError for what is no loop or scenario, a law that cannot be exported, a run that does not reach its end, and a
+    folder that exists.
     """
+    if not isinstance(loop, ClosedLoop):
+        raise InputError(
+            f"export: expected a loop, got {type(loop).__name__}",
+            mend="write export(ClosedLoop(plant, Sampled(law, T_s=1e-3)), scenario, folder)",
+        )
     graph = graph_of(loop.controller)
-    return export_law(folder, graph, run_of(loop, scenario, graph), **options)
+    return export_law(folder, graph, run_of(loop, stated(scenario), graph), **options)

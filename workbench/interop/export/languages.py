@@ -87,7 +87,8 @@ def _forms(suffix: str) -> dict[str, str]:
         name: f"{word}{suffix}({{0}}{', {1}' if name in two else ''})"
         for name, word in _FUNCTIONS.items()
     }
-    one, zero = (f"1.0{suffix}", f"0.0{suffix}")
+    one = f"1.0{suffix}"
+    zero = f"0.0{suffix}"
     return {
         **_INFIX,
         **calls,

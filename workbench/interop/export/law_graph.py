@@ -72,7 +72,7 @@ class LawGraph:
 
 
 def law_graph(controller: Any) -> LawGraph:
-    """The graphs of a sampled law.
+    """The graphs of a sampled law, as `export_law` takes them; controller: the law in its wrappers.
 
     Raises InputError for a law that is Python, and for one without samples.
     """
@@ -135,13 +135,13 @@ def _check(controller: Any) -> None:
             key="controller",
             mend="export VDC, PID, LQR or ForcePosition"
             if own(type(law.law))
-            else "write it with the methods of workbench.contract.system.Controller, whose text is traced",
+            else "write it as equations: a class derived from Controller, with step_at",
         )
     if controller.period is None:
         raise InputError(
             f"{type(law).__name__} has no samples; a controller on a machine needs its sample time",
             key="loop.sample_time",
-            mend="give loop: {sample_time: 1 ms}",
+            mend="give loop: {sample_time: 1 ms}, in Python Sampled(law, T_s=1e-3)",
         )
 
 

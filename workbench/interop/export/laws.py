@@ -29,5 +29,5 @@ def run_of(loop: ClosedLoop, scenario: Scenario, graph: Graph) -> Replay:
 
 
 def text_of(graph: Graph, **options: Any) -> CText | SolverText:
-    """Its C; options: name, single, about, digest."""
+    """The C of a graph; options: name, single, about, digest."""
     return (SolverText if isinstance(graph, SolverGraph) else CText)(graph, **options)  # type: ignore[arg-type]

@@ -109,7 +109,8 @@ class Library:
 def replayed(library: Library, run: Any, memory: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(memory, commands) of every sample of a Replay, from `memory`."""
     z = library.start(run.inputs[0], memory)
-    kept, commands = [], []
+    kept = []
+    commands = []
     for row in run.inputs:
         z, u = library.step(row, z)
         kept.append(z)

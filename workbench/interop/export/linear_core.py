@@ -40,7 +40,8 @@ class LinearCore:
     @cached_property
     def memory(self) -> tuple[Signal, ...]:
         """What the law itself remembers."""
-        law, dense = self.law, self.law.prepared.dense
+        law = self.law
+        dense = self.law.prepared.dense
         q = dense.problem
         n_z = len(dense.H)
         states = [
@@ -85,7 +86,8 @@ class LinearCore:
     @cached_property
     def fields(self) -> dict[str, np.ndarray]:
         """Name of a member of the constants → its numbers, in order."""
-        law, made = self.law, self.law.prepared
+        law = self.law
+        made = self.law.prepared
         dense = made.dense
         q = dense.problem
         inverse, M, scaling, _ = self.ldp
@@ -144,7 +146,8 @@ class LinearCore:
 
     def words(self) -> dict[str, str]:
         law = self.law
-        made, q = law.prepared, law.prepared.problem
+        made = law.prepared
+        q = law.prepared.problem
         at = np.arange(q.n_θ)
         given = np.concatenate([at[q.at["r"]], at[q.at["v"]]])
         observed = made.L is not None
@@ -195,7 +198,7 @@ def _terminal(q: Any) -> dict[str, np.ndarray]:
 
 
 def listed(values: Sequence[int] | np.ndarray) -> str:
-    """As an initialiser of one place more, as C has no empty arrays."""
+    """Numbers as an initialiser in C, with a 0 behind them: C has no empty arrays."""
     return ", ".join([*map(str, values), "0"])
 
 

@@ -101,8 +101,11 @@ class PathCore:
     def fields(self) -> dict[str, np.ndarray]:
         """Name of a member of the constants → its numbers, in order."""
         made = self.law.prepared
-        dense, q, held = made.dense, made.problem, made.held
-        m, w = self.sizes["u"], self.sizes["w"]
+        dense = made.dense
+        q = made.problem
+        held = made.held
+        m = self.sizes["u"]
+        w = self.sizes["w"]
         ends = [np.full(w, -np.inf), np.full(w, np.inf)]
         for end, inside in zip(ends, made.inside):
             end[:m] = inside
@@ -198,28 +201,31 @@ def unfit(law: Any) -> str:
     return next((why for why, so in found.items() if so), "")
 
 
+def _covariance(core: PathCore) -> list[Signal]:
+    """Entries of the covariance of states and disturbances, row by row; none without an observer."""
+    if not core.observed:
+        return []
+    every = range(core.sizes["s"] + core.sizes["d"])
+    return [Signal(f"covariance_{i}_{j}", "", "of the estimate") for i in every for j in every]
+
+
 def _remembered(core: PathCore) -> tuple[Signal, ...]:
     """What the law itself remembers."""
     at = core.sizes
-    X = range(at["s"] + at["d"])
-    states = [s.name for s in core.law.predicting.states]
+    states = core.law.predicting.states
     commands = core.law.commands
-    cov = [f"covariance_{i}_{j}" for i in X for j in X] if core.observed else []
     return (
-        *(
-            Signal(f"estimate_{name}", s.unit)
-            for name, s in zip(states, core.law.predicting.states)
-        ),
+        *(Signal(f"estimate_{s.name}", s.unit) for s in states),
         *(Signal(f"disturbance_{i}", "", "estimated") for i in range(at["d"])),
-        *(Signal(name, "", "of the estimate") for name in cov),
+        *_covariance(core),
         *(Signal(f"{s.name}_before", s.unit, f"last {s.name}") for s in commands),
         *(Signal(f"solution_{i}", "1", "last solution") for i in range(at["z"])),
         Signal("solution_age", "1", "samples since it was found, and one; 0: there is none"),
         Signal("path_known", "1", "whether there is a path"),
         *(
-            Signal(f"path_{k}_{name}", "", "predicted")
+            Signal(f"path_{k}_{s.name}", "", "predicted")
             for k in range(at["n"] + 1)
-            for name in states
+            for s in states
         ),
         *(
             Signal(f"path_{k}_{s.name}", s.unit, "predicted")
@@ -234,7 +240,8 @@ def _remembered(core: PathCore) -> tuple[Signal, ...]:
 
 def _words(core: PathCore) -> dict[str, str]:
     """What stands in the template."""
-    law, made = core.law, core.law.prepared
+    law = core.law
+    made = core.law.prepared
     q = made.problem
     places = [-1 if place is None else place for place in made.held.places]
     x = core.sizes["s"] + core.sizes["d"]

@@ -123,7 +123,8 @@ def on_processor(folder: Path, data: dict, run: Replay) -> OnProcessor:
     try:
         (beside / "board.ld").write_text(_LINK)
         (beside / "main.c").write_text(_program(data, few))
-        name, elf = data["name"], beside / "law.elf"
+        name = data["name"]
+        elf = beside / "law.elf"
         sources = [str(beside / "main.c"), str(folder / f"{name}.c")]
         place = ["-I", str(folder), "-nostartfiles", "-T", str(beside / "board.ld")]
         crt = _said([CC, *FLAGS, "-print-file-name=rdimon-crt0.o"]).strip()
@@ -153,7 +154,8 @@ def _program(data: dict, run: Replay) -> str:
 def _read(told: str, rows: int, width: int, sizes: list[str]) -> OnProcessor:
     """What the program printed, as numbers."""
     words = re.findall(r"\b[0-9a-f]{16}\b", told)
-    stack, ticks = re.search(r"stack (\d+)", told), re.search(r"ticks (\d+)", told)
+    stack = re.search(r"stack (\d+)", told)
+    ticks = re.search(r"ticks (\d+)", told)
     if len(words) != rows * width or stack is None or ticks is None:
         raise OSError(f"the processor did not come to the end of the run: {told[-200:]!r}")
     commands = np.array([int(word, 16) for word in words], np.uint64).view(np.float64)

@@ -204,7 +204,7 @@ def _rows(entries: Sequence[str]) -> str:
 
 
 def _quoted(text: str) -> str:
-    """As a string of C++."""
+    """The text as a string of C++."""
     plain = text.replace("\\", "\\\\").replace('"', '\\"').replace("??", "?\\?")
     return f'"{" ".join(plain.split())}"'
 

@@ -54,7 +54,9 @@ class Shell:
 
     def functions(self) -> list[str]:
         """What stands around the law, and the functions of the header."""
-        n, z, u = self.name, self._memory_words, self.words["outputs"]
+        n = self.name
+        z = self._memory_words
+        u = self.words["outputs"]
         law = self.graph.law
         given = [f"given[{i}]" for i in range(len(law.measured) + len(law.references))]
         takes = f"const {n}_constants *k, const {n}_inputs *in"
@@ -84,7 +86,8 @@ class Shell:
 
     def _reads(self) -> Reads:
         """Where argument and place of a function around the law are found."""
-        inputs, memory = self.words["inputs"], self._memory_words
+        inputs = self.words["inputs"]
+        memory = self._memory_words
         first = 1 + len(self.graph.measured)
         return lambda argument, place: (
             "in->t",

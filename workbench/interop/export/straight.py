@@ -9,7 +9,9 @@ from functools import cache
 
 import casadi as ca
 
-INPUT, OUTPUT, CONST = ca.OP_INPUT, ca.OP_OUTPUT, ca.OP_CONST
+INPUT = ca.OP_INPUT
+OUTPUT = ca.OP_OUTPUT
+CONST = ca.OP_CONST
 
 
 @cache
@@ -52,7 +54,8 @@ def straight(f: ca.Function) -> Straight:
     for k in range(f.n_instructions()):
         kind = f.instruction_id(k)
         name = operation_names()[kind]
-        ins, outs = f.instruction_input(k), f.instruction_output(k)
+        ins = f.instruction_input(k)
+        outs = f.instruction_output(k)
         if kind == OUTPUT:
             found.append(Operation(name, None, (outs[0], outs[1], place[ins[0]])))
             continue

@@ -78,7 +78,7 @@ class SystemGraph:
 
     @property
     def constants(self) -> np.ndarray:
-        """Those of the flow, behind them the integrator's settings, where it has some."""
+        """Constants of the flow, and behind them the integrator's settings where it has some."""
         method = self.method
         if isinstance(method, StiffLoop):
             return method.constants(self.system, self.tolerance)

@@ -140,7 +140,7 @@ class FMU(System):
 
     @property
     def pure(self) -> Pure:
-        """Its equations as functions, of model exchange."""
+        """The equations of an FMU for model exchange, as functions."""
         return _pure(self)
 
     @property

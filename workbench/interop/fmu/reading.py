@@ -205,7 +205,8 @@ def _units(top: Element) -> dict[str, InSI]:
             found[name] = of_name(name)
             continue
         powers = {b: _whole(base, base.attributes.get(b, "0")) for b in BASE}
-        factor, offset = base.number("factor", 1.0), base.number("offset", 0.0)
+        factor = base.number("factor", 1.0)
+        offset = base.number("offset", 0.0)
         if factor == 0:
             raise base.error("factor is 0")
         found[name] = of_base(name, powers, factor, offset)

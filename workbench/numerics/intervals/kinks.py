@@ -86,18 +86,17 @@ def chosen(f: ca.Function) -> Chosen:
     plain = _rebuilt(values, wanted, entries, {})
     outputs = _outputs(f, [smooth[v] for v in leaves])
     whole = ca.vertcat(*[ca.densify(e) for e in outputs])
-    groups = list(about.values())
-    columns = [_jump(values, g, smooth, s[j], leaves) for j, g in enumerate(groups)]
+    columns = [_jump(values, g, smooth, s[j], leaves) for j, g in enumerate(about.values())]
     sides = [_side(values, pair, g[0], plain) for pair, g in about.items()]
+    apart = [_apart(pair, smooth) for pair in about]
     named = [f.name_in(i) for i in range(f.n_in())]
+    kink = lambda v: Kink(values.made[v][0], values.instruction[v])
     return Chosen(
-        ca.Function(f.name(), [*inputs, s], outputs, [*named, "s"], f.name_out()),
-        ca.Function("sides", inputs, [_column(sides)]),
-        ca.Function("apart", [*inputs, s], [_column([_apart(pair, smooth) for pair in about])]),
-        ca.Function("jumps", [*inputs, s], [_beside(columns, whole.numel())]),
-        tuple(
-            tuple(Kink(values.made[v][0], values.instruction[v]) for v in group) for group in groups
-        ),
+        function=ca.Function(f.name(), [*inputs, s], outputs, [*named, "s"], f.name_out()),
+        sides=ca.Function("sides", inputs, [_column(sides)]),
+        apart=ca.Function("apart", [*inputs, s], [_column(apart)]),
+        jumps=ca.Function("jumps", [*inputs, s], [_beside(columns, whole.numel())]),
+        kinks=tuple(tuple(map(kink, group)) for group in about.values()),
     )
 
 

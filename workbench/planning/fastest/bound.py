@@ -241,7 +241,8 @@ def _most(f, g, h, room, top: float, able=None) -> float:
 
 def _crossings(f, g, up, low) -> list[np.ndarray]:
     """w at which the edges of the two pistons' bands cross."""
-    f_0, f_1 = f[..., 0], f[..., 1]
+    f_0 = f[..., 0]
+    f_1 = f[..., 1]
     D = f_0 * g[..., 1] - f_1 * g[..., 0]
     D = np.where(np.abs(D) < 1e-12, 1e-12, D)
     edges = ((up, up), (up, low), (low, up))

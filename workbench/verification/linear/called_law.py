@@ -66,14 +66,14 @@ class Memory:
         return np.array(found)
 
     def copied(self) -> Memory:
-        """The same once more; Unread where the law keeps something of which there is no copy, such as a generator."""
+        """A copy of this memory; Unread where the law keeps something that cannot be copied, such as a generator."""
         try:
             return Memory(list(self.wrapped), copy.deepcopy(self.own))
         except Exception as why:  # noqa: BLE001 - whatever a thing that cannot be copied raises
             raise Unread(f"the law cannot be copied ({why})", mend=KEPT) from None
 
     def written(self, values: Sequence[float]) -> Memory:
-        """The same with other numbers."""
+        """A copy of this memory with other numbers in it."""
         left = iter(map(float, values))
         wrapped, own = numbers([list(self.wrapped), copy.deepcopy(self.own)], lambda _: next(left))
         return Memory(wrapped, own)
@@ -139,7 +139,10 @@ class Asked:
         found = []
         for law in self.near(row, again):
             n = law.shape[1] - len(C)
-            E, F, G, H = law[:n, :n], law[:n, n:], law[n:, :n], law[n:, n:]
+            E = law[:n, :n]
+            F = law[:n, n:]
+            G = law[n:, :n]
+            H = law[n:, n:]
             M = [[plant.A + plant.B @ H @ plant.C, plant.B @ G], [F @ plant.C, E]]
             found.append(np.block(M))
         return found
@@ -228,7 +231,8 @@ def _slope(answer: Callable, at: np.ndarray, h: np.ndarray) -> np.ndarray:
     for i, step in enumerate(h):
         off = np.zeros(len(at))
         off[i] = step
-        more, less = answer(at + off), answer(at - off)
+        more = answer(at + off)
+        less = answer(at - off)
         bend = np.abs(more - 2 * middle + less)
         bent = bend > SMOOTH * np.abs(more - less) + 1e-9 * np.abs(middle)
         if bent.any():

@@ -118,10 +118,12 @@ def _margin_words(r: dict) -> str:
 
 def margins(loop: Any, at: Point, M: Any, B: Any, C: Any) -> tuple[list[dict], dict]:
     """Margins at each command, the others closed, as `local_claim.margins_of` has them, and the frequency responses."""
-    rows, responses = [], {}
+    rows = []
+    responses = {}
     for i, name in enumerate(names(loop.controller.commands)):
         L = break_loop(M, B, C, i, loop.period and float(loop.period))
-        m, disk = loop_margins(L), disk_margin(L)
+        m = loop_margins(L)
+        disk = disk_margin(L)
         rows.append(
             {
                 "actuator": name,
@@ -164,7 +166,8 @@ def _no_matrix(key: Any, text: Any, why: Any, claim: Any) -> Verdict:
 # ---- parameters in a box --------------------------------------------------------------------------------------------------
 def check_robust(claim: Any, run: Any, tick: Any = None) -> Verdict:
     """Stability for every parameter in the box; the law does not change with the parameters."""
-    loop, at = run.loop, point(run.loop.plant, claim.at)
+    loop = run.loop
+    at = point(run.loop.plant, claim.at)
     try:
         family, limits = family_of(loop, at, boxed(loop, claim))
     except InputError as why:

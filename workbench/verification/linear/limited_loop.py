@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -55,25 +56,28 @@ def limited(loop, at: Point, r: Sequence[float] = ()) -> Limited:
         raise InputError(loop.no_derivative, mend="verify the loop without it")
     T = None if loop.period is None else float(loop.period)
     A, B, C = flat(loop, at)
-    own = sampled(A, B, C, np.zeros((len(C), B.shape[1])), T, delay) if T is not None else None
-    A, B, C = (A, B, C) if own is None else (own.A, own.B, own.C)
-    q = len(controller.references)
-    r = np.asarray(r if len(r) else np.zeros(q), float)
-    law, limits, beyond = _law(loop, controller, T)
-    (Az, Bz, Rz, Ez, oz), (Cz, Dz, Ru, Fu, ou), (Hz, Hy, Hr, _, ov) = law
-    n = len(A)
-    k = len(Az)
     m = B.shape[1]
+    if T is not None:
+        own = sampled(A, B, C, np.zeros((len(C), m)), T, delay)
+        A = own.A
+        B = own.B
+        C = own.C
+    r = np.asarray(r if len(r) else np.zeros(len(controller.references)), float)
+    law = _law(loop, controller, T)
+    u = law.command
+    z = law.memory
+    v = law.limited
+    n = len(A)
     found = Limited(
-        M=np.block([[A + B @ Dz @ C, B @ Cz], [Bz @ C, Az]]),
-        E=-np.vstack([B @ Fu, Ez]),
-        K=np.hstack([Hy @ C, Hz]),
-        o=np.concatenate([B @ (Ru @ r + ou), Rz @ r + oz]),
-        w=Hr @ r + ov,
-        low=np.array([e.low for e in limits]),
-        high=np.array([e.high for e in limits]),
-        enter=np.vstack([B, np.zeros((k, m))]),
-        command=np.hstack([Dz @ C, Cz]),
+        M=np.block([[A + B @ u.y @ C, B @ u.z], [z.y @ C, z.z]]),
+        E=-np.vstack([B @ u.ψ, z.ψ]),
+        K=np.hstack([v.y @ C, v.z]),
+        o=np.concatenate([B @ (u.r @ r + u.constant), z.r @ r + z.constant]),
+        w=v.r @ r + v.constant,
+        low=np.array([e.low for e in law.limits]),
+        high=np.array([e.high for e in law.limits]),
+        enter=np.vstack([B, np.zeros((len(z.z), m))]),
+        command=np.hstack([u.y @ C, u.z]),
         states=(
             *names(loop.plant.states),
             *(f"command {i} on its way" for i in range(n - len(at.x))),
@@ -81,7 +85,7 @@ def limited(loop, at: Point, r: Sequence[float] = ()) -> Limited:
         ),
         start=_start(loop, controller, at.x, r, n),
         T=T,
-        beyond=tuple(beyond),
+        beyond=tuple(law.beyond),
     )
     return _needed(found, n)
 
@@ -103,10 +107,61 @@ def _start(loop, controller, x, r, n) -> np.ndarray:
     return np.array([*x, *[0.0] * (n - len(x)), *z], float)
 
 
-def _law(loop, controller, T):
-    """Memory, commands and v as coefficients of (memory, measurement, reference, ψ) and constants; limits; who the plant limits."""
-    k, p, q = (len(s) for s in (controller.states, controller.measured, controller.references))
-    (z, zs), (y, ys), (r, rs) = symbols("z", k), symbols("y", p), symbols("r", q)
+def _limit_by_plant(
+    ends: Mapping, commands: dict[str, ca.SX], limits: list[_Limit], which: Sequence
+) -> list[str]:
+    """Limits every command that the law leaves free where the plant takes no more; the names of these commands.
+
+    ends: command → (lowest, highest) that the plant takes. which: the number of the law's own limit of every command, or None.
+    commands and limits are changed in place. Raises InputError where the law allows itself more than the plant takes.
+    """
+    beyond = []
+    for name, by in zip(commands, which):
+        low, high = ends.get(name, (-np.inf, np.inf))
+        if by is None and np.isfinite([low, high]).all():
+            ψ = ca.SX.sym(f"ψ{len(limits)}")
+            limits.append(_Limit(commands[name], ψ, float(low), float(high)))
+            commands[name] = commands[name] - ψ
+            beyond.append(name)
+        elif by is not None and (limits[by].low < low or limits[by].high > high):
+            raise InputError(
+                f"the law allows itself {name} from {limits[by].low:g} to {limits[by].high:g}, the plant takes "
+                f"{low:g} to {high:g}",
+                mend="limit the law to what the plant takes",
+            )
+    return beyond
+
+
+class _Affine(NamedTuple):
+    """Coefficients of memory z, measurement y, reference r and of what limits cut off, ψ; and what is left at zero."""
+
+    z: np.ndarray
+    y: np.ndarray
+    r: np.ndarray
+    ψ: np.ndarray
+    constant: np.ndarray
+
+
+class _Law(NamedTuple):
+    """A law between its limits.
+
+    memory, command, limited   the next memory, what is commanded, and what the limits act on
+    limits, beyond             the limits; names of the commands that the plant limits, not the law
+    """
+
+    memory: _Affine
+    command: _Affine
+    limited: _Affine
+    limits: list[_Limit]
+    beyond: list[str]
+
+
+def _law(loop, controller, T) -> _Law:
+    """The law as coefficients; T: sample time, None of a law without samples. InputError where it is not affine."""
+    k = len(controller.states)
+    z, zs = symbols("z", k)
+    y, ys = symbols("y", len(controller.measured))
+    r, rs = symbols("r", len(controller.references))
     t = quick(ca.SX.sym("t"))
     after = controller.rhs(t, zs, ys, rs) if T is None else controller.update(t, zs, ys, rs)
     u = controller.command(t, zs if T is None else after, ys, rs)
@@ -115,55 +170,45 @@ def _law(loop, controller, T):
         raise InputError(f"the law {TURNS}", mend="verify it by runs")
     taken, limits, which = unlimited(ca.vertcat(z, y, r), text)
     memory = taken[:k]
-    commands = [taken[k + i] for i in range(len(u))]
-    beyond = []
-    ends = loop.plant.limits()
-    for i, (name, by) in enumerate(zip(names(controller.commands), which[k:])):
-        low, high = ends.get(name, (-np.inf, np.inf))
-        if by is None and np.isfinite([low, high]).all():
-            limits.append(
-                _Limit(commands[i], ca.SX.sym(f"ψ{len(limits)}"), float(low), float(high))
-            )
-            commands[i] = commands[i] - limits[-1].ψ
-            beyond.append(name)
-        elif by is not None and (limits[by].low < low or limits[by].high > high):
-            raise InputError(
-                f"the law allows itself {name} from {limits[by].low:g} to {limits[by].high:g}, the plant takes "
-                f"{low:g} to {high:g}",
-                mend="limit the law to what the plant takes",
-            )
-    ψ = ca.vertcat(*[e.ψ for e in limits]) if limits else ca.SX(0, 1)
+    commands = {name: taken[k + i] for i, name in enumerate(names(controller.commands))}
+    beyond = _limit_by_plant(loop.plant.limits(), commands, limits, which[k:])
+    ψ = v = ca.SX(0, 1)
+    if limits:
+        ψ = ca.vertcat(*[e.ψ for e in limits])
+        v = ca.vertcat(*[e.v for e in limits])
+        if ca.depends_on(v, ψ):
+            raise InputError("one limit behind another", mend="leave one of them out")
     parts = [z, y, r, ψ]
     turned = "the law switches at its limits: it is not linear but for them"
-    v = ca.vertcat(*[e.v for e in limits]) if limits else ca.SX(0, 1)
-    if ca.depends_on(v, ψ) if limits else False:
-        raise InputError("one limit behind another", mend="leave one of them out")
-    law = [_affine(e, parts, turned) for e in (memory, ca.vertcat(*commands), v)]
-    if not all(np.isfinite(M).all() for part in law for M in part):
+    affine = [
+        _Affine(*_affine(e, parts, turned)) for e in (memory, ca.vertcat(*commands.values()), v)
+    ]
+    if not all(np.isfinite(M).all() for part in affine for M in part):
         raise InputError("the law has no derivative at rest", mend="verify it by runs")
-    return law, limits, beyond
+    return _Law(*affine, limits, beyond)
+
+
+def _stays(s: Limited, i: int) -> bool:
+    """Whether nothing changes state i."""
+    row = np.zeros(len(s.M))
+    if s.T is not None:
+        row[i] = 1.0
+    return (s.M[i] == row).all() and not s.E[i].any() and not s.o[i]
+
+
+def _fades_unread(s: Limited, i: int) -> bool:
+    """Whether state i goes to zero by itself, and neither another state nor a limit or command reads it."""
+    read = np.delete(s.M[:, i], i).any() or s.K[:, i].any() or s.command[:, i].any()
+    own = s.M[i, i]
+    return not read and (abs(own) < 1 if s.T is not None else own < 0)
 
 
 def _needed(s: Limited, n: int) -> Limited:
     """Without memory that nothing changes (its value goes into o and w) and memory that fades and nothing reads."""
     while True:
         size = len(s.M)
-        still = [
-            (s.M[i] == np.eye(size)[i] * (s.T is not None)).all()
-            and not s.E[i].any()
-            and not s.o[i]
-            for i in range(size)
-        ]
-        still = [i for i in range(n, size) if still[i]]
-        idle = [
-            i
-            for i in range(n, size)
-            if i not in still
-            and not np.delete(s.M[:, i], i).any()
-            and not s.K[:, i].any()
-            and not s.command[:, i].any()
-            and (abs(s.M[i, i]) < 1 if s.T is not None else s.M[i, i] < 0)
-        ]
+        still = [i for i in range(n, size) if _stays(s, i)]
+        idle = [i for i in range(n, size) if i not in still and _fades_unread(s, i)]
         if not still and not idle:
             return s
         held = s.start[still]

@@ -16,10 +16,10 @@ import numpy as np
 
 from workbench.contract.errors import InputError
 from workbench.contract.system import names
-from workbench.contract.wrappers import dead_time
 from workbench.numerics.calculus import Traced, trace
 from workbench.run.demand import Demand
 from workbench.verification.linear.commanded_at_rest import HAIR, refuse_shut, steer_to
+from workbench.verification.linear.resting import Rest, continuous, monodromy
 from workbench.verification.run import Run
 
 # Typical sizes by unit, so that rounding is judged on comparable numbers.
@@ -103,7 +103,8 @@ def standing(loop, scenario, x0: np.ndarray, alike: bool = False) -> list[Local]
     if alike:
         combinations = dict.fromkeys(((1,) * valves, (-1,) * valves))
     return [
-        _one(loop, traced, jac, c, x0.copy(), w0.copy(), steer, sides) for sides in combinations
+        _one(Rest(loop, traced, jac, c, x0.copy(), w0.copy()), steer, sides)
+        for sides in combinations
     ]
 
 
@@ -135,83 +136,49 @@ def _hosted(loop) -> Local:
     )
 
 
-def _one(loop, traced, jac, c, x, w, steer, sides) -> Local:
+def _one(at: Rest, steer: list[int], sides: tuple[int, ...]) -> Local:
+    """The loop linearised with its valves open by a hair to these sides; steer: inputs that are moved until they are."""
+    loop = at.loop
     plant = loop.plant
     cylinders = plant.cylinders
     sides = (*sides, *[1] * (len(cylinders) - len(sides)))
-    state = names(loop.states)
-    shown = names(loop.monitors)
-    commands = names(loop.controller.commands)
-    sampled = loop.period is not None
-    held = [state.index(n) for n in (f"{u}_held" for u in commands)] if sampled else []
     # With overlap, a hair beyond it: inside nothing moves, whatever the law does.
     wanted = np.array(sides) * [HAIR + c.valve.dead_band for c in cylinders]
-    for i, label in enumerate(plant.labels):
-        if f"u_s_{label}" in state:
-            x[state.index(f"u_s_{label}")] = wanted[i]
-    rows = [shown.index(u) for u in commands]
-    part, pick = ("jump", held) if sampled else ("log", rows)
-    law = traced.jump if sampled else traced.log
-    formed = lambda: np.array(law(0.0, x, w, c)).ravel()[pick]
-    if not cylinders:  # nothing to steer clear of: the command as the law gives it
-        wanted = formed()
-        refuse_shut(loop, commands, wanted)
-    slope = lambda: np.array(jac[part](0.0, x, w, c)[1])[pick][:, steer]
-    if cylinders:
-        steer_to(w, steer, slope, lambda: wanted - formed())
+    for label, opening in zip(plant.labels, wanted):
+        at.put(f"u_s_{label}", opening)
+    sampled = loop.period is not None
+    shown = names(loop.monitors)
+    rows = [shown.index(u) for u in at.commands]
+    part = "log"
+    law = at.traced.log
+    pick = rows
     if sampled:
-        x[held] = wanted
-        for i, u in enumerate(commands):
-            if f"{u}_applied" in state:
-                x[state.index(f"{u}_applied")] = wanted[i]
-    n = len(state)
-    A = np.array(jac["flow"](0.0, x, w, c)[0])[:n]
-    residual = float(
-        np.abs(np.array(traced.flow(0.0, x, w, c)).ravel()[:n] / _sizes(loop.states)).max()
-    )
+        part = "jump"
+        law = at.traced.jump
+        pick = at.held
+    commanded = lambda: at.value(law)[pick]
+    if cylinders:
+        slope = lambda: at.by_inputs(part)[pick][:, steer]
+        steer_to(at.w, steer, slope, lambda: wanted - commanded())
+    else:  # nothing to steer clear of: the command as the law gives it
+        wanted = commanded()
+        refuse_shut(loop, at.commands, wanted)
+    if sampled:
+        at.x[at.held] = wanted
+        for u, value in zip(at.commands, wanted):
+            at.put(f"{u}_applied", value)
+    n = len(at.state)
+    A = at.by_states("flow")[:n]
+    residual = float(np.abs(at.value(at.traced.flow)[:n] / _sizes(loop.states)).max())
     # A command the law does not give is no equilibrium either.
-    residual = max(residual, float(np.abs(formed() - wanted).max(initial=0.0)))
-    M, B, C = (
-        _monodromy(loop, traced, jac, c, x, w, A, held, state, commands)
-        if sampled
-        else _continuous(loop, plant, jac, c, x, w, A, rows, wanted)
-    )
-    found = Local(sides, A=M, B=B, C=C, T=loop.period, states=tuple(state), residual=residual)
+    residual = max(residual, float(np.abs(commanded() - wanted).max(initial=0.0)))
+    M, B, C = monodromy(at, A) if sampled else continuous(at, A, rows, wanted)
+    found = Local(sides, A=M, B=B, C=C, T=loop.period, states=tuple(at.state), residual=residual)
     return _deflate(found, plant, _sizes(loop.states))
 
 
 def _sizes(signals):
     return np.array([1e-5 if s.bristle else SCALE.get(s.unit, 1.0) for s in signals])
-
-
-def _monodromy(loop, traced, jac, c, x, w, A, held, state, commands):
-    from scipy.linalg import expm
-
-    T = float(loop.period)
-    lag = float(loop.lag)
-    J = np.array(jac["jump"](0.0, x, w, c)[0])
-    after = expm(A * (T - lag))
-    if lag > 0:
-        after = after @ np.array(jac["release"](0.0, x, w, c)[0]) @ expm(A * lag)
-    enter = np.zeros((len(state), len(held)))
-    delay = dead_time(loop.controller)
-    for k, (i, u) in enumerate(zip(held, commands)):
-        enter[i, k] = 1.0
-        if f"{u}_applied" in state and delay == 0:
-            enter[state.index(f"{u}_applied"), k] = 1.0
-    return after @ J, after @ enter, J[held]
-
-
-def _continuous(loop, plant, jac, c, x, w, A, rows, wanted):
-    live = tuple(names(loop.controller.commands))
-    own = trace(plant, live)
-    m = own.n_states
-    u = np.array(jac["log"](0.0, x, w, c)[0])[rows]
-    a = [ca.SX.sym(n, own.flow.size1_in(i)) for i, n in enumerate("txwc")]
-    drive = ca.Function("drive", a, [ca.densify(ca.jacobian(own.flow(*a), a[2]))])
-    B = np.zeros((len(A), len(live)))
-    B[:m] = np.array(drive(0.0, x[:m], wanted, own.constants(plant)))[:m]
-    return A, B, u
 
 
 def _deflate(local: Local, plant, sizes: np.ndarray) -> Local:

@@ -59,7 +59,8 @@ def linear_law(loop, tangent: bool = False) -> LinearLaw:
             "the law is continuous: it has no samples", mend="give the loop a sample_time"
         )
     if isinstance(controller, Delayed):
-        delay, controller = float(controller.delay), controller.inner
+        delay = float(controller.delay)
+        controller = controller.inner
     law = innermost(controller)
     if isinstance(law, Plain):
         if not isinstance(law.law, LinearNearRest):

@@ -166,7 +166,8 @@ def common_matrix(matrices, T: float | None = None, rate: float = 0.0) -> np.nda
         return None
     W = coordinates(sum(matrices) / len(matrices), T)
     back = np.linalg.inv(W)
-    P, margin = cp.Variable((n, n), symmetric=True), cp.Variable()
+    P = cp.Variable((n, n), symmetric=True)
+    margin = cp.Variable()
     limits = [P >> np.eye(n), cp.trace(P) <= 1e6 * n, margin <= 1]
     for A in (W @ A @ back for A in matrices):
         down = -(A.T @ P + P @ A + 2 * rate * P) if T is None else (1 - rate) ** 2 * P - A.T @ P @ A

@@ -159,7 +159,7 @@ class Modes:
 
     @cached_property
     def slowest_on_the_way(self) -> Mode | None:
-        """The same where a run never rests, however slow: of the slowest mode of every look the fastest; None: one has none.
+        """Of a run that never rests: the fastest among the slowest modes of all looks; None where some look has none.
 
         Frozen time says little of a mode slower than the run; that every look has one is a sign that it is there.
         """

@@ -30,7 +30,10 @@ def held_from_its_start(run: Run) -> Scenario | None:
 
 
 def held_there(run: Run) -> Scenario | None:
-    """The same, whatever else drives the loop on; None where no reference can be held."""
+    """The scenario with its reference held where it is at the end of the run, whatever else drives the loop on.
+
+    None where no reference can be held.
+    """
     reference = run.demand.reference
     if reference is None:
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from workbench.contract.units import format_quantity as say
@@ -18,32 +19,22 @@ def check_energy(claim: Any, run: Run) -> Verdict:
     """
     text = f"energy balance of the run within {100 * claim.share:g} % of throughput"
     source = "energy stored against the integrated power flows"
+    undecided = partial(Verdict, "energy-balance", text, None, source=source, counted=claim.counted)
+    _, beyond = run.left
     gone = diverged("energy-balance", text, run, claim.counted, source)
-    if gone and not run.left[1]:
+    if gone and not beyond:
         return gone
     e = run.energy
-    if run.left[1] and (gone or e and e.share > claim.share):
-        return Verdict(
-            "energy-balance", text, None, worst=run.end, source=source, counted=claim.counted
+    if beyond and (gone or e is not None and e.share > claim.share):
+        return undecided(worst=run.end)
+    if e is None:
+        plant = type(run.loop.plant).__name__
+        return undecided(
+            worst=f"{plant} states no energy, so there is none to balance: leave this claim out"
         )
-    if (
-        e is None
-        or e.through == 0
-        or e.share > claim.share
-        and e.drift <= max(e.rounding, storage_floor(run))
-    ):
-        return Verdict(
-            "energy-balance",
-            text,
-            None,
-            source=source,
-            counted=claim.counted,
-            worst=(
-                "nothing moved: no energy to balance"
-                if e
-                else f"{type(run.loop.plant).__name__} states no energy, so there is none to balance: leave this claim out"
-            ),
-        )
+    in_noise = e.drift <= max(e.rounding, storage_floor(run))
+    if e.through == 0 or e.share > claim.share and in_noise:
+        return undecided(worst="nothing moved: no energy to balance")
     most = sorted(e.by.items(), key=lambda item: -abs(item[1]))[:3]
     return Verdict(
         key="energy-balance",

@@ -88,7 +88,8 @@ def _row(limit: Limit, run: Run, share: float) -> dict:
     size = size_of_limit(limit, value)
     inside = ready.within(limit)
     answer = inside.on(run.log.time, {name: run.log.array(name) for name in limit.signals})
-    k, room = answer.sample, answer.margin
+    k = answer.sample
+    room = answer.margin
     if limit.bearable:
         sentence = ready.borne(name_of(limit), share)
         reached = limit_reached(limit, value)

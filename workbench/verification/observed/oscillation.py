@@ -115,7 +115,7 @@ def looked_at(run: Run, floor: float, other: Run | None = None) -> dict[str, Lim
 
 
 def _cycling(run: Run, looked: Mapping[str, LimitCycle]) -> dict[str, LimitCycle]:
-    """Those that cycle; growth without a waveform needs the more samples."""
+    """The signals that cycle. One that grows without a waveform counts only where the run has samples enough."""
     enough = len(run.log.time) >= 2 * LEAST_TOLD
     return {
         name: cycle

@@ -32,7 +32,8 @@ def each_overshoot(run: Run) -> dict[str, np.ndarray]:
     for name, error in joint_errors(run).items():
         value = run.log.array(name)
         wanted = error + value
-        low, high = min(wanted.min(), value[0]), max(wanted.max(), value[0])
+        low = min(wanted.min(), value[0])
+        high = max(wanted.max(), value[0])
         if high - low > signal_floor(run.loop.plant, name):
             found[name] = np.maximum(np.maximum(value - high, low - value), 0.0) / (high - low)
     return found

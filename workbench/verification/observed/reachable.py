@@ -207,7 +207,8 @@ def _true_of_all(text: str, run: Run) -> bool:
 
 def _room(text: str, run: Run, part: Mapping[str, Any]) -> str:
     """Of the room of one part: of an error, or of signals of which the machine states how large is large."""
-    margin, unit = part["margin"], part["unit"]
+    margin = part["margin"]
+    unit = part["unit"]
     if margin is None:
         return ""
     named = signals_in(parse(text))

@@ -67,7 +67,8 @@ def answered(claim: Requirement, run: Any) -> tuple[Verdict, dict]:
     missing = missing_in(found)
     if missing:
         return gone or _undecided(claim, text, missing), {}
-    time, status = run.fine.log.time, run.log.status
+    time = run.fine.log.time
+    status = run.log.status
     own = scales(run.loop.plant)
 
     def scale(unit: str) -> float:

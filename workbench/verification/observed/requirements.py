@@ -107,7 +107,8 @@ def check_pressures(claim, run: Run) -> Verdict:
     if not run.loop.plant.pressure_names:
         return said(None, worst="the plant names no chamber pressures")
     answer, lowest, highest = _chambers(sentence, run)
-    k, below = answer.sample, answer.clause.startswith("p_lowest")
+    k = answer.sample
+    below = answer.clause.startswith("p_lowest")
     worst = int(lowest[:, k].argmin() if below else highest[:, k].argmax())
     rooms = np.minimum(lowest.min(axis=1) - claim.low, high - highest.max(axis=1))
     hollow = f"; {run.hollow[1]}" if run.hollow[1] else ""

@@ -151,7 +151,8 @@ def _held_for(
     """(start, what moves most from an instant (s) on) in runs that last twice as long; a start of which no share stays inside the
     strokes is left out."""
     long = replace(there.scenario, duration=2 * length)
-    left, found = list(starts), []
+    left = list(starts)
+    found = []
     for share in SHARES:
         if not left:
             break

@@ -62,7 +62,8 @@ def at_limit(run: Run) -> np.ndarray:
 def check_saturation(claim: Any, run: Run) -> Verdict:
     """Share of the run for which the command that is most often at its limit is there: `always (at_limit <= share)`."""
     sentence = ready.saturation(claim.share)
-    text, source = f"saturation: {sentence.shown}", "requirement on the run"
+    text = f"saturation: {sentence.shown}"
+    source = "requirement on the run"
     gone = diverged("saturation", text, run, claim.counted, source)
     if gone:
         return gone

@@ -146,28 +146,26 @@ def check_cavitation(claim: Any, run: Run) -> Verdict:
     length = float(a.t[-1] - a.t[0])
     if not length > 0:
         return said(None, worst="the run has no length")
-    oil = {name: float(_finite(np.trapezoid(q, a.t))) for name, q in a.drawn.items()}
     # What would draw a thousandth of what is allowed in the whole run.
     little = 1e-3 * claim.drawn / length
-    open_ = {
-        name: float(np.trapezoid(np.where(q > little, 1.0, 0.0), a.t))
-        for name, q in a.drawn.items()
-    }
-    lows = {
-        name: (float(low.min()), float(a.t[np.argmin(low)]), float(high.min()))
-        for name, (low, high) in a.ranges.items()
-    }
+    oil = {}
+    open_ = {}
+    for name, q in a.drawn.items():
+        oil[name] = float(_finite(np.trapezoid(q, a.t)))
+        open_[name] = float(np.trapezoid(np.where(q > little, 1.0, 0.0), a.t))
+    lowest = {name: float(low.min()) for name, (low, _) in a.ranges.items()}
     sucks = max(oil, key=lambda name: oil[name])
-    torn = min(lows, key=lambda name: lows[name][0])
-    least, when, _ = lows[torn]
+    torn = min(lowest, key=lambda name: lowest[name])
+    least = lowest[torn]
+    when = float(a.t[np.argmin(a.ranges[torn][0])])
     data = {
         "drawn": oil,
         "open": open_,
         "fastest": {name: float(q.max()) for name, q in a.drawn.items()},
-        "least": {name: ends[0] for name, ends in lows.items()},
+        "least": lowest,
     }
     room = claim.drawn - oil[sucks]
-    surely = min(ends[2] for ends in lows.values()) < claim.low
+    surely = min(float(high.min()) for _, high in a.ranges.values()) < claim.low
     if surely or not least >= claim.low and room >= 0:
         holds = False if surely else None
         margin = least - claim.low if np.isfinite(least) else None

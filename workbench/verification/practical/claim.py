@@ -134,7 +134,7 @@ def _besides(run: Run, spread: float) -> tuple[Assumption, ...]:
 
 
 def _nearer(run: Run, spread: float) -> tuple[Assumption, ...]:
-    """That starts are nearer than where nobody states how far, as an assumption that is not known to be enough."""
+    """The assumption that starts nearer than the default `spread` are enough, which nobody knows; none where they are not."""
     if not is_jointed(run.loop.plant) or spread >= SPREAD:
         return ()
     text = f"starts are no further off than {spread:.3g} rad or m, as `spread` states"

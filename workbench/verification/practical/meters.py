@@ -31,7 +31,7 @@ def meters(loop: System) -> tuple[str, ...]:
 
 
 def not_asked_back(loop: System) -> tuple[Assumption, ...]:
-    """As assumptions of a verdict on the loop's return, that these do not come back."""
+    """Assumptions of a verdict on the loop's return: states that only count do not come back."""
     return tuple(
         Assumption(f"{name} only counts: no rate, limit or law depends on it", True)
         for name in meters(loop)

@@ -23,7 +23,12 @@ SETTLE = 3.0  # s allowed for settling on a machine, at most
 
 @dataclass(frozen=True)
 class Nominal:
-    """The bound on v and what the nominal run says about it; v is NaN for a law without an accompanying function."""
+    """The bound on v, and what the nominal run says about it.
+
+    v, t, cause   largest v after settling in J, when it was in s, and what drove it; NaN for a law that states no v
+    bound         J;   stated: whether the user gave it
+    unsound       why no bound may be set on this run; "" where one may
+    """
 
     v: float
     t: float
@@ -36,26 +41,29 @@ class Nominal:
     def text(self) -> str:
         """The claim as a sentence."""
         back = "back on its path from other starts"
-        return (
-            f"practically stable, v ≤ {say(self.bound, 'J', 3)}, {back}"
-            if math.isfinite(self.bound)
-            else f"practically stable: {back}"
-        )
+        if math.isfinite(self.bound):
+            return f"practically stable, v ≤ {say(self.bound, 'J', 3)}, {back}"
+        return f"practically stable: {back}"
 
 
 def nominal_run(claim, run: Run) -> Nominal:
+    """What the undisturbed run allows: the bound that the claim states, or one from the largest settled v."""
     if not has_ledger(run.loop):
-        return Nominal(math.nan, math.nan, "", math.nan, True, "")
-    stated = claim.bound is not None
-    v, t, cause = settled_storage(run if stated else walking(run, claim.settle), claim.settle)
-    bound = claim.bound if stated else max(HEADROOM * v, storage_floor(run))
-    return Nominal(v, t, cause, bound, stated, "" if stated or run.left[1] else why_unsound(run))
+        return Nominal(math.nan, math.nan, "", math.nan, stated=True, unsound="")
+    if claim.bound is not None:
+        v, t, cause = settled_storage(run, claim.settle)
+        return Nominal(v, t, cause, claim.bound, stated=True, unsound="")
+    v, t, cause = settled_storage(walking(run, claim.settle), claim.settle)
+    bound = max(HEADROOM * v, storage_floor(run))
+    _, beyond = run.left
+    return Nominal(v, t, cause, bound, stated=False, unsound="" if beyond else why_unsound(run))
 
 
 def why_unsound(run: Run) -> str:
     """Why no bound may be set on this run: it oscillates, or its tool is far off; empty when neither."""
-    e = run.tool_error
-    far = e is not None and float(e[run.settled(SETTLE)].max()) > WORST_ERROR
-    return restless(run) or (
-        f"error {say(float(e[run.settled(SETTLE)].max()), run.error_unit, 3)}" if far else ""
-    )
+    if reason := restless(run):
+        return reason
+    if run.tool_error is None:
+        return ""
+    largest = float(run.tool_error[run.settled(SETTLE)].max())
+    return f"error {say(largest, run.error_unit, 3)}" if largest > WORST_ERROR else ""

@@ -23,7 +23,11 @@ RARE_RUNS = 20_000  # of splitting, where no number is stated
 @final
 @dataclass(frozen=True)
 class Spread:
-    """How a number is drawn: evenly between two values, evenly in its logarithm, or normal with mean and deviation."""
+    """How a number is drawn: evenly between two values, evenly in its logarithm, or normal with mean and deviation.
+
+    Exactly one of the three is given, with two numbers: in SI, or with a unit as text, `Spread(normal=("50 kg", "5 kg"))`.
+    Raises InputError for none, or more than one.
+    """
 
     uniform: tuple[Number, Number] | None = None
     log_uniform: tuple[Number, Number] | None = None
@@ -33,7 +37,7 @@ class Spread:
         if len(self.stated) != 1:
             raise InputError(
                 "expected one of uniform, log_uniform and normal",
-                mend="write {uniform: [0 kg, 100 kg]}",
+                mend="write {uniform: [0 kg, 100 kg]}, in Python Spread(uniform=(0.0, 100.0))",
             )
 
     @property
@@ -49,8 +53,8 @@ class Probability(_Checked):
     """Sentences are violated in at most a share of the runs over plants drawn at random, with a stated confidence.
 
     of: a sentence in signal temporal logic, or several, which share the confidence. over: path of a number of the true plant, or
-    the end of a path → how it is drawn; the law's model stays as it is. Runs that crash, diverge or leave a sentence undecided
-    count as violations. The draws are those of `seed`.
+    the end of a path → how it is drawn, {"payload.mass": Spread(normal=(50.0, 5.0))}; the law's model stays as it is. Runs that
+    crash, diverge or leave a sentence undecided count as violations. The draws are those of `seed`.
 
     runs: their number, fixed beforehand; left out, the fewest that can show the claim. sequential: stop as soon as the runs decide,
     by bounds that hold whenever one stops; `runs` is then the largest number. method "splitting": for rare violations; runs are

@@ -43,7 +43,8 @@ class Law:
         share = ndtr(z)
         if self.kind == "uniform":
             return self.a + (self.b - self.a) * share
-        low, high = math.log(self.a), math.log(self.b)
+        low = math.log(self.a)
+        high = math.log(self.b)
         return np.exp(low + (high - low) * share)
 
 

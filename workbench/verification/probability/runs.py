@@ -58,7 +58,8 @@ class Runs:
     def said(self, drawn: Sequence[Mapping[str, float]], seeds: Sequence[int]) -> list[list[Said]]:
         """What runs with these numbers (name → SI) and seeds of the noise say to each sentence."""
         found: list[list[Said]] = [[LOST] * len(self.sentences)] * len(drawn)
-        jobs, places = [], []
+        jobs = []
+        places = []
         for i, (values, seed) in enumerate(zip(drawn, seeds)):
             try:
                 jobs.append((self._loop(values), replace(self.run.scenario, seed=int(seed))))

@@ -123,7 +123,8 @@ def split(
     population = _first(score, dimensions, count, noisy, rng)
     levels: list[float] = []
     accepted: list[float] = []
-    runs, σ = count, FIRST_MOVE
+    runs = count
+    σ = FIRST_MOVE
     while np.mean(population.scores > 0) < SHARE:
         level = next_level(population.scores)
         if level is None:
@@ -196,7 +197,8 @@ def filled(above: Population, count: int, move: Move) -> tuple[Population, float
     accepted: list[np.ndarray] = []
     for step in range(1, int(lengths.max())):
         going = lengths > step
-        now, lengths = now.taken(going), lengths[going]
+        now = now.taken(going)
+        lengths = lengths[going]
         now, yes = move(now)
         parts.append(now)
         accepted.append(yes)

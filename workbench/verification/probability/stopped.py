@@ -20,7 +20,8 @@ def by_stopping(claim: Any, runs: Runs, tick: Callable[[], None]) -> Verdict:
     every = draws(claim, runs, claim.number)
     sequence = Sequence(claim.at_most, claim.share)
     parts: list[Seen] = []
-    least, bounds = [0.0], [1.0]
+    least = [0.0]
+    bounds = [1.0]
     for part in in_batches(runs, every):
         parts.append(part)
         tick()

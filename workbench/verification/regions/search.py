@@ -93,12 +93,10 @@ def _largest(a, b, k, T, metric, starts, size=None):
     import cvxpy as cp
 
     m, n = k.shape
-    Q, Y, s, room = (
-        cp.Variable((n, n), symmetric=True),
-        cp.Variable((m, n)),
-        cp.Variable(m),
-        cp.Variable(),
-    )
+    Q = cp.Variable((n, n), symmetric=True)
+    Y = cp.Variable((m, n))
+    s = cp.Variable(m)
+    room = cp.Variable()
     S = cp.diag(s)
     grown = cp.Variable() if size is None else size
     if T is None:

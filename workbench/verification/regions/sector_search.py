@@ -33,12 +33,10 @@ def search(loop: Sector, criterion: str = "circle") -> SectorCertificate | None:
     if criterion != "circle":
         A, low, high = A - B @ np.diag(low) @ C, 0 * low, high - low
     n, m = B.shape
-    P, τ, λ, margin = (
-        cp.Variable((n, n), symmetric=True),
-        cp.Variable(m),
-        cp.Variable(m),
-        cp.Variable(),
-    )
+    P = cp.Variable((n, n), symmetric=True)
+    τ = cp.Variable(m)
+    λ = cp.Variable(m)
+    margin = cp.Variable()
     slope = None if loop.slope is None else loop.slope - loop.low
     form, y = _fall(A, B, C, low, high, slope, P, τ, λ, criterion, loop.T)
     size = 1 / (1 + np.linalg.norm(y, axis=0))  # w counts in units of y

@@ -79,7 +79,7 @@ def _kind(name: str, path: Path) -> Kind:
 
 
 def _ranged(found: Sequence[Direction], name: str, ends: Sequence) -> list[Direction]:
-    """Those directions that a name stands for whose unit its range has, with the range."""
+    """The directions of one name that have the unit of its range, with the range."""
     units = {d.unit for d in found}
     if len(units) == 1:
         return [within(d, name, ends) for d in found]

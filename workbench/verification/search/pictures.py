@@ -60,7 +60,8 @@ def importance(places: np.ndarray, scores: np.ndarray) -> np.ndarray:
     places (k, n) in [−1, 1]; scores (k,), not a number for runs that could not be made. Zeros where no run tells.
     """
     made = np.isfinite(scores)
-    z, s = places[made], scores[made]
+    z = places[made]
+    s = scores[made]
     if not len(z):
         return np.zeros(places.shape[1])
     terms = np.hstack([z, z * z])
@@ -96,7 +97,8 @@ def curves(nominal: Run, closest: Run, found: Score) -> list[dict]:
     [{name, unit, nominal: (t, y), closest: (t, y), edges: where it is violated, as far as that is a number}]
     """
     drawn = _margins(nominal, closest, found.requirement)
-    before, after = _errors(nominal), _errors(closest)
+    before = _errors(nominal)
+    after = _errors(closest)
     limit = found.verdict.limit if found.requirement == "tracking" else None
     for name in [name for name in before if name in after][:MOST_CURVES]:
         unit, y = before[name]

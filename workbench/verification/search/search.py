@@ -97,7 +97,8 @@ class Search:
     def _made(self, every: list[dict[Direction, float]], look=None) -> list[Score]:
         """Scores of runs with these values; look: called with each run and its score."""
         found = [Score(REFUSED)] * len(every)
-        jobs, numbers = [], []
+        jobs = []
+        numbers = []
         for i, amounts in enumerate(every):
             try:
                 jobs.append(moved(self.run.loop, self.run.scenario, amounts))

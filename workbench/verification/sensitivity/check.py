@@ -48,7 +48,8 @@ class Case:
     def margins(self, values: Sequence[Mapping[str, float]]) -> np.ndarray:
         """Margins (k, m) of runs whose numbers (path → SI) are these; NaN where a run has none."""
         found = np.full((len(values), len(self.rows)), np.nan)
-        jobs, places = [], []
+        jobs = []
+        places = []
         for i, one in enumerate(values):
             try:
                 plant = bind(self.run.loop.plant, one)
@@ -114,22 +115,28 @@ def check_sensitivity(
 
 def _slopes(case: Case, named: Mapping, move: Margins, seed: int) -> list[list[Slope]]:
     """For every margin the slope of each number: exact where it has one, by runs beside the case, over a range at kinks."""
-    exact = derivatives(case, named, move)
-    rest = [name for i, name in enumerate(named) if any(some[i] is None for some in exact)]
-    beside = slopes(move, rest) if rest else [[] for _ in exact]
-    others = [{slope.name: slope for slope in some} for some in beside]
-    found = [
-        [one or other[name] for one, name in zip(some, named)] for some, other in zip(exact, others)
-    ]
+    found = derivatives(case, named, move)
+    inexact = [name for i, name in enumerate(named) if any(some[i] is None for some in found)]
+    if inexact:
+        beside = map(_by_name, slopes(move, inexact))
+        found = [_completed(some, named, others) for some, others in zip(found, beside)]
     rough = [name for i, name in enumerate(named) if any(_rough(some, i) for some in found)]
     if not rough:
         return found
-    over = effects(move, rough, seed)
-    ranged = [{slope.name: slope for slope in some} for some in over]
+    ranged = map(_by_name, effects(move, rough, seed))
     return [
         [_better(one, others.get(one.name), _rough(some, i)) for i, one in enumerate(some)]
         for some, others in zip(found, ranged)
     ]
+
+
+def _by_name(some: Sequence[Slope]) -> dict[str, Slope]:
+    return {slope.name: slope for slope in some}
+
+
+def _completed(some: Sequence, named: Mapping, others: Mapping[str, Slope]) -> list[Slope]:
+    """The slopes of one margin, those of `others` where there is no exact one."""
+    return [one or others[name] for one, name in zip(some, named)]
 
 
 def _rough(some: Sequence[Slope], i: int) -> bool:

@@ -42,13 +42,15 @@ def effects(margins: Margins, names: Sequence[str], seed: int = 0) -> list[list[
     points = 1 + REACH * (2 * paths(len(names), seed) - 1)
     asked = [dict(zip(names, map(float, point))) for path in points for point in path]
     found = np.asarray(margins(asked), float).reshape(*points.shape[:2], -1)
-    steps, change = np.diff(points, axis=1), np.diff(found, axis=1)
+    steps = np.diff(points, axis=1)
+    change = np.diff(found, axis=1)
     which = np.abs(steps).argmax(axis=2)
     size = np.take_along_axis(steps, which[..., None], axis=2)[..., 0]
     effect = 0.1 * change / size[..., None]
     order = np.argsort(which, axis=1)
     each = np.take_along_axis(effect, order[..., None], axis=1)
-    mean, spread = each.mean(axis=0), each.std(axis=0, ddof=1)
+    mean = each.mean(axis=0)
+    spread = each.std(axis=0, ddof=1)
     return [
         [Slope(n, float(mean[i, j]), float(spread[i, j]), MORRIS) for i, n in enumerate(names)]
         for j in range(found.shape[2])

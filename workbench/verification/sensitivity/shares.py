@@ -50,8 +50,10 @@ def shares(
             rng=np.random.default_rng(seed),
         )
         ends = found.bootstrap(CONFIDENCE, RESAMPLES)
-    first, total = np.atleast_2d(found.first_order), np.atleast_2d(found.total_order)
-    alone, whole = ends.first_order.confidence_interval, ends.total_order.confidence_interval
+    first = np.atleast_2d(found.first_order)
+    total = np.atleast_2d(found.total_order)
+    alone = ends.first_order.confidence_interval
+    whole = ends.total_order.confidence_interval
     between = lambda e, j, i: (
         float(np.atleast_2d(e.low)[j, i]),
         float(np.atleast_2d(e.high)[j, i]),

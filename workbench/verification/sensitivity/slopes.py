@@ -55,7 +55,8 @@ def slopes(margins: Margins, names: Sequence[str]) -> list[list[Slope]]:
     found = np.asarray(margins(asked), float).reshape(len(names), len(FACTORS), -1)
     wide = (found[:, 3] - found[:, 0]) / (2 * STEP)
     narrow = (found[:, 2] - found[:, 1]) / STEP
-    slope, error = (4 * narrow - wide) / 3, np.abs(narrow - wide)
+    slope = (4 * narrow - wide) / 3
+    error = np.abs(narrow - wide)
     return [
         [
             Slope(name, float(0.1 * slope[i, j]), float(0.1 * error[i, j]))

@@ -50,7 +50,8 @@ class Words:
 
     def formula(self, read: Callable[[], S.Part], what: str) -> S.Formula:
         """What `read` finds, which has to be a formula."""
-        first, found = self.next, read()
+        first = self.next
+        found = read()
         if isinstance(found, EXPRESSIONS):
             piece = self.text[found.span[0] : found.span[1]][:40]
             self.refuse(
@@ -62,7 +63,8 @@ class Words:
 
     def expression(self, read: Callable[[], S.Part], what: str) -> S.Expression:
         """What `read` finds, which has to be a quantity."""
-        first, found = self.next, read()
+        first = self.next
+        found = read()
         if not isinstance(found, EXPRESSIONS):
             self.refuse(
                 first,

@@ -50,9 +50,11 @@ def _of_until(
         return None
     samples = np.arange(span.start, span.stop)
     if formula.past:
-        order, path = samples[::-1], np.arange(k, span.start - 1, -1)
+        order = samples[::-1]
+        path = np.arange(k, span.start - 1, -1)
     else:
-        order, path = samples, np.arange(k, span.stop)
+        order = samples
+        path = np.arange(k, span.stop)
     held = np.concatenate([[np.inf], np.minimum.accumulate(left[path])[:-1]])
     reached = np.minimum(right[order], held[np.abs(order - k)])
     best = int(np.argmax(reached))

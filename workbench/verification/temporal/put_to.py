@@ -26,7 +26,8 @@ def _ask(monitor: Monitor, formula: S.Formula, at: np.ndarray, found: dict) -> N
             _ask(monitor, part, at, found)
         return
     window = monitor.window(formula)
-    first, last = window.first[at], window.last[at]
+    first = window.first[at]
+    last = window.last[at]
     if isinstance(formula, S.Timed):
         _ask(monitor, formula.part, covered(first, last, len(at)), found)
         return

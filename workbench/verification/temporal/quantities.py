@@ -27,7 +27,8 @@ class Quantities:
         read: Callable[[], S.Part],
         made: type[S.Sum] | type[S.Product],
     ) -> S.Part:
-        begin, first = self.words.next.begin, read()
+        begin = self.words.next.begin
+        first = read()
         if not self.words.sees(*signs):
             return first
         what = "a term of a sum" if made is S.Sum else "a factor of a product"
@@ -35,7 +36,8 @@ class Quantities:
             self.words.refuse(
                 self.words.next, f"{what} has to be a quantity", "take the comparison out of it"
             )
-        parts, directions = [first], [1]
+        parts = [first]
+        directions = [1]
         while self.words.sees(*signs):
             directions.append(1 if self.words.take().text == signs[0] else -1)
             parts.append(self.words.expression(read, what))

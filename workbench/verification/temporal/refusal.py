@@ -12,9 +12,11 @@ AROUND = 30  # characters of the sentence that a message repeats on either side
 
 def refusal(text: str, column: int, what: str, mend: str) -> InputError:
     """The error at a column of the sentence, counted from 1."""
-    begin, end = max(0, column - 1 - AROUND), column - 1 + AROUND
+    begin = max(0, column - 1 - AROUND)
+    end = column - 1 + AROUND
     piece = " ".join(text[begin:end].split())
-    before, after = "…" if begin else "", "…" if end < len(text) else ""
+    before = "…" if begin else ""
+    after = "…" if end < len(text) else ""
     where = f"column {column}, in “{before}{piece}{after}”" if piece else f"column {column}"
     return InputError(f"{where}: {what}", mend=mend)
 

@@ -158,7 +158,8 @@ class Sentence:
         answer = replace(answer, idle=idle, never=never, blind=blind)
         if at is None:
             return answer
-        c, k = at.comparison, at.sample
+        c = at.comparison
+        k = at.sample
         turned = -1.0 if known == -monitor.margins[c][k] != 0 else 1.0
         return replace(
             answer,
@@ -197,7 +198,8 @@ class Sentence:
 
     def _values(self, c: S.Comparison, columns: Columns, k: int) -> str:
         """The sides of a comparison at a sample, those with signals: 'tool_error = 4.2 mm'."""
-        at, unit = {name: column[k] for name, column in columns.items()}, self.units[c.span]
+        at = {name: column[k] for name, column in columns.items()}
+        unit = self.units[c.span]
         sides = [side for side in (c.left, c.right) if constant(side) is None]
         return ", ".join(f"{self.piece(s)} = {say(float(value(s, at)), unit, 3)}" for s in sides)
 
@@ -238,7 +240,7 @@ def read(text: str, table: Mapping[str, str]) -> Sentence:
 
 
 def understood(text: str, table: Mapping[str, str]) -> Sentence:
-    """The same, whatever its bounds."""
+    """The sentence as `read` gives it, also where its bounds contradict each other."""
     units = Units(text, table)
     formula = units.formula(parse(text))
     if units.plain:  # people read the units that their numbers were given

@@ -68,7 +68,7 @@ def table(loop: System, demand: Demand) -> dict[str, str]:
 
 
 def table_before(loop: System, scenario: Scenario) -> dict[str, str]:
-    """The same, before there is a run."""
+    """The signals that a sentence may name, with their units, before there is a run."""
     return table(loop, Demand(loop, scenario, start_state(loop, scenario)))
 
 

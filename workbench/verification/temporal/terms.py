@@ -202,7 +202,8 @@ def _multiplied(factors: list, signs: tuple[int, ...]):
 def margin(comparison: S.Comparison, columns: Mapping[str, np.ndarray]) -> np.ndarray:
     """How far a comparison is met (N,): larger side less smaller side, negative where it is broken, in the unit of both."""
     with np.errstate(all="ignore"):
-        left, right = value(comparison.left, columns), value(comparison.right, columns)
+        left = value(comparison.left, columns)
+        right = value(comparison.right, columns)
         return right - left if comparison.operator in ("<", "<=") else left - right
 
 

@@ -90,7 +90,8 @@ def tokens(text: str) -> list[Token]:
             f"a sentence of {len(text)} characters, at most {LONGEST}",
             mend="state several requirements, each in a sentence of its own",
         )
-    found, at = [], 0
+    found = []
+    at = 0
     while at < len(text):
         match = _GRAMMAR.match(text, at)
         if match is None:

@@ -135,7 +135,8 @@ def _covered(values, first, last, choose):
 
 
 def _of_octave(values, first, last, octave, choose):
-    size, begin = 1 << octave, int(first.min())
+    size = 1 << octave
+    begin = int(first.min())
     slid = _slid(values[begin : int(last.max()) + 1], size, choose)
     return choose(slid[first - begin], slid[last - (size - 1) - begin])
 
@@ -168,7 +169,9 @@ def _unbounded(left: np.ndarray, right: np.ndarray, ahead: float) -> np.ndarray:
 
     The maps x ↦ max(p, min(q, x)) are closed under composition, so suffixes of all lengths follow by doubling.
     """
-    p, q, n = right.copy(), left.copy(), len(left)
+    p = right.copy()
+    q = left.copy()
+    n = len(left)
     reach = 1
     while reach < n:
         merged = np.maximum(p[:-reach], np.minimum(q[:-reach], p[reach:]))

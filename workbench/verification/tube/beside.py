@@ -36,51 +36,57 @@ def taken(c: Tube, seen: Seen) -> np.ndarray:
 def pictured(
     run: Run, c: Tube, share: np.ndarray, half: dict[str, float], question: Posed, size: int
 ) -> dict:
-    """Arrays of the figure: instants, half-widths and hulls of what moves, bounds of the tool's error and of v, what every
-    sample adds, and where it is tight.
+    """Arrays of the figure of a tube.
+
+    t, width, hull   instants in s; name of a state that moves → half-width of the tube, and of the runs beside it
+    told             bounds of the tool's error and of v
+    grown, tight     what every sample adds, as a share of the half-width, and where that is most
+    size, runs       of the certificate; how many runs are beside the tube
 
     share: what samples add, as `taken`. size: of the certificate, in bytes. Where the tube begins later than the run there are
-    no others beside it, since a run begins with the law's memory as it is at first.
+    no runs beside it, since a run begins with the law's memory as it is at first.
     """
-    moving = [j for j, i in enumerate(c.section) if not c.flow.still()[i]]
-    starts = shares(sum(1 for value in half.values() if value) + len(question.free.numbers))
+    still = c.flow.still()
+    moving = [j for j, i in enumerate(c.section) if not still[i]]
     columns = [int(c.section[j]) for j in moving]
+    own = [question.states[i] for i in columns]
+    starts = shares(sum(1 for value in half.values() if value) + len(question.free.numbers))
     if question.begins:
         starts = starts[:0]
     others = hull(run, half, question.free.numbers, starts, columns)[: len(c.z)]
-    states = question.states
-    reach = shown(c.reach[:, 0, c.section])
-    grown = share.max(axis=1)
-    tightest = int(np.argmax(grown))
-    own = [states[c.section[j]] for j in moving]
     kept = drawn(np.arange(len(others)))
-    most = measured(c)[1]
+    reach = shown(c.reach[:, 0, c.section])
+    _, most = measured(c)
+    bounded = {name: i for i, name in enumerate(c.told) if name in (TOOL_ERROR, STORED)}
     return {
         "t": question.begins + kept * c.T,
         "width": dict(zip(own, reach[kept][:, moving].T)),
         "hull": dict(zip(own, others[kept].T)),
-        "told": {
-            name: most[kept, i] for i, name in enumerate(c.told) if name in (TOOL_ERROR, STORED)
-        },
-        "grown": grown[kept],
-        "tight": {
-            "t": question.begins + tightest * c.T,
-            "grown": grown[tightest],
-            "by": states[c.section[int(share[tightest].argmax())]],
-            "edges": len(np.unique(c.splits[:, 0])) if c.splits.size else 0,
-        },
-        "size": {
-            "samples": len(c.z),
-            "states": len(c.section),
-            "bytes": size,
-        },
+        "told": {name: most[kept, i] for name, i in bounded.items()},
+        "grown": share.max(axis=1)[kept],
+        "tight": _tightest(c, share, question),
+        "size": {"samples": len(c.z), "states": len(c.section), "bytes": size},
         "runs": len(starts),
+    }
+
+
+def _tightest(c: Tube, share: np.ndarray, question: Posed) -> dict:
+    """The sample that adds most to a half-width: when, how much, of which state; and how many samples were split."""
+    grown = share.max(axis=1)
+    node = int(np.argmax(grown))
+    widest = int(share[node].argmax())
+    return {
+        "t": question.begins + node * c.T,
+        "grown": grown[node],
+        "by": question.states[c.section[widest]],
+        "edges": len(np.unique(c.splits[:, 0])) if c.splits.size else 0,
     }
 
 
 def drawn(nodes: np.ndarray) -> np.ndarray:
     """Nodes drawn: more of the beginning, where widths change most, than of what comes later."""
-    first, rest = nodes[: ROWS // 2], nodes[ROWS // 2 :]
+    first = nodes[: ROWS // 2]
+    rest = nodes[ROWS // 2 :]
     return np.concatenate([first, rest[:: max(1, len(rest) // (ROWS // 2))]])
 
 

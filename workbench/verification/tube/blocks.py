@@ -134,7 +134,8 @@ def carried(c: Tube, rows: Rows, Z: Deviations, turns: bool) -> tuple:
     Z = Deviations(Z.G, Z.kept, Z.B)
     need = np.zeros((len(rows.node), c.stages + 1, c.states))
     share = np.zeros(len(rows.node))
-    segments, balls = c.segments[rows.node], c.balls[rows.node]
+    segments = c.segments[rows.node]
+    balls = c.balls[rows.node]
     X = reciprocal(balls)
     for r, k in enumerate(rows.node):
         Z.merged()
@@ -152,7 +153,7 @@ def carried(c: Tube, rows: Rows, Z: Deviations, turns: bool) -> tuple:
 
 
 def crossed(seen: Seen | Rows, held: np.ndarray, nodes: np.ndarray) -> np.ndarray:
-    """Both sides of zero for every held command that may change its sign at a node; where too many may, for none of it."""
+    """Rows for both sides of zero of every held command that may change its sign at a node; none of a node where too many may."""
     own = np.flatnonzero(held)
     crossing = (seen.low[:, own] < 0) & (seen.high[:, own] > 0)
     crossing[crossing.sum(axis=1) > MOST_SPLITS] = False
@@ -172,7 +173,8 @@ class Fits:
 
     def put(self, c: Tube, nodes: np.ndarray, share: np.ndarray | None = None) -> Tube:
         """The tube with those of these nodes. share: of balls that was needed: these grow where it was too much."""
-        segments, balls = c.segments.copy(), c.balls.copy()
+        segments = c.segments.copy()
+        balls = c.balls.copy()
         segments[nodes], balls[nodes] = self.segments[nodes], self.balls[nodes]
         if share is not None:
             own = nodes[np.isfinite(share[nodes])]

@@ -60,7 +60,8 @@ def varied(claim: Any, loop: Any) -> tuple[Varied, ...]:
     own = {leaf.path: leaf for leaf in leaves(loop.plant)} if claim.parameters else {}
     found = []
     for path, (low, high) in ranges(loop.plant, claim.parameters, "parameters").items():
-        value, unit = float(own[path].value), own[path].info.unit
+        value = float(own[path].value)
+        unit = own[path].info.unit
         if not low <= value <= high:
             raise InputError(
                 f"parameters.{path}: the run has {say(value, unit)}, expected between {say(low, unit)} and {say(high, unit)}",
@@ -94,7 +95,8 @@ def late(claim: Any, loop: Any) -> Late | None:
     """Bounds of the dead time, if it is known to bounds: within the sample that the run's own ends in."""
     if claim.delay is None:
         return None
-    lag, T = float(loop.lag), float(loop.period)
+    lag = float(loop.lag)
+    T = float(loop.period)
     if not lag:
         raise InputError(
             "delay: the run has none that ends between two samples",

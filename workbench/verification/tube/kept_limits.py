@@ -48,7 +48,8 @@ def beyond_limits(run: Any, question: Posed, c: Tube, seen: Seen) -> list[str]:
         if limit.low <= low and high <= limit.high:
             continue
         edge = limit.high if limit.low <= low else limit.low
-        least, most = say(low, limit.unit), say(high, limit.unit)
+        least = say(low, limit.unit)
+        most = say(high, limit.unit)
         found.append(
             f"{limit.name} is only known to stay between {least} and {most}, the machine's limit is {say(edge, limit.unit)}"
         )
@@ -92,7 +93,8 @@ def known(
         return -np.inf, np.inf
     fixed = prelude.run(iv, [Interval(float(p)) for p in c.parameters], lambda x: x)
     nodes = np.flatnonzero((seen.low <= seen.high).all(axis=1))
-    low, high = np.inf, -np.inf
+    low = np.inf
+    high = -np.inf
     for i in range(0, len(nodes), AT_ONCE):
         some = nodes[i : i + AT_ONCE]
         box = [Interval(seen.low[some, j], seen.high[some, j]) for j in range(c.states)]

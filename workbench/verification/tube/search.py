@@ -37,7 +37,7 @@ def searched(question: Posed, progress: Share) -> Result:
 
 
 def as_it_is(c: Tube) -> Tube:
-    """Its steps need no polynomials."""
+    """The tube without polynomials: its steps need none."""
     return c
 
 

@@ -37,6 +37,7 @@ def _in_the_middle(count: Sequence[int]) -> int:
     """The middle of the longest stretch at which this is largest."""
     most = np.asarray(count) == np.max(count)
     edges = np.flatnonzero(np.diff([False, *most, False]))
-    begins, ends = edges[::2], edges[1::2]
+    begins = edges[::2]
+    ends = edges[1::2]
     longest = int(np.argmax(ends - begins))
     return int(begins[longest] + ends[longest] - 1) // 2

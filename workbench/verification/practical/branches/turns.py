@@ -96,12 +96,14 @@ def _between(
     run: Run, law: Switching, origin: np.ndarray, move: np.ndarray, j: int, turn: _Turn, k: int
 ) -> float:
     """The share of a move at which command j turns, between places k − 1 and k."""
-    inside, outside = float(turn.shares[k - 1]), float(turn.shares[k])
+    inside = float(turn.shares[k - 1])
+    outside = float(turn.shares[k])
     u = law.ask(run, 0, origin[:, None]).commands[j, 0]
     for _ in range(ROUNDS):
         shares = np.linspace(inside, outside, PARTS + 2)
         asked = law.ask(run, 0, origin[:, None] + move[:, None] * shares[1:-1]).commands[j] - u
         odd = [turn.odd(k, U, share) for U, share in zip(asked, shares[1:-1])]
         first = int(np.argmax([*odd, True])) + 1
-        inside, outside = float(shares[first - 1]), float(shares[first])
+        inside = float(shares[first - 1])
+        outside = float(shares[first])
     return outside

@@ -112,7 +112,8 @@ class Way:
             margins = self.asked(shares[1:-1]).margins(self.side)[self.k]
             beyond = np.append(self.side * margins < 0, True)
             first = int(np.argmax(beyond)) + 1
-            inside, outside = float(shares[first - 1]), float(shares[first])
+            inside = float(shares[first - 1])
+            outside = float(shares[first])
         return inside, outside
 
     def change(self, inside: float, outside: float) -> str:

@@ -20,7 +20,7 @@ def counted(memory: Memory) -> list[float]:
 
 
 def set_on(memory: Memory, values: list[float]) -> Memory:
-    """The same with other numbers; whole ones stay whole."""
+    """The memory with other numbers in it; whole numbers stay whole."""
     left = iter(values)
 
     def take(old: Any) -> Any:

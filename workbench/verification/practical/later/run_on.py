@@ -67,7 +67,8 @@ def _wanted(run: Run) -> float:
 
 def off_later(run: Run, seen: Run) -> str:
     """In words, when the error is first larger than MORE times its largest value in the run; "" for never."""
-    before, off = run.tool_error, seen.tool_error
+    before = run.tool_error
+    off = seen.tool_error
     if before is None or off is None:
         return ""
     most = MORE * max(float(np.nanmax(before)), floor_of(run))
@@ -86,7 +87,8 @@ def _elsewhere(run: Run, seen: Run) -> str:
     late = seen.log.time > run.scenario.length()
     for name, values in _signals(seen):
         had = values[~late]
-        low, high = float(had.min()), float(had.max())
+        low = float(had.min())
+        high = float(had.max())
         room = max(BEYOND * (high - low), signal_floor(run.loop.plant, name))
         out = np.flatnonzero(late & ((values < low - room) | (values > high + room)))
         if len(out):

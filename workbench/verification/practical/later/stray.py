@@ -36,7 +36,8 @@ def stray(
     """
     rng = np.random.default_rng(1)
     inside = np.array([answer(t) for t in (0.0, length, *length * rng.uniform(size=within))])
-    low, high = inside.min(axis=0), inside.max(axis=0)
+    low = inside.min(axis=0)
+    high = inside.max(axis=0)
     room = SLACK * (high - low) + least * np.abs(inside).max(axis=0)
     drawn = length * np.exp(rng.uniform(0.0, np.log(until(length) / length), after))
     for t in np.sort([*drawn, *also]):

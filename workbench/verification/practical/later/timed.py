@@ -113,7 +113,7 @@ class _Traced:
         return np.concatenate([here, self._at(t, self.x + self.off) - here])
 
     def margins(self, times: np.ndarray) -> np.ndarray:
-        """Those of its comparisons that know the time, (k, N)."""
+        """Margins of the comparisons that know the time, (k, N), at N times."""
         if self.compared is None:
             return np.zeros((0, len(times)))
         x = np.repeat(self.x[:, None], len(times), axis=1)
@@ -176,7 +176,7 @@ class _Plant:
         return np.concatenate([here, self._at(t, self.x + self.off) - here])
 
     def margins(self, times: np.ndarray) -> np.ndarray:
-        """Those of its comparisons that know the time, (k, N)."""
+        """Margins of the comparisons that know the time, (k, N), at N times."""
         if self.traced is None or self.compared is None:
             return np.zeros((0, len(times)))
         constants = self.traced.constants(self.plant)

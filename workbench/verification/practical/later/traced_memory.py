@@ -93,7 +93,8 @@ class _Gains:
 
     def before_limits(self, t: float) -> float:
         """The last instant between the run's end and t at which no command is at its limit yet."""
-        inside, beyond = self.end, t
+        inside = self.end
+        beyond = t
         for _ in range(HALVINGS):
             middle = 0.5 * (inside + beyond)
             if self.gains(middle)[1].any():
@@ -136,9 +137,11 @@ def _command(run: Run, traced: Traced) -> Callable[..., np.ndarray]:
     """What the law commands at (t, x, w), with the constants of its trace."""
     commands = names(run.loop.controller.commands)
     if run.loop.period is None:
-        part, listed = traced.log, names(run.loop.monitors)
+        part = traced.log
+        listed = names(run.loop.monitors)
     else:
-        part, listed = traced.jump, names(run.loop.states)
+        part = traced.jump
+        listed = names(run.loop.states)
         commands = [f"{name}_held" for name in commands]
     rows = [listed.index(name) for name in commands]
     return lambda *at: np.array(part(*at)).ravel()[rows]

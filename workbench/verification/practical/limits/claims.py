@@ -71,7 +71,8 @@ def _beside(run: Run, count: int) -> int:
     Else one after the other: a run beyond the edge that nobody asks for would take as long as any other, and scans have a thread
     each.
     """
-    loop, scenario = run.loop, run.scenario
+    loop = run.loop
+    scenario = run.scenario
     enough = count * samples((loop, scenario)) >= PAYING
     return width() if enough and has_lane(loop, scenario) else 1
 

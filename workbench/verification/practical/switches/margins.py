@@ -69,7 +69,7 @@ class Beside(NamedTuple):
     flow: np.ndarray
 
     def margins(self, side: float) -> np.ndarray:
-        """Those that are the first to leave this side."""
+        """The margins of the runs that are the first to leave this side."""
         return self.low if side > 0 else self.high
 
 

@@ -71,7 +71,8 @@ class OnOwnPlant:
         x = points[: len(run.loop.plant.states)]
         t = np.full(points.shape[1], run.log.time[row])
         margins, rates = self.flow.at(run.loop.plant, t, x, _inputs(run, there.commands))
-        low, high = np.vstack([there.low, margins]), np.vstack([there.high, margins])
+        low = np.vstack([there.low, margins])
+        high = np.vstack([there.high, margins])
         return there._replace(low=low, high=high, flow=rates)
 
     def remembers(self, run: Run) -> bool:

@@ -186,7 +186,7 @@ def measured(c: Tube) -> tuple[np.ndarray, np.ndarray]:
 
 
 def told(c: Tube, nodes: np.ndarray, fixed: list) -> tuple[np.ndarray, np.ndarray]:
-    """The same of some nodes. fixed: what the loop's parameters give."""
+    """(low, high) of what is told at some nodes, as `measured`. fixed: what the loop's parameters give."""
     z = c.z[nodes]
     reach = c.reach[nodes, 0]
     with np.errstate(all="ignore"):

@@ -38,7 +38,8 @@ class Kinks:
 
     def divided(self, d: Form) -> tuple:
         r = d.reach
-        yes, no = d.near.lo >= 0, d.near.hi <= 0
+        yes = d.near.lo >= 0
+        no = d.near.hi <= 0
         with np.errstate(all="ignore"):
             above = np.where(d.at.lo > 0, np.minimum(d.at.lo / r * (1 - 4 * UNIT), 1.0), 0.0)
             below = np.where(d.at.hi < 0, np.minimum(-d.at.hi / r * (1 - 4 * UNIT), 1.0), 0.0)

@@ -54,7 +54,8 @@ def jumped(program: Program, runs: Runs, given: Any, held: np.ndarray) -> None:
         added = up(np.einsum("rij,rj->ri", radius[:, :n], runs.reach))
     else:
         Φ, added, values = linearised(program, given(runs.centre), 1, box, runs.spread())
-        Φ, added = Φ[:, :n], added[:, :n]
+        Φ = Φ[:, :n]
+        added = added[:, :n]
 
     def after() -> tuple[list, list]:
         return runs.centre, program.run(iv, given(runs.centre), lambda x: x)[:n]
@@ -116,7 +117,8 @@ def flowed(program: Program, runs: Runs, given: Any, h: float, order: int) -> No
         E = runs.reach
         box = picard(program, given, around(runs.centre, E, runs.sides), h)
         _, A, D = gradient(program, given(box), 1, n, len(E))
-        A, D = A[:, :n], D[:, :n]
+        A = A[:, :n]
+        D = D[:, :n]
         Φ, Q, truncated = exponential(A, E, h)
         added = deviation(runs.beyond, A, D, Q, truncated, E, h)
     else:

@@ -65,7 +65,8 @@ def proved(c: Tube) -> str:
         numbers += [rounded(c.low[i], False), rounded(c.high[i], True)]
         lines.append(f"  {c.names[i]:16s}" + " ".join(f"{v:>13s}" for v in numbers))
     for i in np.setdiff1d(np.arange(c.states), c.section):
-        low, high = rounded(c.low[i], False), rounded(c.high[i], True)
+        low = rounded(c.low[i], False)
+        high = rounded(c.high[i], True)
         lines.append(f"  {c.names[i]} between {low} and {high}")
     lines += [
         f"  {name} between {rounded(low, False)} and {rounded(high, True)} at every sample"
