@@ -66,13 +66,18 @@ def riccati(A, B, Q, R, S=None) -> Riccati:
             mend="every unstable or integrating mode must be moved by an input and seen by the cost",
         )
     residual, radius, low, K, P = best
+    _check_solution(residual, radius, low)
+    return Riccati(K, P, radius, residual)
+
+
+def _check_solution(residual: float, radius: float, low: float) -> None:
+    """InputError for a solution that is none. low: smallest eigenvalue of P, in the units that were found."""
     if not (residual <= RESIDUAL and radius < 1.0 and low >= -1e-9):
         raise InputError(
             f"the linear–quadratic gain does not pass its check: residual {residual:.2g}, closed-loop "
             f"spectral radius {radius:.9g}, smallest eigenvalue of P {low:.2g} (scaled)",
             mend="scale the weights alike, and let the cost see every mode that is not stable by itself",
         )
-    return Riccati(K, P, radius, residual)
 
 
 def _solved(A, B, Q, R, S) -> tuple[np.ndarray, np.ndarray]:

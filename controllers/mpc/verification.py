@@ -78,12 +78,6 @@ def ingredients(law, r, lost: tuple[str, ...] = ()) -> tuple[TerminalIngredients
         q.y_min - y_s,
         q.y_max - y_s,
     )
-    lost = (*lost, *(f"not met: {text}" for text, met in law.hypotheses().items() if not met))
-    limited = np.isfinite(q.y_min) | np.isfinite(q.y_max)
-    if not q.felt[1:, limited].all():
-        lost = (*lost, "limits on outputs are kept from the first sample on")
-    if not _inside(q, u_s, y_s, end.room):
-        lost = (*lost, "the steady state is within `room` of the middle of every range")
     keep = moved(A, B)
     ix = np.ix_(keep, keep)
     own = [i for i in range(len(q.model.A)) if i not in keep]
@@ -102,11 +96,23 @@ def ingredients(law, r, lost: tuple[str, ...] = ()) -> tuple[TerminalIngredients
         g,
         *set_,
         S=S[keep],
-        lost=lost,
+        lost=(*lost, *_not_met(law, u_s, y_s)),
     )
     if law.blocks:
         found = replace(found, blocks=tuple(law.lengths))
     return found, tuple(names[i] for i in own if i < len(names))
+
+
+def _not_met(law, u_s: np.ndarray, y_s: np.ndarray) -> list[str]:
+    """Hypotheses of the theorem that the controller, or this steady state, does not meet."""
+    q = law.prepared.problem
+    lost = [f"not met: {text}" for text, met in law.hypotheses().items() if not met]
+    limited = np.isfinite(q.y_min) | np.isfinite(q.y_max)
+    if not q.felt[1:, limited].all():
+        lost.append("limits on outputs are kept from the first sample on")
+    if not _inside(q, u_s, y_s, law.terminal_data.room):
+        lost.append("the steady state is within `room` of the middle of every range")
+    return lost
 
 
 def _inside(q, u, y, room) -> bool:

@@ -36,11 +36,7 @@ def reduced(machine: Manipulator, v_max=SPEEDS, a_max=ACCELERATIONS) -> PlanarCr
     at2 = p2["B1"].r
     tip = p2["E2"].r
     axis = p2["B5"].R
-    if max(abs(axis[6]), abs(p1["B1"].R[6]), abs(p2["B1"].R[6]), abs(p2["B1"].R[7])) > 1e-9:
-        raise InputError(
-            f"{machine.name}: its extension leaves the plane of its links",
-            mend="plan for a planar machine",
-        )
+    _check_plane(machine, axis, p1["B1"].R, p2["B1"].R)
     θ1 = np.arctan2(at2[1] - at1[1], at2[0] - at1[0])
     θ2 = np.arctan2(axis[3], axis[0])
     X, Y = _seen(tip, at2, θ2)
@@ -76,6 +72,15 @@ def reduced(machine: Manipulator, v_max=SPEEDS, a_max=ACCELERATIONS) -> PlanarCr
         load=0.0,
         g=machine.g,
     )
+
+
+def _check_plane(machine: Manipulator, axis, lift, tilt) -> None:
+    """InputError where the extension, or a link, has a direction out of the plane. axis, lift, tilt: their rotations."""
+    if max(abs(axis[6]), abs(lift[6]), abs(tilt[6]), abs(tilt[7])) > 1e-9:
+        raise InputError(
+            f"{machine.name}: its extension leaves the plane of its links",
+            mend="plan for a planar machine",
+        )
 
 
 def _check_build(machine: Manipulator) -> None:

@@ -167,23 +167,13 @@ def valve_states(log: Log, plant):
     )
     _commands(axes[0], log, run, has)
     _pump(axes[1], log, run, has)
-    rows = [
-        (
-            named(valve_words.words(plant, valve), 48),
-            lambda ax, y, v=valve: _bars(ax, found, found.open[v], y),
-        )
-        for valve in open_
-    ]
-    rows += [
-        (
-            named(valve_words.of("segment", title), 40),
-            lambda ax, y, n=n: _named_bars(ax, found, found.rows[n], y),
-        )
-        for n, title in zip(has.names, has.titles)
-    ]
-    for y, (_, draw) in enumerate(rows):
-        draw(axes[2], y)
-    axes[2].set_yticks(range(len(rows)), [name for name, _ in rows])
+    rows = [named(valve_words.words(plant, valve), 48) for valve in open_]
+    rows += [named(valve_words.of("segment", title), 40) for title in has.titles]
+    for y, valve in enumerate(open_):
+        _bars(axes[2], found, found.open[valve], y)
+    for y, name in enumerate(has.names, len(open_)):
+        _named_bars(axes[2], found, found.rows[name], y)
+    axes[2].set_yticks(range(len(rows)), rows)
     axes[2].set(ylim=(len(rows) - 0.5, -0.5), xlim=(log.time[0], log.time[-1]), xlabel="time, s")
     axes[2].tick_params(axis="y", length=0)
     axes[2].grid(False, axis="y")

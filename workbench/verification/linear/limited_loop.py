@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import casadi as ca
 import numpy as np
@@ -43,11 +43,7 @@ def limited(loop, at: Point, r: Sequence[float] = ()) -> Limited:
     reason, for laws that have another nonlinearity than their limits.
     """
     refuse_turning(loop.plant)
-    controller = loop.controller
-    delay = 0.0
-    if isinstance(controller, Delayed):
-        delay = float(controller.delay)
-        controller = controller.inner
+    controller, delay = _undelayed(loop.controller)
     if isinstance(innermost(controller), Plain):
         raise InputError(
             "a law called from Python may do anything at its limits", mend="ask this of PID or LQR"
@@ -88,6 +84,13 @@ def limited(loop, at: Point, r: Sequence[float] = ()) -> Limited:
         beyond=tuple(law.beyond),
     )
     return _needed(found, n)
+
+
+def _undelayed(controller: Any) -> tuple[Any, float]:
+    """(the controller without its dead time, the dead time, s)."""
+    if isinstance(controller, Delayed):
+        return controller.inner, float(controller.delay)
+    return controller, 0.0
 
 
 def saturates(loop) -> bool:
