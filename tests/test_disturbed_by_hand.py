@@ -206,6 +206,7 @@ def followed(monkeypatch, *rounds, duration=None, longest=30.0, settles=0.0):
     left = iter(rounds)
     monkeypatch.setattr(module, "run_many", lambda jobs, look, tick: [next(left) for _ in jobs])
     monkeypatch.setattr(module, "_wants_longer", lambda outcome: outcome == "more")
+    monkeypatch.setattr(module, "from_nearer", lambda run, found, again: found)
     claim = SimpleNamespace(duration=duration, longest=longest, spread=0.02, settle=3.0)
     slowest = SimpleNamespace(settles=settles) if settles else None
     own = a_run(WAY, 5.0)

@@ -189,7 +189,10 @@ def test_a_queue_is_the_next_power_of_two(samples, length):
 
 
 # ---- what counts as good ------------------------------------------------------------------------------------------------
-def ran(e=None, stored=None, unit="m", completed=True, left=(math.inf, ""), v_times=None):
+FINE = (math.inf, "")
+
+
+def ran(e=None, stored=None, unit="m", completed=True, left=FINE, v_times=None, hollow=FINE):
     """A run of nine seconds, settled from the third on, with a tool error and a storage by hand."""
     status = SimpleNamespace(completed=completed, message="diverged: q_1")
     time = np.linspace(0.0, 9.0, 4)
@@ -200,6 +203,9 @@ def ran(e=None, stored=None, unit="m", completed=True, left=(math.inf, ""), v_ti
     return SimpleNamespace(
         log=SimpleNamespace(status=status),
         end=left[1] or ("" if completed else status.message),
+        left=left,
+        hollow=hollow,
+        crossed=FINE,
         fine=fine,
         storage=(t, np.array(stored if stored is not None else [0.0] * len(t))),
         error_unit=unit,
@@ -236,6 +242,14 @@ def test_a_run_shorter_than_settling_is_read_in_its_last_tenth(monkeypatch):
     monkeypatch.setattr(limits, "restless", lambda run: "")
     short = ran(None, [9, 8, 7, 1, 2], v_times=[0.0, 0.1, 0.44, 0.46, 0.5])
     assert outcome(CLAIM, 5.0)(short)[:2] == (True, 2.0)
+
+
+def test_a_run_below_vacuum_is_none_that_a_machine_bears(monkeypatch):
+    monkeypatch.setattr(limits, "restless", lambda run: "")
+    quiet = {"e": [0.0] * 4, "stored": [0.0] * 4}
+    assert outcome(CLAIM, 5.0)(ran(**quiet)).good
+    found = outcome(CLAIM, 5.0)(ran(**quiet, hollow=(1.0, "p_a falls below vacuum")))
+    assert found == (False, math.inf, math.inf, "p_a falls below vacuum")
 
 
 @pytest.mark.parametrize("e, stored", [(0.0, 0.0), (2e-3, 0.0), (0.0, 9.0)])

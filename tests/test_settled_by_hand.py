@@ -136,16 +136,26 @@ def at_rest(monkeypatch, *tails, longest=80.0, length=10.0, **run):
 STILL, DECAYS = Rest("a", 1e-4, "still"), Rest("b", 2e-2, "decaying")
 
 
+def test_what_stands_still_is_looked_at_once_more(monkeypatch):
+    """What sticks and slips stands still for a while: over four times the tail it does not."""
+    creeps = Rest("a", 2e-2, "creeping")
+    found, asked, _ = at_rest(monkeypatch, [STILL], [creeps], [creeps], [creeps], longest=30.0)
+    assert found.holds is None and asked == [15.0, 30.0, 40.0]
+    found, asked, _ = at_rest(monkeypatch, [STILL], [DECAYS], [STILL], longest=30.0)
+    assert found.holds is True and asked == [15.0, 30.0, 40.0] and found.data == {"tail": 30.0}
+
+
 def test_a_tail_is_made_longer_while_something_decays(monkeypatch):
-    found, asked, own = at_rest(monkeypatch, [STILL, DECAYS], [DECAYS], [STILL])
-    assert found.holds is True and asked == [15.0, 20.0, 30.0] and found.data == {"tail": 20.0}
+    found, asked, own = at_rest(monkeypatch, [STILL, DECAYS], [DECAYS], [STILL], [STILL])
+    assert found.holds is True and asked == [15.0, 20.0, 30.0, 90.0]
+    assert found.data == {"tail": 20.0}
     assert found.worst == "quiet; at rest for 20 s after it" and own.kept["settled"] == (
         5.0,
         12.0,
         1e-3,
     )
-    assert at_rest(monkeypatch, [])[0].holds is True, "nothing that could move"
-    assert at_rest(monkeypatch, [STILL], length=2.0)[1] == [4.0], "two seconds at least"
+    assert at_rest(monkeypatch, [], [])[0].holds is True, "nothing that could move"
+    assert at_rest(monkeypatch, [STILL], [STILL], length=2.0)[1] == [4.0, 10.0], "two seconds"
     found, asked, _ = at_rest(monkeypatch, *[[DECAYS]] * 9, longest=30.0)
     assert asked == [15.0, 20.0, 30.0, 40.0] and found.holds is None
     assert (

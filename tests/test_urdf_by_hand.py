@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 
+from controllers import OpenLoop
 from plants import from_urdf
 from plants.drives.laws import Force, Torque
 from plants.multibody.urdf.tree import _plain, read_robot, rotation
+from workbench import ClosedLoop, Scenario
 from workbench.contract.errors import InputError
+from workbench.verification.run import run as judged_run
 
 INERTIAL = (
     '<inertial><origin xyz="0.1 0.2 0.3" rpy="0.2 -0.3 0.4"/><mass value="{m}"/>'
@@ -110,6 +113,25 @@ def test_a_joint_that_cannot_move_is_refused(tmp_path, lower, upper):
     )
     with pytest.raises(InputError, match="the upper limit must be above the lower one"):
         read_robot(robot(tmp_path, '<link name="base"/><link name="arm"/>', joint))
+
+
+def test_joints_keep_their_limits_whatever_moves_them(tmp_path):
+    """One without an actuator is watched by a spring of no stiffness; an actuator on the joint may state ends of its own."""
+    slide = SLIDE.replace("<limit effort", '<limit lower="-0.2" upper="0.7" effort')
+    push = "actuators: {push: {joint: slide, drive: {type: Force}, longest: 0.5}}"
+    mechanism = from_urdf(*robot(tmp_path, LINKS, TURN, slide, beside=push))
+    assert {a.name: a.span for a in mechanism.actuators} == {
+        "push": (-0.2, 0.5),
+        "ends_of_arm": (-1.0, 2.0),
+    }
+    narrow = TURN.replace('"-1" upper="2"', '"-0.05" upper="0.05"')
+    loose = from_urdf(*robot(tmp_path, LINKS, narrow, SLIDE, beside=push.replace("0.5", "99")))
+    run = judged_run(ClosedLoop(loose, OpenLoop()), Scenario(2.0, max_step=5e-3))
+    assert "the joint (s_ends_of_arm) leaves its stroke" in run.end
+    free = from_urdf(
+        *robot(tmp_path, LINKS, TURN.replace("revolute", "continuous"), SLIDE, beside=push)
+    )
+    assert [a.name for a in free.actuators] == ["push"]
 
 
 def test_what_rounding_leaves_of_a_zero_is_taken_out():

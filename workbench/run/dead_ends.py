@@ -79,8 +79,10 @@ def strokes(plant: System) -> list[Stroke]:
         Stroke(f"x_{label}", f"piston {label}", 0.0, cylinder.stroke)
         for label, cylinder in zip(plant.labels, plant.cylinders)
     ]
+    units = {s.name: s.unit for s in (*plant.states, *plant.monitors)}
+    moving = {name: "joint" if units.get(name) == "rad" else "cylinder" for name in plant.spans}
     spans = plant.spans.items()
-    return pistons + [Stroke(name, f"the cylinder ({name})", *ends) for name, ends in spans]
+    return pistons + [Stroke(name, f"the {moving[name]} ({name})", *ends) for name, ends in spans]
 
 
 def beyond_stroke(plant: System, log: Log) -> tuple[float, str]:

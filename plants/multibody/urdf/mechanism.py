@@ -10,8 +10,9 @@ The file beside it, every key of which may be left out:
     start:      {boom_joint: 25 deg}        hold: [boom_joint]                    joints by name
     supply, tcp, gravity, method, moving_ground, tool_wrench                      as of a Mechanism; gravity in the root's axes
 
-Without `actuators` every joint that moves has a torque (force) of its own, up to the URDF's effort and within its limits. The
-root stands on the ground: its own mass moves nothing.
+Without `actuators` every joint that moves has a torque (force) of its own, up to the URDF's effort. Joints keep the URDF's limits
+whatever moves them: one without an actuator of its own is watched by a spring of no stiffness. The root stands on the ground: its
+own mass moves nothing.
 """
 
 from __future__ import annotations
@@ -263,13 +264,37 @@ def _actuators(robot: Robot, known: _Points, given: dict[str, Node], top: Node) 
                 )
             value["joint"] = _node(links[joint], value["joint"])
         found[name] = _node(value, actuator)
-    return _node(found, given["actuators"])
+    return _node(_within_ends(robot, found), given["actuators"])
+
+
+def _within_ends(robot: Robot, found: dict[str, Node]) -> dict[str, Node]:
+    """Actuators under which every joint keeps the URDF's limits. An actuator on the joint may state ends of its own."""
+    on_joints = {
+        node.value["joint"].value: node.value for node in found.values() if "joint" in node.value
+    }
+    more = {}
+    for limb in robot.limbs:
+        ends = {
+            end: _node(value, Node({}, limb.line, file=limb.file))
+            for end, value in _ends(limb).items()
+        }
+        if limb.link in on_joints:
+            on_joints[limb.link].update(ends | on_joints[limb.link])
+        elif limb.moves and ends:
+            watch = {"joint": limb.link, "drive": {"type": "SpringDamper"}, **ends}
+            more[f"ends_of_{limb.link}"] = _node(watch, Node({}, limb.line, file=limb.file))
+    return found | more
 
 
 def _own(limb: Limb) -> Node:
     """A torque or a force of its own, within what the URDF allows."""
     kind = "Torque" if limb.kind == "revolute" else "Force"
     drive = {"type": kind} | ({"limit": limb.most} if limb.most > 0 else {})
+    value = {"joint": limb.link, "drive": drive, **_ends(limb)}
+    return _node(value, Node({}, limb.line, file=limb.file))
+
+
+def _ends(limb: Limb) -> dict[str, float]:
+    """The limits that a URDF states of a joint, as ends of an actuator on it."""
     ends = {"shortest": limb.low, "longest": limb.high}
-    ends = {name: value for name, value in ends.items() if np.isfinite(value)}
-    return _node({"joint": limb.link, "drive": drive, **ends}, Node({}, limb.line, file=limb.file))
+    return {name: value for name, value in ends.items() if np.isfinite(value)}

@@ -22,6 +22,7 @@ from workbench.verification.observed.response import moves_in_time
 from workbench.verification.observed.tail import STANDS, Rest, most_moving, rests
 from workbench.verification.practical.elsewhere import held_at
 from workbench.verification.practical.starts import (
+    SHARES,
     SPREAD,
     Start,
     displaced,
@@ -37,7 +38,6 @@ from workbench.verification.run_claims import Settled
 SHORTEST = 8.0  # s: how long it is held at least
 FURTHER = 3.0  # times the spread of other starts
 NEAR, FAR = 6, 2  # starts as far off as others, and further off
-SHARES = (1.0, 0.7, 0.5, 0.35)  # of a start, the first that stays inside the strokes
 HALF = 0.5  # of a chamber's pressure: by how much it is off at most
 CALLED = 1  # starts of a loop whose law is called from Python, where a run takes seconds
 MEND = "let the path rest, or say that it never does (`rest: false`)"
@@ -153,7 +153,7 @@ def _held_for(
     long = replace(there.scenario, duration=2 * length)
     left = list(starts)
     found = []
-    for share in SHARES:
+    for share in (1.0, *SHARES):
         if not left:
             break
         begin = [start.scaled(share) for start in left]

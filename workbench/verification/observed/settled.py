@@ -38,6 +38,7 @@ TEXT = "no limit cycle, no chatter of commands"
 SOURCE = "settled half of the run's joint errors and commands, and their rest after it"
 DRIVEN = "and {} drives the loop: without a run from another start a response and a limit cycle look alike"
 REPEATS = 4  # periods of what drives a loop, in which what repeats can be told from what does not
+SURE = 4  # times as long as what first stands still is looked at
 AT_MOST = 8  # times as long a run is made for them
 RESPONSE = " but the response to {}, the same from another start"
 
@@ -125,10 +126,14 @@ def _in_motion(claim, run: Run, floor: float, own: Swings, said, tick) -> Verdic
 
 
 def _at_rest(claim, run: Run, floor: float, quiet: str, said, tick) -> Verdict:
-    """The verdict from the tails, made longer while something still decays."""
+    """The verdict from the tails, made longer while something still decays.
+
+    What stands still is looked at once more over SURE times the tail: what sticks and slips stands still for a while, too.
+    """
     length = run.scenario.length()
     tail = max(0.5 * length, 2.0)
     most = _longest(claim, run)
+    still = None
     while True:
         end = held(run, length + tail)
         if not end.log.status.completed:
@@ -139,9 +144,16 @@ def _at_rest(claim, run: Run, floor: float, quiet: str, said, tick) -> Verdict:
         worst = most_moving(rests(end, length, floor))
         if tick:
             tick()
-        run.kept["settled"] = courses(end, 0.5 * length, max(length, moves_until(end)), floor)
-        if worst is None or worst.word == "still":
-            return said(True, f"{quiet}; at rest for {say(tail, 's', 3)} after it", tail=tail)
+        stands = worst is None or worst.word == "still"
+        if still is None or not stands:
+            run.kept["settled"] = courses(end, 0.5 * length, max(length, moves_until(end)), floor)
+        if stands and (still or tail >= most):
+            shown = still or tail
+            return said(True, f"{quiet}; at rest for {say(shown, 's', 3)} after it", tail=shown)
+        if stands:
+            still, tail = tail, min(SURE * tail, most)
+            continue
+        still = None
         if worst.word == "restless" or tail >= most:
             break
         tail = min(2 * tail, most)

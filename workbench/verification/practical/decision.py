@@ -13,6 +13,7 @@ from workbench.verification.ledger.balance import has_ledger
 from workbench.verification.linear.modes import Modes
 from workbench.verification.observed.oscillation import floors
 from workbench.verification.practical.disturbed import Outcome, floor_of, restless
+from workbench.verification.practical.nearer import nearer, nothing_shown, taken
 from workbench.verification.practical.nominal import Nominal
 from workbench.verification.practical.returned import (
     in_words,
@@ -33,6 +34,7 @@ def decided(
 ) -> Verdict:
     """The verdict, in the order of what weighs most; `said(holds, worst, …)` makes it of its parts."""
     run.kept["outcomes"] = outcomes
+    starts = taken(starts, outcomes)
     ledger = has_ledger(run.loop)
     data = evidence(known, starts, outcomes, duration, ledger)
     n = len(outcomes)
@@ -61,8 +63,11 @@ def decided(
     if worst.word == "returning" and not worst.lenient:
         slow = f"{where}: {in_words(worst, duration)}: too slow to be seen to its end"
         return said(None, f"{slow}; make the run longer (`longest`)", data=data)
+    unshown = nothing_shown(run, outcomes)
+    if unshown:
+        return said(None, unshown, data=data)
     data |= {"violation_probability_at_95": 1 - 0.05 ** (1 / n)}
-    neutral = neutral_pressures(outcomes)
+    neutral = (*neutral_pressures(outcomes), *nearer(outcomes))
     if ledger:
         slowest = f"{slowest_return(outcomes)}; {too_small(run)}"
         return of_storage(known, outcomes, said, data, slowest, neutral)

@@ -16,6 +16,7 @@ from workbench.verification.ledger.balance import has_ledger
 from workbench.verification.linear.modes import Modes
 from workbench.verification.observed.path import ON_PATH, path_size
 from workbench.verification.observed.response import swings
+from workbench.verification.practical.nearer import from_nearer
 from workbench.verification.practical.returning import (
     Judged,
     Return,
@@ -36,7 +37,7 @@ from workbench.verification.practical.starts import (
 )
 from workbench.verification.practical.switches.margins import Extent
 from workbench.verification.practical.switches.of_run import extent_of
-from workbench.verification.run import Run, run_many
+from workbench.verification.run import Run, no_machine, run_many
 from workbench.verification.run import run as simulated
 from workbench.verification.scales import scales, signal_floor
 
@@ -145,6 +146,8 @@ class Outcome:
     v, t, cause   largest settled v (J), when, and its largest term; NaN for a law without an accompanying function
     gone          why the run ended early or left a stroke; empty when it did not
     followed      False where the integrator or the equations ended, not the loop
+    unreal        why no machine does what the run shows (vacuum, a change point), in words; "" where one may
+    share         of its start that the run began with, and `further` what was unreal of the whole one (see `nearer`)
     unrest        the sustained oscillation it ends in, in words
     found         how each signal came back
     apart         name of a signal → (t, distance), thinned for drawing: the largest value of each short interval
@@ -160,6 +163,9 @@ class Outcome:
     apart: Mapping[str, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
     followed: bool = True
     compared: Extent | None = None
+    unreal: str = ""
+    share: float = 1.0
+    further: str = ""
 
     @property
     def worst(self) -> Return | None:
@@ -183,7 +189,9 @@ def observe(run: Run, nominal: Run, signals: Sequence[Judged], settle: float) ->
     v, t, cause = settled_storage(run, settle) if has_ledger(run.loop) else (math.nan, math.nan, "")
     apart = {name: thinned(run.log.time, d) for name, d in distances(run, nominal, signals).items()}
     back = tuple(returns(run, nominal, signals))
-    return Outcome(v, t, cause, "", restless(run), back, apart, compared=extent_of(run))
+    return Outcome(
+        v, t, cause, "", restless(run), back, apart, compared=extent_of(run), unreal=no_machine(run)
+    )
 
 
 def settled_storage(run: Run, settle: float) -> tuple[float, float, str]:
@@ -246,13 +254,17 @@ def disturbed(
     found = [None] * len(starts)
     while True:
         nominal = undisturbed(run, duration)
-        jobs = [(run.loop, scenario_from(run, starts[i], nominal.scenario)) for i in todo]
         look = partial(observe, nominal=nominal, signals=signals, settle=claim.settle)
-        for i, one in zip(todo, run_many(jobs, look, tick)):
+
+        def shown(which, share, base=nominal.scenario, look=look, tick=None):
+            some = [starts[i] if share == 1.0 else starts[i].scaled(share) for i in which]
+            return run_many([(run.loop, scenario_from(run, s, base)) for s in some], look, tick)
+
+        for i, one in zip(todo, shown(todo, 1.0, tick=tick)):
             found[i] = one
         todo = [i for i in todo if _wants_longer(found[i])]
         if not todo or duration >= most:
-            return found, duration
+            return from_nearer(run, found, shown), duration
         duration = min(2 * duration, most)
 
 

@@ -33,6 +33,8 @@ PUSH = 2.0  # 1/s: rates are off by so many sizes of their position a second
 UNBALANCED = 0.02  # share of the pressure scale
 SMALLEST = (0.3, 1.0)  # share of its size by which a state is moved, at least and at most
 CLOSER = 0.9  # a start that does not fit is drawn again, so much closer
+# Of a start that is too far off for the machine that the equations describe.
+SHARES = (0.7, 0.5, 0.35)
 INSIDE = 1.001  # a start fits where one that is so much further off does: from the very end of a stroke any swing leaves it
 # Sizes where neither run nor plant states any.
 UNSCALED = {

@@ -21,7 +21,7 @@ from workbench.verification.practical.limits.between import Growth, windows
 from workbench.verification.practical.limits.foundation import Foundation
 from workbench.verification.practical.limits.scanned import Outcome, Reach, Scan
 from workbench.verification.practical.nominal import SETTLE
-from workbench.verification.run import PAYING, Run, samples
+from workbench.verification.run import PAYING, Run, no_machine, samples
 from workbench.verification.variant import variant
 from workbench.verification.verdict import Verdict
 
@@ -44,8 +44,9 @@ def outcome(claim, bound: float | None) -> Callable[[Run], Outcome]:
     """What judges the runs of a scan: the largest settled v against a bound (J), the tool error against the claim's, and swings."""
 
     def judge(run: Run) -> Outcome:
-        if run.end:
-            return Outcome(False, math.inf, math.inf, run.end)
+        gone = run.end or no_machine(run)
+        if gone:
+            return Outcome(False, math.inf, math.inf, gone)
         v = math.nan if bound is None else _settled_storage(run)
         e = run.fine.tool_error
         error = math.nan if e is None else float(e[run.fine.settled(SETTLE)].max())
