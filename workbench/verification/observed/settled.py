@@ -25,7 +25,7 @@ from workbench.verification.observed.requirements import diverged, joint_errors,
 from workbench.verification.observed.response import Swings, swings
 from workbench.verification.observed.rest_on_path import hunts_at_rest
 from workbench.verification.observed.settled_picture import courses
-from workbench.verification.observed.tail import most_moving, moves_until, rests
+from workbench.verification.observed.tail import Rest, most_moving, moves_until, rests
 from workbench.verification.practical.disturbed import undisturbed
 from workbench.verification.run import Run
 from workbench.verification.run import run as simulated
@@ -157,6 +157,11 @@ def _at_rest(claim, run: Run, floor: float, quiet: str, said, tick) -> Verdict:
         if worst.word == "restless" or tail >= most:
             break
         tail = min(2 * tail, most)
+    return _moves_on(worst, end, tail, said)
+
+
+def _moves_on(worst: Rest, end: Run, tail: float, said) -> Verdict:
+    """The verdict on what does not stand still at the end of a rest of `tail` seconds."""
     unit = end.log.signal(worst.name).unit
     width = say(0.5 * worst.width, unit, 3)
     if worst.word == "restless":
