@@ -19,7 +19,9 @@ def said(monkeypatch, least, bounds, at_most=0.1):
     claim = SimpleNamespace(
         at_most=at_most, sentences=tuple(f"s{k}" for k in range(m)), seed=3, counted=None
     )
-    return fixed.told(claim, [{}] * 4, np.ones((4, m), bool), least, bounds, "more runs", "runs")
+    all_met = np.ones((4, m), bool)
+    seen = fixed.Seen(all_met, all_met)
+    return fixed.told(claim, [{}] * 4, seen, least, bounds, "more runs", "runs")
 
 
 @pytest.mark.parametrize(

@@ -255,23 +255,24 @@ REST = tail.Rest
 
 
 def test_what_stands_still_after_the_run(monkeypatch):
-    """A tail half as long as the run, two seconds at least."""
+    """A tail half as long as the run, two seconds at least; then one that is four times as long, up to the longest."""
     still = [REST("q", 1e-4, "still")]
-    assert rested(monkeypatch, [still]) == (
+    assert rested(monkeypatch, [still] * 2) == (
         True,
         "quiet; at rest for 2 s after it",
         {"tail": 2.0},
-        [6.0],
+        [6.0, 12.0],
     )
-    assert rested(monkeypatch, [still], length=10.0)[2:] == ({"tail": 5.0}, [15.0])
-    assert rested(monkeypatch, [[]])[0] is True
+    assert rested(monkeypatch, [still] * 2, length=10.0)[2:] == ({"tail": 5.0}, [15.0, 30.0])
+    assert rested(monkeypatch, [[]] * 2)[0] is True
 
 
 def test_what_decays_is_followed_in_tails_of_twice_the_length(monkeypatch):
     falling = [REST("q", 4e-3, "decaying"), REST("r", 9e-3, "still")]
     still = [REST("q", 1e-4, "still")]
-    found = rested(monkeypatch, [falling, falling, still])
-    assert found[0] is True and found[3] == [6.0, 8.0, 12.0] and found[2] == {"tail": 8.0}
+    found = rested(monkeypatch, [falling, falling, still, still])
+    assert found[0] is True and found[2] == {"tail": 8.0}
+    assert found[3] == [6.0, 8.0, 12.0, 34.0]  # four times 8 s, 30 s at most
     slow = rested(monkeypatch, [falling] * 9, longest=10.0)
     assert slow[0] is None and slow[3] == [6.0, 8.0, 12.0, 14.0]
     assert slow[2] == {"signal": "q", "tail": 10.0}

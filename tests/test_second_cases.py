@@ -15,6 +15,7 @@ from workbench.verification.cause.badness import AT_LIMIT, share_at_limits
 from workbench.verification.linear.family import continuous
 from workbench.verification.linear.step_matrix import Matrices
 from workbench.verification.probability import stopped
+from workbench.verification.probability.fixed import Seen
 from workbench.verification.probability.sequential import Sequence
 from workbench.verification.regions.sector import Sector
 from workbench.verification.regions.sector_search import search
@@ -85,9 +86,10 @@ def test_runs_go_on_until_a_bound_decides(monkeypatch, every):
     at_most, share, most = 0.1, 0.01, 6 * 64
     violated = np.array([every > 0 and i % every == 0 for i in range(most)])
     monkeypatch.setattr(stopped, "draws", lambda *_: range(most))
-    parts = [~violated[i : i + 64, None] for i in range(0, most, 64)]
+    met = [~violated[i : i + 64, None] for i in range(0, most, 64)]
+    parts = [Seen(part, np.ones_like(part)) for part in met]
     monkeypatch.setattr(stopped, "in_batches", lambda *_: iter(parts))
-    monkeypatch.setattr(stopped, "told", lambda claim, every, met, *_: len(met))
+    monkeypatch.setattr(stopped, "told", lambda claim, every, seen, *_: len(seen))
     claim = SimpleNamespace(number=most, at_most=at_most, share=share, sentences=("one",))
     ends = {
         n: Sequence(at_most, share).interval(int(violated[:n].sum()), n)

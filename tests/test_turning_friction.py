@@ -41,6 +41,7 @@ def test_every_law_has_one_about_a_joint(law):
     assert units == {name: TURNING.get(unit, unit) for name, unit in own.items()}
     assert not {"N", "m", "m/s", "N s/m", "N/m", "s/m"} & set(units.values())
     assert about_a_joint(there) is there
+    assert type(there) is (LAWS[law.__name__] if own else law)
     assert pickle.loads(pickle.dumps(there)) == there
 
 

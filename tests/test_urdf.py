@@ -101,7 +101,10 @@ def test_pins_and_cylinders_are_where_pinocchio_has_them(tmp_path):
     mechanism = from_urdf(path, beside)
     model, data = oracle(path)
     assert mechanism.initial()[0] == pytest.approx(np.pi / 6)
-    assert [type(a.drive) for a in mechanism.actuators] == [Force, Torque]
+    own = [a for a in mechanism.actuators if not a.name.startswith("ends_of_")]
+    assert [type(a.drive) for a in own] == [Force, Torque]
+    ends = {a.joint: a.span for a in mechanism.actuators if a not in own}
+    assert ends.keys() == {"boom", "slide"} and ends["boom"] == (0.1, 1.4)
     q = np.array([0.5, -0.7, 1.1, 0.3])
     Q, *_ = theirs(model, mechanism, q, q, q)
     pin.forwardKinematics(model, data, Q)
@@ -121,6 +124,9 @@ pins: {link: {far: [0.6, 0, 0.0]}, arm: {ear: [0.1, 0.3, 0]}}
 loops: {eye: {between: [link.far, arm.ear], axis: [0, 1, 0]}}
 actuators: {turn: {joint: rocker, drive: {type: Torque}}}
 """
+    with pytest.raises(InputError, match="boom is at -4.948 deg .* from 5.73 to 80.21 deg"):
+        from_urdf(*small(tmp_path, beside=loops))
+    loops += "start: {lift: 20 deg}\nhold: [lift]\n"
     path, beside = small(tmp_path, beside=loops)
     mechanism = from_urdf(path, beside)
     model, data = oracle(path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from functools import cache, partial
-from math import inf
+from math import degrees, inf
 
 import numpy as np
 
@@ -177,7 +177,11 @@ def check_lengths(mechanism) -> None:
     found = mechanism.assembly
     motion = mechanism.moving(found.z, found.rates)
     pulls = mechanism.pulls(motion, found.z, found.rates, None, None)
-    tried(partial(_check_length, a, float(pull.s)) for a, pull in zip(mechanism.actuators, pulls))
+    joints = {body.name: body.joint for body in mechanism.bodies}
+    tried(
+        partial(_check_length, a, float(pull.s), joints.get(a.joint))
+        for a, pull in zip(mechanism.actuators, pulls)
+    )
 
 
 def _check_apart(mechanism, motion, actuator) -> None:
@@ -191,11 +195,18 @@ def _check_apart(mechanism, motion, actuator) -> None:
         )
 
 
-def _check_length(actuator, s: float) -> None:
+def _check_length(actuator, s: float, joint: str | None = None) -> None:
+    """InputError where an actuator between pins, or the joint of that kind that it moves, is out of its range at the start."""
     low = -inf if actuator.shortest is None else actuator.shortest
     high = inf if actuator.longest is None else actuator.longest
     if low <= s <= high:
         return
+    if joint == "revolute":
+        raise InputError(
+            f"actuators.{actuator.name}: joint {actuator.joint} is at {degrees(s):.4g} deg at the start and can only go from "
+            f"{degrees(low):.4g} to {degrees(high):.4g} deg",
+            mend="start it inside, with hold where closing a loop moves it; or move the pins",
+        )
     off = f"{low - s:.4g} m less than retracted"
     if s > high:
         off = f"{s - high:.4g} m more than extended"

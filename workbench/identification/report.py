@@ -180,12 +180,12 @@ def document(
             **_checks(own),
         },
         "validation": None if fresh is None else _checks(fresh),
-        "orders": None if selection is None else _orders(selection),
+        "orders": None if selection is None else _orders_as_data(selection),
     }
     return _finite(data)
 
 
-def _orders(selection: Selection) -> list[dict]:
+def _orders_as_data(selection: Selection) -> list[dict]:
     """Every order that was tried, as plain data."""
     return [
         {

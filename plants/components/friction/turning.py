@@ -1,7 +1,7 @@
 """The friction laws about a joint that turns: the same equations, with torques, angles and rates of turning in their numbers.
 
-Every law of `Friction` has a class of its name here, whose fields have the units of `TURNING`. A motor takes either, and
-keeps the one about a joint.
+Every law of `Friction` that has numbers has a class of its name here, whose fields have the units of `TURNING`. A motor takes
+either, and keeps the one about a joint.
 """
 
 from __future__ import annotations
@@ -20,7 +20,12 @@ TURNING |= {"N/m": "N m/rad", "N s/m": "N m s/rad", "s/m": "s/rad"}
 
 
 def turning(law: type) -> type:
-    """The class of a law about a joint: a subclass of the same name, its numbers in units of `TURNING`."""
+    """The class of a law about a joint: a subclass of the same name, its numbers in units of `TURNING`.
+
+    A law without numbers has none to turn, and is the same about a joint.
+    """
+    if not fields(law):
+        return law
     hints = typing.get_type_hints(law, include_extras=True)
     annotations = {field.name: turned(hints[field.name]) for field in fields(law)}
     members = {"__annotations__": annotations, "__module__": __name__, "__doc__": law.__doc__}
