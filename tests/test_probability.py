@@ -166,6 +166,15 @@ def test_runs_that_ask_something_are_counted_by_sentence():
     assert len(both) == 6 and both.violations == [0, 2] and both.tests == [2, 6]
 
 
+def test_a_probability_is_at_least_what_all_runs_show_and_at_most_what_tests_show():
+    claim = Probability("always (x < 1 m)", EVENLY, 0.2, runs=40)
+    met = np.arange(40)[:, None] >= 3
+    asked_by = np.arange(40)[:, None] < 10
+    verdict = judged(claim, [{"c": 0.5}] * 40, Seen(met, asked_by))
+    assert verdict.data["least"] == [lower(3, 40, claim.share)]
+    assert verdict.data["bounds"] == [upper(3, 10, claim.share)]
+
+
 def test_sentences_share_the_confidence(run_once):
     claim = Probability(("always (x < 2 m)", "always (x < 1 m)"), EVENLY, 0.2, runs=240, seed=3)
     both, one = judged(claim, *run_once), alone(run_once, 0.2)

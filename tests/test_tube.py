@@ -164,6 +164,15 @@ def test_a_bound_that_the_run_itself_leaves_is_violated(more, told):
     assert 0 < verdict.instant <= SINE.duration
 
 
+def test_states_are_asked_up_to_the_end_of_the_run_and_errors_at_samples():
+    """At samples the error is −0.13166 at least, between them −0.13169; p is 0.0842 up to 0.2 s and 0.0891 just after it."""
+    assert leaves(replace(ASKED, within={"e_y": (-0.13168, 1.0)}), run(loop(), SINE)) is None
+    assert leaves(replace(ASKED, within={"e_y": (-0.13165, 1.0)}), run(loop(), SINE)) is not None
+    short = run(loop(), replace(SINE, duration=0.2))
+    assert leaves(replace(ASKED, within={"p": (-1.0, 0.086)}), short) is None
+    assert leaves(replace(ASKED, within={"p": (-1.0, 0.084)}), short) is not None
+
+
 @pytest.mark.parametrize("after", [0.0, 0.5, 2.5, 3.0])
 def test_the_run_is_asked_from_the_instant_at_which_the_starts_are(after):
     one = run(loop(), SINE)

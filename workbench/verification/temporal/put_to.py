@@ -34,27 +34,26 @@ def _ask(monitor: Monitor, formula: S.Formula, at: np.ndarray, found: dict) -> N
     right = monitor.bounds(formula.right).low >= 0
     now = np.flatnonzero(at)
     if formula.past:
-        came = _latest(right, first, last)
+        came = _latest(right, last)
         _ask(monitor, formula.right, covered(np.maximum(first, came), last, len(at)), found)
         _ask(monitor, formula.left, covered(np.maximum(first, came + 1), now, len(at)), found)
         return
-    came = _earliest(right, first, last)
+    came = _earliest(right, first)
     _ask(monitor, formula.right, covered(first, np.minimum(last, came), len(at)), found)
     _ask(monitor, formula.left, covered(now, np.minimum(last, came - 1), len(at)), found)
 
 
-def _earliest(true: np.ndarray, first: np.ndarray, last: np.ndarray) -> np.ndarray:
-    """The first sample of each interval first … last at which something is true; N where there is none."""
+def _earliest(true: np.ndarray, first: np.ndarray) -> np.ndarray:
+    """The earliest sample from each of `first` on at which something is true; N where there is none."""
     n = len(true)
     onward = np.append(np.where(true, np.arange(n), n), n)
-    found = np.minimum.accumulate(onward[::-1])[::-1][first]
-    return np.where(found <= last, found, n)
+    return np.minimum.accumulate(onward[::-1])[::-1][first]
 
 
-def _latest(true: np.ndarray, first: np.ndarray, last: np.ndarray) -> np.ndarray:
-    """The last sample of each interval first … last at which something is true; −1 where there is none."""
+def _latest(true: np.ndarray, last: np.ndarray) -> np.ndarray:
+    """The latest sample up to each of `last` at which something is true; −1 where there is none."""
     n = len(true)
-    return n - 1 - _earliest(true[::-1], n - 1 - last, n - 1 - first)
+    return n - 1 - _earliest(true[::-1], n - 1 - last)
 
 
 def covered(first: np.ndarray, last: np.ndarray, n: int) -> np.ndarray:
