@@ -70,8 +70,7 @@ class BaseMotion:
         angles, rates, angular = _sampled(self.angles, t)
         upward = np.tile(list(plant.upward), (t.size, 1))
         R = rotation(*angles.T)
-        ω = _angular_velocity(angles, rates)
-        α = _angular_acceleration(angles, rates, angular)
+        ω, α = _turning(angles, rates, angular)
         V = np.einsum("nji,nj->ni", R, velocity)
         A = np.einsum("nji,nj->ni", R, acceleration) - np.cross(ω, V)
         g = np.einsum("nji,nj->ni", R, upward)
@@ -111,19 +110,11 @@ def _sampled(reference, t: np.ndarray) -> np.ndarray:
     return np.zeros((3, t.size, 3)) if reference is None else reference.sample(t, 2)
 
 
-def _angular_velocity(angles, rates) -> np.ndarray:
-    """ω (N, 3) of R_z(c) R_y(b) R_x(a), in the turned axes."""
-    a, b, _ = angles.T
-    da, db, dc = rates.T
-    sa = np.sin(a)
-    ca = np.cos(a)
-    sb = np.sin(b)
-    cb = np.cos(b)
-    return np.column_stack([da - dc * sb, db * ca + dc * cb * sa, -db * sa + dc * cb * ca])
+def _turning(angles, rates, second) -> tuple[np.ndarray, np.ndarray]:
+    """ω and ω̇ (N, 3) of R_z(c) R_y(b) R_x(a), in the turned axes; ω̇ follows by the product rule.
 
-
-def _angular_acceleration(angles, rates, second) -> np.ndarray:
-    """ω̇ (N, 3), by the product rule; second: the angles' second derivatives."""
+    rates, second: first and second derivatives of the angles a, b, c.
+    """
     a, b, _ = angles.T
     da, db, dc = rates.T
     dda, ddb, ddc = second.T
@@ -131,13 +122,15 @@ def _angular_acceleration(angles, rates, second) -> np.ndarray:
     ca = np.cos(a)
     sb = np.sin(b)
     cb = np.cos(b)
-    return np.column_stack(
+    ω = np.column_stack([da - dc * sb, db * ca + dc * cb * sa, -db * sa + dc * cb * ca])
+    α = np.column_stack(
         [
             dda - ddc * sb - dc * db * cb,
             ddb * ca - db * da * sa + ddc * cb * sa - dc * db * sb * sa + dc * da * cb * ca,
             -ddb * sa - db * da * ca + ddc * cb * ca - dc * db * sb * ca - dc * da * cb * sa,
         ]
     )
+    return ω, α
 
 
 def rotation(a, b, c) -> np.ndarray:

@@ -45,6 +45,7 @@ PATIENCE = 240.0  # s for one compile; what is not compiled by then runs in the 
 WORDS = 10_000  # bytes of what a compiler says that are kept
 
 
+NONE = "no C compiler was found"
 MEND = "install gcc or clang, or pip install 'fluidproof[compiler]', or set FLUIDPROOF_COMPILER"
 
 
@@ -125,7 +126,7 @@ def library(source: str, further: tuple[str, ...] = ()) -> ctypes.CDLL | None:
     """
     cc = compiler()
     if cc is None:
-        _slow(f"no C compiler was found ({MEND})")
+        _slow(f"{NONE} ({MEND})")
         return None
     asked = (
         source,

@@ -11,7 +11,7 @@ from typing import Any
 
 from workbench.contract.errors import InputError
 from workbench.interop.export.library import Library
-from workbench.numerics.compiler import MEND, compiler
+from workbench.numerics.compiler import MEND, NONE, compiler
 
 FLAGS = ("-std=c99", "-O2", "-ffp-contract=off", "-fPIC", "-shared")
 PATIENCE = 240.0  # s for the compiler
@@ -33,7 +33,7 @@ def built(folder: Path, data: dict[str, Any], flags: Sequence[str] = ()) -> Libr
     """The law compiled into a folder of its own, and loaded."""
     cc = compiler()
     if cc is None:
-        raise InputError("no C compiler was found", mend=MEND)
+        raise InputError(NONE, mend=MEND)
     name = data["name"]
     beside = Path(tempfile.mkdtemp(prefix="fluidproof-law-"))
     try:

@@ -16,7 +16,7 @@ from workbench.interop.export.comparison import allowances, off_by, unshown
 from workbench.interop.export.compiled import Compiled
 from workbench.interop.export.package import RUN
 from workbench.interop.export.replay import Replay
-from workbench.numerics.compiler import compiler
+from workbench.numerics.compiler import NONE, compiler
 
 # s for each tool, and for the program; cppcheck takes a minute for a thousand operations.
 PATIENCE = 240.0
@@ -97,7 +97,7 @@ def sanitized(folder: Path, name: str) -> Finding:
     what = "address and undefined behaviour sanitizers"
     cc = compiler()
     if cc is None:
-        return Finding(what, None, "no C compiler was found")
+        return Finding(what, None, NONE)
     beside = Path(tempfile.mkdtemp(prefix="fluidproof-check-"))
     try:
         program = beside / "replay"

@@ -30,18 +30,22 @@ class Rest:
 
     @property
     def state(self) -> list[str]:
+        """Names of the loop's states, in their order."""
         return list(names(self.loop.states))
 
     @property
     def commands(self) -> list[str]:
+        """Names of what the law commands, in their order."""
         return list(names(self.loop.controller.commands))
 
     @property
     def held(self) -> list[int]:
+        """Where x has the held command of each of `commands`; only a sampled law has them."""
         state = self.state
         return [state.index(f"{u}_held") for u in self.commands]
 
     def value(self, graph: ca.Function) -> np.ndarray:
+        """What a graph gives here, as one row of numbers."""
         return np.array(graph(0.0, self.x, self.w, self.constants)).ravel()
 
     def by_states(self, part: str) -> np.ndarray:
